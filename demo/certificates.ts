@@ -1,0 +1,141 @@
+import 'reflect-metadata';
+import { randomBytes, webcrypto } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  cryptoProvider,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  PemConverter,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+
+cryptoProvider.set(webcrypto);
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const hour = 3_600_000;
+const firstSerial = 0x1000;
+
+/** A server certificate with its key and its root, all PEM, and its serial as Node's TLS prints it (upper-case hex). */
+export interface Issued {
+  readonly certChain: string;
+  readonly key: string;
+  readonly rootCert: string;
+  readonly serial: string;
+}
+
+export interface Validity {
+  /** Default: a minute ago. */
+  readonly notBefore?: Date;
+  /** Default: in an hour. */
+  readonly notAfter?: Date;
+}
+
+export interface CertificateAuthority {
+  readonly rootCert: string;
+  /** A new key and certificate for localhost and 127.0.0.1; each serial is higher than the one before. */
+  issue(validity?: Validity): Promise<Issued>;
+}
+
+/** Makes a new CA (ECDSA P-256) whose root is valid for ten years around now, so that tests can issue expired certificates. */
+export async function certificateAuthority(name = 'pilot-agent demo CA'): Promise<CertificateAuthority> {
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const root = await X509CertificateGenerator.createSelfSigned({
+    serialNumber: `01${randomBytes(8).toString('hex')}`,
+    name: `CN=${name}`,
+    notBefore: new Date(Date.now() - 5 * 365 * 24 * hour),
+    notAfter: new Date(Date.now() + 5 * 365 * 24 * hour),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new BasicConstraintsExtension(true, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  const rootCert = `${root.toString('pem')}\n`;
+  let serialNumber = firstSerial;
+
+  return {
+    rootCert,
+    issue: async ({ notBefore = new Date(Date.now() - 60_000), notAfter = new Date(Date.now() + hour) } = {}) => {
+      const serial = (serialNumber++).toString(16).toUpperCase();
+      const own = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+      const certificate = await X509CertificateGenerator.create({
+        serialNumber: serial,
+        subject: 'CN=localhost',
+        issuer: root.subject,
+        notBefore,
+        notAfter,
+        signingAlgorithm: algorithm,
+        publicKey: own.publicKey,
+        signingKey: keys.privateKey,
+        extensions: [
+          new SubjectAlternativeNameExtension([
+            { type: 'dns', value: 'localhost' },
+            { type: 'ip', value: '127.0.0.1' },
+          ]),
+          new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+          new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
+          await AuthorityKeyIdentifierExtension.create(keys.publicKey),
+        ],
+      });
+      const key = PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', own.privateKey), 'PRIVATE KEY');
+      return { certChain: `${certificate.toString('pem')}\n`, key: `${key}\n`, rootCert, serial };
+    },
+  };
+}
+
+/** The files that Istio's agent mounts: name → content. */
+export function certificateFiles({ certChain, key, rootCert }: Issued): Record<string, string> {
+  return { 'cert-chain.pem': certChain, 'key.pem': key, 'root-cert.pem': rootCert };
+}
+
+/** Puts the three files into `folder`, each by a rename; between two renames key and certificate do not match. The key is 0600. */
+export function writeCertificates(folder: string, issued: Issued): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(certificateFiles(issued))) {
+    const temporary = join(folder, `.${name}.${randomBytes(4).toString('hex')}`);
+    writeFileSync(temporary, content, { mode: modeOf(name) });
+    renameSync(temporary, join(folder, name));
+  }
+}
+
+/**
+ * Puts `files` into `folder` as kubelet mounts a secret, and swaps all of them at once if there are others.
+ *
+ * The files are in `..<timestamp>.<random>`, `..data` links there, and `<name>` links to `..data/<name>`.
+ */
+export function writeKubernetesVolume(folder: string, files: Readonly<Record<string, string>>): void {
+  mkdirSync(folder, { recursive: true });
+  const fresh = mkdtempSync(join(folder, `..${new Date().toISOString().slice(0, 19).replaceAll(/[-T:]/g, '_')}.`));
+  chmodSync(fresh, 0o755);
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(fresh, name), content, { mode: modeOf(name) });
+
+  const data = join(folder, '..data');
+  const old = linkTarget(data);
+  symlinkSync(basename(fresh), join(folder, '..data_tmp'));
+  renameSync(join(folder, '..data_tmp'), data);
+  for (const name of Object.keys(files)) {
+    if (linkTarget(join(folder, name)) === undefined) symlinkSync(join('..data', name), join(folder, name));
+  }
+  if (old !== undefined) rmSync(join(folder, old), { recursive: true });
+}
+
+function modeOf(name: string): number {
+  return name === 'key.pem' ? 0o600 : 0o644;
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+
+export interface EnvoyConfigOptions {
+  readonly adminPort: number;
+  readonly listenPort: number;
+  /** Holds `cert-chain.pem` and `key.pem`; the listener then speaks TLS. Envoy reads them once: only a restart takes new ones. */
+  readonly certDir?: string;
+  /** Of an HTTP server on 127.0.0.1, which then answers below `/slow` and `/upstream`. */
+  readonly upstreamPort?: number;
+  /** A file path, such as `/dev/stdout`. */
+  readonly accessLog?: string;
+  readonly trafficDirection?: 'INBOUND' | 'OUTBOUND';
+  /** Default true, which is Envoy's own. */
+  readonly reusePort?: boolean;
+  /** Top-level keys of the bootstrap to add or replace. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A static v3 bootstrap: admin, one HTTP/1.1 listener, both on 127.0.0.1, and `ok` for every path that no upstream answers.
+ *
+ * As JSON it is good for a `.json` and for a `.yaml` file. Stats of the listener's connection manager are at `http.ingress.`.
+ */
+export function envoyConfig(options: EnvoyConfigOptions): Record<string, unknown> {
+  const { adminPort, listenPort, certDir, upstreamPort, accessLog, trafficDirection, reusePort, extra } = options;
+  const toUpstream = (prefix: string) => ({ match: { prefix }, route: { cluster: 'upstream', timeout: '0s' } });
+
+  return {
+    admin: { address: loopback(adminPort) },
+    static_resources: {
+      listeners: [
+        {
+          name: 'ingress',
+          address: loopback(listenPort),
+          ...(trafficDirection !== undefined && { traffic_direction: trafficDirection }),
+          ...(reusePort !== undefined && { enable_reuse_port: reusePort }),
+          filter_chains: [
+            {
+              filters: [
+                {
+                  name: 'envoy.filters.network.http_connection_manager',
+                  typed_config: {
+                    '@type': type('filters.network.http_connection_manager.v3.HttpConnectionManager'),
+                    stat_prefix: 'ingress',
+                    codec_type: 'HTTP1',
+                    generate_request_id: false,
+                    ...(accessLog !== undefined && { access_log: [fileAccessLog(accessLog)] }),
+                    route_config: {
+                      virtual_hosts: [
+                        {
+                          name: 'all',
+                          domains: ['*'],
+                          routes: [
+                            ...(upstreamPort === undefined ? [] : [toUpstream('/slow'), toUpstream('/upstream')]),
+                            { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'ok' } } },
+                          ],
+                        },
+                      ],
+                    },
+                    http_filters: [{ name: 'envoy.filters.http.router', typed_config: { '@type': type('filters.http.router.v3.Router') } }],
+                  },
+                },
+              ],
+              ...(certDir !== undefined && { transport_socket: serverTls(certDir) }),
+            },
+          ],
+        },
+      ],
+      clusters: upstreamPort === undefined ? [] : [staticCluster('upstream', upstreamPort)],
+    },
+    ...extra,
+  };
+}
+
+function type(name: string): string {
+  return `type.googleapis.com/envoy.extensions.${name}`;
+}
+
+function loopback(port: number): Record<string, unknown> {
+  return { socket_address: { address: '127.0.0.1', port_value: port } };
+}
+
+function fileAccessLog(path: string): Record<string, unknown> {
+  return { name: 'envoy.access_loggers.file', typed_config: { '@type': type('access_loggers.file.v3.FileAccessLog'), path } };
+}
+
+function serverTls(certDir: string): Record<string, unknown> {
+  const pair = {
+    certificate_chain: { filename: join(certDir, 'cert-chain.pem') },
+    private_key: { filename: join(certDir, 'key.pem') },
+  };
+  return {
+    name: 'envoy.transport_sockets.tls',
+    typed_config: {
+      '@type': type('transport_sockets.tls.v3.DownstreamTlsContext'),
+      common_tls_context: { tls_certificates: [pair], alpn_protocols: ['http/1.1'] },
+    },
+  };
+}
+
+function staticCluster(name: string, port: number): Record<string, unknown> {
+  const endpoint = { endpoint: { address: loopback(port) } };
+  return {
+    name,
+    connect_timeout: '1s',
+    type: 'STATIC',
+    load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [endpoint] }] },
+  };
+}

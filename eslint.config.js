@@ -1,0 +1,49 @@
+import rxjsX from 'eslint-plugin-rxjs-x';
+import tseslint from 'typescript-eslint';
+
+const realTime = [
+  { name: 'setTimeout', message: 'Time goes through a scheduler.' },
+  { name: 'setInterval', message: 'Time goes through a scheduler.' },
+  { name: 'performance', message: 'Time goes through a scheduler.' },
+];
+
+export default tseslint.config(
+  { ignores: ['dist', 'coverage'] },
+  { files: ['**/*.ts'], extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked, rxjsX.configs.strict] },
+  {
+    files: ['**/*.ts'],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/consistent-type-definitions': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      'rxjs-x/finnish': [
+        'error',
+        {
+          functions: false,
+          methods: false,
+          parameters: true,
+          properties: true,
+          objects: false,
+          variables: true,
+          names: { '^source$': false, '^interpret$': false },
+        },
+      ],
+      'rxjs-x/no-nested-subscribe': 'error',
+      'rxjs-x/no-unsafe-takeuntil': 'error',
+      'rxjs-x/no-ignored-takewhile-value': 'error',
+      'rxjs-x/no-sharereplay': ['error', { allowConfig: true }],
+      'rxjs-x/no-exposed-subjects': 'error',
+    },
+  },
+  {
+    files: ['src/**'],
+    ignores: ['src/cli/**'],
+    rules: {
+      'no-restricted-globals': ['error', ...realTime],
+      'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: 'Time goes through a scheduler.' }],
+      'no-restricted-imports': ['error', { paths: ['node:timers', 'node:timers/promises'] }],
+    },
+  },
+);

@@ -1,0 +1,38 @@
+import { map, merge, type Observable, takeWhile } from 'rxjs';
+import { reduceWithEffects, type Transition } from '../operators/reduce-with-effects.ts';
+import { initialState } from './initial-state.ts';
+import { interpret, type World } from './interpret.ts';
+import type { AgentEvent, AgentState, Effect } from './model.ts';
+import { reducer, type RestartPolicy } from './reduce.ts';
+
+/** What moves the agent from outside. */
+export interface Inputs {
+  /** Says what an Envoy would be started from now; each value that differs from the one before is a change. The first one starts the first epoch. */
+  readonly hash$: Observable<string>;
+  /** A restart by hand: what an Envoy would be started from now. */
+  readonly restart$: Observable<string>;
+  /** Someone has moved the log files away. */
+  readonly reopen$: Observable<unknown>;
+  /** Who asks the agent to end. The second one skips the drain, the third one kills. */
+  readonly terminate$: Observable<string>;
+}
+
+/** The agent's life, one transition at a time. */
+export type AgentTransition = Transition<AgentState, AgentEvent>;
+
+/**
+ * The whole agent: emits each transition, and completes after the one to the phase `stopped`, when no process is left.
+ *
+ * Cold: a subscription is an agent with processes of its own. Unsubscribing kills them. Errors only by a bug.
+ */
+export function agent({ hash$, restart$, reopen$, terminate$ }: Inputs, policy: RestartPolicy, world: World): Observable<AgentTransition> {
+  return merge(
+    terminate$.pipe(map((by): AgentEvent => ({ type: 'terminate-requested', by }))),
+    reopen$.pipe(map((): AgentEvent => ({ type: 'reopen-requested' }))),
+    restart$.pipe(map((hash): AgentEvent => ({ type: 'restart-requested', hash }))),
+    hash$.pipe(map((hash): AgentEvent => ({ type: 'config-changed', hash }))),
+  ).pipe(
+    reduceWithEffects<AgentState, AgentEvent, Effect>(initialState, reducer(policy), interpret(world)),
+    takeWhile(({ state }) => state.phase !== 'stopped', true),
+  );
+}

@@ -1,0 +1,71 @@
+import {
+  asyncScheduler,
+  combineLatest,
+  distinctUntilChanged,
+  exhaustMap,
+  filter,
+  forkJoin,
+  map,
+  merge,
+  type Observable,
+  of,
+  type SchedulerLike,
+  share,
+  startWith,
+  switchMap,
+  take,
+  timer,
+} from 'rxjs';
+import { endOf } from './end-of.ts';
+import type { AgentEvent } from './model.ts';
+import type { Proxy } from './ports.ts';
+import type { Timing } from './timing.ts';
+
+/**
+ * Emits `drained` once and completes: when nothing is in flight, but not before the minimum; at the cap in any case, also when the count is
+ * not known. `active` is the last count.
+ *
+ * While one of `parents` lives, whose work a child's gauges repeat up to 5 s late, nothing counts as zero that is not zero for 6 s.
+ */
+export function drained(
+  parents: readonly number[],
+  proxy: Pick<Proxy, 'active'>,
+  events$: Observable<AgentEvent>,
+  { poll, drainMinimum, drainCap, gaugeLag }: Timing,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<AgentEvent> {
+  const active$ = timer(0, poll, scheduler).pipe(
+    exhaustMap(() => proxy.active()),
+    share(),
+  );
+  const alone$ =
+    parents.length === 0
+      ? of(true)
+      : forkJoin(parents.map((parent) => endOf(parent, events$))).pipe(
+          map(() => true),
+          startWith(false),
+        );
+  const zero$ = active$.pipe(
+    map((count) => count === 0),
+    distinctUntilChanged(),
+  );
+  const idle$ = combineLatest([zero$, alone$]).pipe(
+    switchMap(([zero, alone]) => {
+      if (!zero || alone) return of(zero);
+      return timer(gaugeLag, scheduler).pipe(
+        map(() => true),
+        startWith(false),
+      );
+    }),
+  );
+  const minimum$ = timer(Math.min(drainMinimum, drainCap), scheduler);
+  return merge(
+    combineLatest([idle$, minimum$]).pipe(
+      filter(([idle]) => idle),
+      map((): AgentEvent => ({ type: 'drained', active: 0 })),
+    ),
+    combineLatest([active$.pipe(startWith(undefined)), timer(drainCap, scheduler)]).pipe(
+      map(([count]): AgentEvent => ({ type: 'drained', active: count })),
+    ),
+  ).pipe(take(1));
+}

@@ -1,0 +1,16 @@
+import type { AgentState } from './model.ts';
+
+/** The agent before anything has happened. */
+export const initialState: AgentState = {
+  phase: 'running',
+  lastEpoch: -1,
+  epochs: new Map(),
+  claim: undefined,
+  wanted: undefined,
+  refused: undefined,
+  crashes: undefined,
+  served: false,
+  examined: undefined,
+  asked: 0,
+  outcome: undefined,
+};

@@ -1,0 +1,115 @@
+import {
+  asyncScheduler,
+  concat,
+  concatMap,
+  EMPTY,
+  exhaustMap,
+  filter,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  takeUntil,
+  timer,
+} from 'rxjs';
+import { ofType } from '../operators/of-type.ts';
+import { drained } from './drained.ts';
+import { endOf } from './end-of.ts';
+import { follow } from './follow.ts';
+import type { AgentEvent, Effect } from './model.ts';
+import type { Proxy } from './ports.ts';
+import type { Timing } from './timing.ts';
+import { turn } from './turn.ts';
+
+/** What effects act on. */
+export interface World {
+  readonly proxy: Proxy;
+  readonly timing: Timing;
+  /** Makes a number from 0 up to, but not including, 1. */
+  readonly random: () => number;
+  readonly scheduler?: SchedulerLike;
+}
+
+/** A back-off is up to this share longer or shorter, so that a fleet that fell together does not rise together. */
+const jitter = 0.2;
+
+/**
+ * Carries out effects and emits what comes of them: the one place that decides what runs side by side.
+ *
+ * Turns go one after the other; processes live beside each other; of looking after an epoch, waiting for a retry and checking, only the
+ * newest goes on. Cold; completes with `effects$`, and never errors if the proxy does not.
+ */
+export function interpret({ proxy, timing, random, scheduler = asyncScheduler }: World) {
+  return (effects$: Observable<Effect>, events$: Observable<AgentEvent>): Observable<AgentEvent> => {
+    function orders(type: 'stop' | 'kill' | 'reopen' | 'withdraw-turn', epoch: number): Observable<Effect> {
+      return effects$.pipe(filter((effect) => effect.type === type && effect.epoch === epoch));
+    }
+
+    /** A process is asked to end, then made to. Closing its listeners first turns new clients away instead of cutting them. */
+    function run({ epoch, hash, restartEpoch }: Extract<Effect, { type: 'launch' }>): Observable<AgentEvent> {
+      const stopping$ = orders('stop', epoch).pipe(
+        exhaustMap(() =>
+          concat(proxy.drain(false), of('SIGTERM' as const), timer(timing.killAfter, scheduler).pipe(map(() => 'SIGKILL' as const))),
+        ),
+      );
+      const reopening$ = orders('reopen', epoch).pipe(map(() => 'SIGUSR1' as const));
+      const killing$ = orders('kill', epoch).pipe(map(() => 'SIGKILL' as const));
+      return proxy.run({ epoch, hash, restartEpoch }, merge(stopping$, killing$, reopening$)).pipe(
+        map((event): AgentEvent => {
+          return event.type === 'spawned'
+            ? { type: 'epoch-spawned', epoch, pid: event.pid }
+            : { type: 'epoch-exited', epoch, exit: event.exit };
+        }),
+      );
+    }
+
+    return merge(
+      effects$.pipe(
+        ofType('await-turn'),
+        concatMap((effect) => turn(effect, events$, timing, scheduler).pipe(takeUntil(orders('withdraw-turn', effect.epoch)))),
+      ),
+      effects$.pipe(
+        filter((effect) => effect.type === 'check' || effect.type === 'withdraw-turn'),
+        switchMap((effect) => (effect.type === 'check' ? check(effect.hash) : EMPTY)),
+      ),
+      effects$.pipe(ofType('launch'), mergeMap(run)),
+      effects$.pipe(
+        ofType('follow'),
+        switchMap(({ epoch }) => follow(epoch, proxy, timing, scheduler).pipe(takeUntil(endOf(epoch, events$)))),
+      ),
+      effects$.pipe(
+        ofType('await-stable'),
+        switchMap(({ epoch }) => timer(timing.stable, scheduler).pipe(map((): AgentEvent => ({ type: 'epoch-stable', epoch })))),
+      ),
+      effects$.pipe(
+        filter((effect) => effect.type === 'retry' || effect.type === 'cancel-retry'),
+        switchMap((effect) => (effect.type === 'retry' ? retry(effect.delay) : EMPTY)),
+      ),
+      effects$.pipe(
+        ofType('ask-drain'),
+        mergeMap(() => proxy.drain(true)),
+      ),
+      effects$.pipe(
+        ofType('await-drained'),
+        switchMap(({ parents }) => drained(parents, proxy, events$, timing, scheduler)),
+      ),
+    );
+
+    function check(hash: string): Observable<AgentEvent> {
+      return proxy
+        .check()
+        .pipe(
+          map((verdict): AgentEvent =>
+            verdict.ok ? { type: 'config-accepted', hash } : { type: 'config-refused', hash, reason: verdict.reason },
+          ),
+        );
+    }
+
+    function retry(delay: number): Observable<AgentEvent> {
+      return timer(delay * (1 + jitter * (2 * random() - 1)), scheduler).pipe(map((): AgentEvent => ({ type: 'retry-due' })));
+    }
+  };
+}

@@ -1,0 +1,115 @@
+/** How an Envoy process ended. `tail` holds the last lines that it wrote; `addressTaken` is what it says it could not bind. */
+export type Exit =
+  | { readonly kind: 'clean' }
+  | { readonly kind: 'failed'; readonly code: number; readonly tail: readonly string[]; readonly addressTaken?: string }
+  | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals; readonly tail: readonly string[] }
+  | { readonly kind: 'spawn-failed'; readonly reason: string };
+
+/** One process on its way through life: it starts, serves, is drained by its successor, is told to end. */
+export type Stage = 'starting' | 'live' | 'retiring' | 'stopping';
+
+/** An Envoy process that exists. */
+export interface Epoch {
+  readonly hash: string;
+  /** What Envoy is told as `--restart-epoch`: its living parent's plus one, 0 without one. */
+  readonly restartEpoch: number;
+  readonly stage: Stage;
+  /** False from 2 s of silence of the admin endpoint on, until it answers again. */
+  readonly answering: boolean;
+}
+
+/**
+ * The one epoch that is to come. It waits for its turn, then for the check of what is on disk; where a hot restart is out of the question,
+ * also for the end of the processes that it replaces.
+ */
+export interface Claim {
+  readonly epoch: number;
+  readonly hash: string;
+  readonly stage: 'waiting' | 'checking' | 'replacing';
+  /** A restart by hand goes on even if its hash is the one that runs. */
+  readonly byHand: boolean;
+}
+
+/** Crashes since the budget was last full. */
+export interface Crashes {
+  readonly count: number;
+  readonly last: Exit;
+  /** A restart is due after its back-off. */
+  readonly retrying: boolean;
+}
+
+/** Why the agent ends. */
+export type Outcome =
+  | { readonly kind: 'asked' }
+  | { readonly kind: 'envoy'; readonly exit: Exit }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'address-taken'; readonly address: string };
+
+export interface AgentState {
+  readonly phase: 'running' | 'draining' | 'stopping' | 'stopped';
+  /** The highest epoch number ever launched, −1 before the first. It only grows. */
+  readonly lastEpoch: number;
+  /** The processes that exist, by epoch, oldest first. */
+  readonly epochs: ReadonlyMap<number, Epoch>;
+  readonly claim: Claim | undefined;
+  /** The newest hash that was read. */
+  readonly wanted: string | undefined;
+  /** The newest reading, if it can not work. */
+  readonly refused: { readonly hash: string; readonly reason: string } | undefined;
+  readonly crashes: Crashes | undefined;
+  /** An Envoy has been LIVE once. */
+  readonly served: boolean;
+  /** How the first Envoy ended, while it is found out whether its configuration is why. */
+  readonly examined: Exit | undefined;
+  /** Requests to terminate so far. */
+  readonly asked: number;
+  readonly outcome: Outcome | undefined;
+}
+
+/** What has happened. */
+export type AgentEvent =
+  /** The files that Envoy is started from say something else than before. */
+  | { readonly type: 'config-changed'; readonly hash: string }
+  /** A new epoch is wanted by hand, whatever the files say. */
+  | { readonly type: 'restart-requested'; readonly hash: string }
+  | { readonly type: 'terminate-requested'; readonly by: string }
+  /** Log files have been moved away. */
+  | { readonly type: 'reopen-requested' }
+  /** The epoch before is LIVE, or gone, or had its 20 s. */
+  | { readonly type: 'turn-granted'; readonly epoch: number; readonly parent: 'live' | 'gone' | 'stuck' }
+  | { readonly type: 'config-accepted'; readonly hash: string }
+  | { readonly type: 'config-refused'; readonly hash: string; readonly reason: string }
+  | { readonly type: 'epoch-spawned'; readonly epoch: number; readonly pid: number }
+  | { readonly type: 'epoch-live'; readonly epoch: number }
+  | { readonly type: 'epoch-silent'; readonly epoch: number }
+  | { readonly type: 'epoch-answered'; readonly epoch: number }
+  | { readonly type: 'epoch-hung'; readonly epoch: number }
+  | { readonly type: 'epoch-stable'; readonly epoch: number }
+  | { readonly type: 'epoch-exited'; readonly epoch: number; readonly exit: Exit }
+  | { readonly type: 'retry-due' }
+  | { readonly type: 'drained'; readonly active: number | undefined };
+
+/** What is to be done. An effect carries all that it needs. */
+export type Effect =
+  /** `older` are the epochs before the parent that still drain: starting the next one would cut them. */
+  | { readonly type: 'await-turn'; readonly epoch: number; readonly parent: AwaitedParent | undefined; readonly older: readonly number[] }
+  | { readonly type: 'withdraw-turn'; readonly epoch: number }
+  | { readonly type: 'check'; readonly hash: string }
+  | { readonly type: 'launch'; readonly epoch: number; readonly hash: string; readonly restartEpoch: number }
+  /** Watch this epoch's admin endpoint, and no other's. */
+  | { readonly type: 'follow'; readonly epoch: number }
+  | { readonly type: 'await-stable'; readonly epoch: number }
+  | { readonly type: 'retry'; readonly delay: number }
+  | { readonly type: 'cancel-retry' }
+  | { readonly type: 'ask-drain' }
+  /** `parents` still drain beside the newest epoch, whose gauges include theirs. */
+  | { readonly type: 'await-drained'; readonly parents: readonly number[] }
+  /** Open log files anew. */
+  | { readonly type: 'reopen'; readonly epoch: number }
+  | { readonly type: 'stop'; readonly epoch: number }
+  | { readonly type: 'kill'; readonly epoch: number };
+
+export interface AwaitedParent {
+  readonly epoch: number;
+  readonly live: boolean;
+}

@@ -1,0 +1,119 @@
+import type { AgentTransition } from './agent.ts';
+import type { AgentState, Exit } from './model.ts';
+import { unreachable } from './unreachable.ts';
+
+/** One line of the agent's log. `msg` is a constant; what varies is in the fields. */
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+const shortHash = (hash: string) => hash.slice(0, 8);
+
+/** What there is to say of a transition, in the order in which it is to be read: what happened, then what the agent does about it. Pure. */
+export function narrate({ event, before, state }: AgentTransition): readonly LogLine[] {
+  return [...tell(event, before), ...decide(before, state)];
+}
+
+function tell(event: AgentTransition['event'], before: AgentState): readonly LogLine[] {
+  switch (event.type) {
+    case 'config-changed':
+      return before.wanted === undefined
+        ? [{ level: 'info', msg: 'configuration read', hash: shortHash(event.hash) }]
+        : [{ level: 'info', msg: 'configuration changed', hash: shortHash(event.hash) }];
+    case 'restart-requested':
+      return [{ level: 'info', msg: 'restart requested', hash: shortHash(event.hash) }];
+    case 'terminate-requested':
+      return [{ level: 'info', msg: termination(before), by: event.by, active: [...before.epochs.keys()] }];
+    case 'reopen-requested':
+      return [{ level: 'info', msg: 'log files are opened anew' }];
+    case 'turn-granted':
+      if (before.claim?.epoch !== event.epoch || event.parent !== 'stuck') return [];
+      return [
+        { level: 'warn', msg: 'the epoch before is not LIVE after its time: it is replaced instead of hot-restarted', epoch: event.epoch },
+      ];
+    case 'config-accepted':
+      return [{ level: 'debug', msg: 'configuration checked', hash: shortHash(event.hash) }];
+    case 'config-refused':
+      if (before.claim?.hash !== event.hash && before.examined === undefined) return [];
+      return [{ level: 'error', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
+    case 'epoch-spawned':
+      return [{ level: 'info', msg: 'Envoy started', epoch: event.epoch, pid: event.pid }];
+    case 'epoch-live':
+      if (before.epochs.get(event.epoch)?.stage !== 'starting') return [];
+      return [
+        { level: 'info', msg: 'epoch is LIVE', epoch: event.epoch },
+        ...[...before.epochs.keys()]
+          .filter((epoch) => epoch !== event.epoch)
+          .map((epoch): LogLine => ({ level: 'info', msg: 'epoch drains', epoch })),
+      ];
+    case 'epoch-silent':
+      return [{ level: 'warn', msg: 'the admin endpoint is silent: not ready', epoch: event.epoch }];
+    case 'epoch-answered':
+      return before.epochs.get(event.epoch)?.answering === false
+        ? [{ level: 'info', msg: 'the admin endpoint answers again', epoch: event.epoch }]
+        : [];
+    case 'epoch-hung':
+      return [{ level: 'error', msg: 'Envoy hangs: it is killed', epoch: event.epoch }];
+    case 'epoch-stable':
+      return [];
+    case 'epoch-exited':
+      return [ended(event.epoch, event.exit, before)];
+    case 'retry-due':
+      return [];
+    case 'drained':
+      if (before.phase !== 'draining') return [];
+      return [{ level: event.active === 0 ? 'info' : 'warn', msg: drainEnd(event.active), ...(event.active !== undefined && { active: event.active }) }]; // prettier-ignore
+    default:
+      return unreachable(event);
+  }
+}
+
+function decide(before: AgentState, state: AgentState): readonly LogLine[] {
+  const lines: LogLine[] = [];
+  if (state.claim !== undefined && before.claim === undefined && state.lastEpoch >= 0) {
+    lines.push({ level: 'info', msg: 'new epoch is prepared', epoch: state.claim.epoch, hash: shortHash(state.claim.hash) });
+  }
+  if (state.claim === undefined && before.claim !== undefined && state.lastEpoch === before.lastEpoch && state.refused === before.refused) {
+    lines.push({ level: 'info', msg: 'new epoch is not needed any more', epoch: before.claim.epoch });
+  }
+  if (state.crashes !== undefined && state.crashes.count !== before.crashes?.count) {
+    lines.push({ level: 'warn', msg: 'Envoy is started again after a pause', attempt: state.crashes.count });
+  }
+  if (state.phase === 'stopped') lines.push({ level: 'info', msg: 'no Envoy is left' });
+  return lines;
+}
+
+function termination({ phase, asked, epochs }: AgentState): string {
+  if (phase === 'running') return epochs.size === 0 ? 'asked to end' : 'asked to end: draining';
+  return asked >= 2 ? 'asked to end again: Envoy is killed' : 'asked to end again: the drain is cut short';
+}
+
+function drainEnd(active: number | undefined): string {
+  if (active === 0) return 'drained';
+  return active === undefined
+    ? 'drain time is over: what is still in flight is not known'
+    : 'drain time is over: requests in flight are cut';
+}
+
+function ended(epoch: number, exit: Exit, before: AgentState): LogLine {
+  const stage = before.epochs.get(epoch)?.stage;
+  const expected = stage === 'stopping' || before.phase !== 'running';
+  switch (exit.kind) {
+    case 'clean':
+      return { level: 'info', msg: stage === 'retiring' ? 'epoch has drained and ended' : 'epoch ended', epoch };
+    case 'failed':
+      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, code: exit.code, tail: exit.tail };
+    case 'signaled': {
+      if (expected) return { level: 'info', msg: 'epoch was ended', epoch, signal: exit.signal };
+      const ours = before.epochs.get(epoch)?.answering === false;
+      const hint = exit.signal === 'SIGKILL' && !ours ? { hint: 'may be out of memory' } : {};
+      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, signal: exit.signal, ...hint, tail: exit.tail };
+    }
+    case 'spawn-failed':
+      return { level: 'error', msg: 'Envoy could not be started', epoch, kind: exit.kind, reason: exit.reason };
+    default:
+      return unreachable(exit);
+  }
+}

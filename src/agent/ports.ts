@@ -1,0 +1,42 @@
+import type { Observable } from 'rxjs';
+import type { Exit } from './model.ts';
+
+export interface Launch {
+  readonly epoch: number;
+  readonly hash: string;
+  readonly restartEpoch: number;
+}
+
+/** What a process has to tell: at most once that it exists, and once how it ended. */
+export type ProcessEvent = { readonly type: 'spawned'; readonly pid: number } | { readonly type: 'exited'; readonly exit: Exit };
+
+/** What is sent to a process: to end, to be ended, to open its log files anew. */
+export type Signal = 'SIGTERM' | 'SIGKILL' | 'SIGUSR1';
+
+/** What the admin endpoint says of an epoch: LIVE; up, but not LIVE or not this epoch yet; nothing; or that there is none to ask. */
+export type Vitals = 'live' | 'up' | 'silent' | 'unknown';
+
+/** What a look at the configuration says of it. */
+export type Verdict = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+/** The one proxy whose life the agent owns, in as many processes as there are epochs. */
+export interface Proxy {
+  /**
+   * Starts a process on subscribe, emits what becomes of it, and completes after its exit. Never errors.
+   *
+   * Each value of `signals$` is sent to the process, whose end is still emitted. Unsubscribing kills it too, unreported: that is the net
+   * below a crashing agent, not the way to stop an epoch.
+   */
+  run(launch: Launch, signals$: Observable<Signal>): Observable<ProcessEvent>;
+  /** Asks once how an epoch is. Emits one value within a second and completes. Never errors. */
+  vitals(epoch: number): Observable<Vitals>;
+  /** Tries what is on disk now without touching a running process. Emits one verdict and completes. Never errors. */
+  check(): Observable<Verdict>;
+  /**
+   * Asks the newest process to drain: `graceful` keeps serving and says goodbye, otherwise listeners close. Completes within two seconds.
+   * Never errors.
+   */
+  drain(graceful: boolean): Observable<never>;
+  /** Counts once what is in flight; undefined where that can not be known. Emits one value within a second and completes. Never errors. */
+  active(): Observable<number | undefined>;
+}

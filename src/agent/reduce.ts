@@ -1,0 +1,219 @@
+import type { Step } from '../operators/reduce-with-effects.ts';
+import { backOff } from './back-off.ts';
+import type { AgentEvent, AgentState, Effect, Epoch, Exit, Outcome } from './model.ts';
+import { newestEpoch } from './newest-epoch.ts';
+import { unreachable } from './unreachable.ts';
+
+/** What a crash leads to. */
+export interface RestartPolicy {
+  /** `exit` ends the agent with the last Envoy, as the Go agent of 1.4–1.6 did, but with the true code. */
+  readonly onCrash: 'backoff' | 'exit';
+  /** Restarts after a crash before the agent gives up; 0 = no limit. */
+  readonly budget: number;
+}
+
+/** Where no Envoy runs and what is on disk is refused, it is looked at again after so many ms: the refusal may not have been its fault. */
+const recheck = 30_000;
+
+type AgentStep = Step<AgentState, Effect>;
+
+const stay = (state: AgentState): AgentStep => [state, []];
+
+const withEpoch = (state: AgentState, number: number, change: Partial<Epoch>): AgentState => {
+  const epoch = state.epochs.get(number);
+  return epoch === undefined ? state : { ...state, epochs: new Map(state.epochs).set(number, { ...epoch, ...change }) };
+};
+
+const andThen = ([state, effects]: AgentStep, next: (state: AgentState) => AgentStep): AgentStep => {
+  const [last, more] = next(state);
+  return [last, [...effects, ...more]];
+};
+
+/** What the Envoy that serves, or is about to, was started from. */
+const applied = (state: AgentState): string | undefined => {
+  const newest = newestEpoch(state);
+  return newest?.stage === 'starting' || newest?.stage === 'live' ? newest.hash : undefined;
+};
+
+/** Claims the next epoch for the newest hash. A claim that exists takes that hash: one epoch at a time comes up, and the newest wins. */
+const claim = (state: AgentState, byHand = false): AgentStep => {
+  const hash = state.wanted ?? '';
+  if (state.claim !== undefined) {
+    const claimed = { ...state.claim, hash, byHand: byHand || state.claim.byHand };
+    return [{ ...state, claim: claimed }, claimed.stage === 'checking' ? [{ type: 'check', hash }] : []];
+  }
+  const epoch = state.lastEpoch + 1;
+  const newest = newestEpoch(state);
+  const parent = newest && { epoch: newest.number, live: newest.stage === 'live' && newest.answering };
+  const older = [...state.epochs.keys()].filter((number) => number !== newest?.number);
+  return [
+    { ...state, examined: undefined, claim: { epoch, hash, stage: 'waiting', byHand } },
+    [{ type: 'cancel-retry' }, { type: 'await-turn', epoch, parent, older }],
+  ];
+};
+
+const withdraw = (state: AgentState): AgentStep =>
+  state.claim === undefined ? stay(state) : [{ ...state, claim: undefined }, [{ type: 'withdraw-turn', epoch: state.claim.epoch }]];
+
+const launch = (state: AgentState): AgentStep => {
+  if (state.claim === undefined) return stay(state);
+  const { epoch, hash } = state.claim;
+  const parent = newestEpoch(state);
+  const restartEpoch = parent === undefined ? 0 : parent.restartEpoch + 1;
+  const epochs = new Map(state.epochs).set(epoch, { hash, restartEpoch, stage: 'starting', answering: true });
+  return [
+    { ...state, epochs, lastEpoch: epoch, claim: undefined, refused: undefined },
+    [
+      { type: 'launch', epoch, hash, restartEpoch },
+      { type: 'follow', epoch },
+    ],
+  ];
+};
+
+/** Tells every process to end; the last one's exit ends the agent. */
+const stopAll = (state: AgentState, outcome: Outcome): AgentStep => {
+  const epochs = new Map([...state.epochs].map(([number, epoch]) => [number, { ...epoch, stage: 'stopping' as const }]));
+  const phase = epochs.size === 0 ? 'stopped' : 'stopping';
+  return andThen([{ ...state, epochs, phase, outcome }, [{ type: 'cancel-retry' }, ...stops(epochs)]], withdraw);
+};
+
+const stops = (epochs: ReadonlyMap<number, Epoch>): readonly Effect[] => [...epochs.keys()].map((epoch) => ({ type: 'stop', epoch }));
+
+/** Makes way for an Envoy without a parent. Its claim is launched when the last process is gone. */
+const replace = (state: AgentState): AgentStep => {
+  if (state.claim === undefined || state.epochs.size === 0) return launch(state);
+  const epochs = new Map([...state.epochs].map(([number, epoch]) => [number, { ...epoch, stage: 'stopping' as const }]));
+  return [{ ...state, epochs, claim: { ...state.claim, stage: 'replacing' } }, stops(epochs)];
+};
+
+const terminate = (state: AgentState): AgentStep => {
+  const asked = state.asked + 1;
+  const next: AgentState = { ...state, asked };
+  switch (state.phase) {
+    case 'running': {
+      if (state.epochs.size === 0) return stopAll(next, { kind: 'asked' });
+      const parents = [...state.epochs.keys()].slice(0, -1);
+      const drain: readonly Effect[] = [{ type: 'cancel-retry' }, { type: 'ask-drain' }, { type: 'await-drained', parents }];
+      return andThen([{ ...next, phase: 'draining', examined: undefined }, drain], withdraw);
+    }
+    case 'draining':
+      return stopAll(next, { kind: 'asked' });
+    case 'stopping':
+      return [next, asked > 2 ? [...state.epochs.keys()].map((epoch) => ({ type: 'kill', epoch })) : []];
+    case 'stopped':
+      return stay(next);
+    default:
+      return unreachable(state.phase);
+  }
+};
+
+/** The pure core: what the agent makes of what has happened. No I/O, no clock, no log. */
+export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState, event: AgentEvent) => AgentStep {
+  /** Starts a crashed Envoy again after a while, or ends with it. While an older one serves there is no reason to end. */
+  const crash = (state: AgentState, exit: Exit): AgentStep => {
+    const count = state.crashes?.count ?? 0;
+    const spent = onCrash === 'exit' || (budget !== 0 && count >= budget);
+    if (!spent)
+      return [{ ...state, crashes: { count: count + 1, last: exit, retrying: true } }, [{ type: 'retry', delay: backOff(count) }]];
+    return newestEpoch(state)?.stage === 'live' ? stay(state) : stopAll(state, { kind: 'envoy', exit });
+  };
+
+  const exited = (before: AgentState, number: number, exit: Exit): AgentStep => {
+    const gone = before.epochs.get(number);
+    if (gone === undefined) return stay(before);
+    const wasNewest = newestEpoch(before)?.number === number;
+    const epochs = new Map(before.epochs);
+    epochs.delete(number);
+    const state: AgentState = { ...before, epochs };
+    const survivor = newestEpoch(state);
+
+    if (state.phase !== 'running') {
+      return survivor === undefined ? stopAll(state, state.outcome ?? { kind: 'asked' }) : stay(state);
+    }
+    if (state.claim?.stage === 'replacing') return survivor === undefined ? launch(state) : stay(state);
+    if (!wasNewest || state.claim !== undefined) {
+      return wasNewest && survivor !== undefined ? [state, [{ type: 'follow', epoch: survivor.number }]] : stay(state);
+    }
+    if (exit.kind === 'clean' && (survivor === undefined || gone.stage === 'live')) return stopAll(state, { kind: 'envoy', exit });
+    if (survivor === undefined) {
+      if (state.served || exit.kind !== 'failed' || exit.code !== 1) return crash(state, exit);
+      if (exit.addressTaken !== undefined) return stopAll(state, { kind: 'address-taken', address: exit.addressTaken });
+      return [{ ...state, examined: exit }, [{ type: 'check', hash: gone.hash }]];
+    }
+    // Its parent refuses traffic, and a second try as the parent's child has failed as well.
+    if (survivor.stage === 'retiring' && gone.stage === 'starting') return andThen(claim(state), replace);
+    return andThen([state, [{ type: 'follow', epoch: survivor.number }]], (next) => crash(next, exit));
+  };
+
+  return (state, event) => {
+    switch (event.type) {
+      case 'config-changed': {
+        const next: AgentState = { ...state, wanted: event.hash };
+        if (state.phase !== 'running') return stay(next);
+        const refilled: AgentState = { ...next, crashes: undefined, refused: undefined };
+        if (event.hash !== applied(state) || state.claim?.byHand === true) return claim(refilled);
+        return andThen([refilled, [{ type: 'cancel-retry' }]], withdraw);
+      }
+      case 'restart-requested':
+        return state.phase === 'running' ? claim({ ...state, wanted: event.hash }, true) : stay(state);
+      case 'terminate-requested':
+        return terminate(state);
+      case 'reopen-requested':
+        return [state, [...state.epochs.keys()].map((epoch) => ({ type: 'reopen', epoch }))];
+      case 'turn-granted': {
+        if (state.claim?.epoch !== event.epoch || state.claim.stage !== 'waiting') return stay(state);
+        if (state.lastEpoch < 0) return launch(state); // nothing delays the first start
+        return [{ ...state, claim: { ...state.claim, stage: 'checking' } }, [{ type: 'check', hash: state.claim.hash }]];
+      }
+      case 'config-accepted': {
+        if (state.examined !== undefined) return crash({ ...state, examined: undefined }, state.examined);
+        if (state.claim?.stage !== 'checking' || state.claim.hash !== event.hash) return stay(state);
+        const parent = newestEpoch(state);
+        return parent?.stage === 'starting' || parent?.answering === false ? replace(state) : launch(state);
+      }
+      case 'config-refused': {
+        const refused = { hash: event.hash, reason: event.reason };
+        if (state.examined !== undefined)
+          return stopAll({ ...state, examined: undefined, refused }, { kind: 'refused', reason: event.reason });
+        if (state.claim?.stage !== 'checking' || state.claim.hash !== event.hash) return stay(state);
+        const next: AgentState = { ...state, claim: undefined, refused };
+        if (state.epochs.size > 0) return stay(next);
+        return state.served ? [next, [{ type: 'retry', delay: recheck }]] : stopAll(next, { kind: 'refused', reason: event.reason });
+      }
+      case 'epoch-spawned':
+        return stay(state);
+      case 'epoch-live': {
+        const epoch = state.epochs.get(event.epoch);
+        if (epoch?.stage !== 'starting') return stay(state);
+        const epochs = new Map(
+          [...state.epochs].map(([number, { ...older }]) => [number, { ...older, stage: stageBeside(older, number === event.epoch) }]),
+        );
+        const next: AgentState = { ...state, epochs, served: true };
+        return [next, state.phase === 'draining' ? [{ type: 'ask-drain' }] : [{ type: 'await-stable', epoch: event.epoch }]];
+      }
+      case 'epoch-silent':
+        return stay(withEpoch(state, event.epoch, { answering: false }));
+      case 'epoch-answered':
+        return stay(withEpoch(state, event.epoch, { answering: true }));
+      case 'epoch-hung':
+        return [state, state.epochs.has(event.epoch) ? [{ type: 'kill', epoch: event.epoch }] : []];
+      case 'epoch-stable':
+        return stay(newestEpoch(state)?.number === event.epoch ? { ...state, crashes: undefined } : state);
+      case 'epoch-exited':
+        return exited(state, event.epoch, event.exit);
+      case 'retry-due':
+        return state.phase === 'running'
+          ? claim({ ...state, crashes: state.crashes && { ...state.crashes, retrying: false } })
+          : stay(state);
+      case 'drained':
+        return state.phase === 'draining' ? stopAll(state, { kind: 'asked' }) : stay(state);
+      default:
+        return unreachable(event);
+    }
+  };
+}
+
+const stageBeside = ({ stage }: Epoch, isLive: boolean): Epoch['stage'] => {
+  if (stage === 'stopping') return stage;
+  return isLive ? 'live' : 'retiring';
+};

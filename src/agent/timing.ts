@@ -1,0 +1,32 @@
+/** How long things take or may take. All in ms. */
+export interface Timing {
+  /** How long a parent may take to be LIVE before the next epoch does without it: the Go agent's (1.4–1.6), above Envoy's own limits of 15 s. */
+  readonly liveTimeout: number;
+  /** Between two questions to the admin endpoint. */
+  readonly poll: number;
+  /** How long an epoch that drains is protected from the start of another: after that it is gone by itself (Envoy's `--parent-shutdown-time-s`). */
+  readonly parentShutdown: number;
+  /** Silence of the admin endpoint after which an Envoy does not count as ready. */
+  readonly silent: number;
+  /** Silence of the admin endpoint after which an Envoy is killed. */
+  readonly hung: number;
+  /** A run of this length is no crash loop. */
+  readonly stable: number;
+  readonly drainMinimum: number;
+  readonly drainCap: number;
+  /** A child's gauges include its parent's as they were at most this long ago (Envoy's stats flush, and a second). */
+  readonly gaugeLag: number;
+  /** From SIGTERM to SIGKILL. */
+  readonly killAfter: number;
+}
+
+/** The figures that no flag changes. */
+export const fixedTiming = {
+  liveTimeout: 20_000,
+  poll: 500,
+  silent: 2_000,
+  hung: 30_000,
+  stable: 300_000,
+  gaugeLag: 6_000,
+  killAfter: 1_000,
+} as const satisfies Partial<Timing>;

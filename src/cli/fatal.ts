@@ -1,0 +1,9 @@
+/** What ends the program: one line for the user, and the exit code. */
+export class Fatal extends Error {
+  readonly code: number;
+
+  constructor(message: string, code: number) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,16 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Makes a folder, 0700 where it is new, and throws where nothing can be written into it. Not `recursive`: below /proc that never returns (Node 20). */
+export function prepareFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && dirname(path) !== path) {
+      prepareFolder(dirname(path));
+      mkdirSync(path, { mode: 0o700 });
+    } else if (code !== 'EEXIST') throw error;
+  }
+  accessSync(path, constants.W_OK | constants.X_OK);
+}

@@ -1,0 +1,43 @@
+import { isIP } from 'node:net';
+
+export interface NodeIdentity {
+  /** The first address; it names the node. */
+  readonly ip: string;
+  readonly id: string;
+  readonly domain: string;
+  /** No address of the node is an IPv4 one. */
+  readonly ipv6: boolean;
+}
+
+export interface NodeInputs {
+  /** `--ip`, taken as it is. */
+  readonly ip: string;
+  readonly id: string;
+  readonly domain: string;
+  /** `Kubernetes`, `Consul`; anything else is "other". */
+  readonly registry: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The addresses of this machine's interfaces, loopback left out. */
+  readonly addresses: readonly string[];
+}
+
+/** Who this node is to the control plane: the rules of the Go agent 1.6, less link-local addresses, which nobody else can reach. Pure. */
+export function nodeIdentity({ ip, id, domain, registry, env, addresses }: NodeInputs): NodeIdentity {
+  const given = ip !== '' ? ip : isIP(env['INSTANCE_IP'] ?? '') === 0 ? '' : (env['INSTANCE_IP'] ?? '');
+  const reachable = addresses.filter((address) => !/^fe80:/i.test(address) && !address.startsWith('169.254.'));
+  const found = [...(given === '' ? [] : [given]), ...reachable];
+  const all = found.length === 0 ? ['127.0.0.1'] : found;
+  const first = all[0] ?? '';
+  const namespace = env['POD_NAMESPACE'] ?? '';
+  const names: Readonly<Record<string, readonly [string, string]>> = {
+    Kubernetes: [`${env['POD_NAME'] ?? ''}.${namespace}`, `${namespace}.svc.cluster.local`],
+    Consul: [`${first}.service.consul`, 'service.consul'],
+  };
+  const [defaultId, defaultDomain] = names[registry] ?? [first, ''];
+  return {
+    ip: first,
+    id: id === '' ? defaultId : id,
+    domain: domain === '' ? defaultDomain : domain,
+    ipv6: all.every((address) => isIP(address) !== 4),
+  };
+}

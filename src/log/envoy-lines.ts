@@ -1,0 +1,100 @@
+import { asyncScheduler, Observable, type OperatorFunction, type SchedulerLike } from 'rxjs';
+
+/** One message of Envoy's log. */
+export interface EnvoyLine {
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  /** The name of Envoy's logger (`main`, `config`, …); `stderr` for what did not come from one. */
+  readonly component: string;
+  /** Without the line break at its end; a trace keeps those within. */
+  readonly message: string;
+}
+
+/** `--log-format`: the one of the Go agent 1.6. Its separators are tabs. */
+export const envoyLogFormat = '%Y-%m-%dT%T.%fZ\t%l\tenvoy %n\t%v';
+
+const header = /^\d{4}-\d\d-\d\dT[\d:.]+Z\t(\w+)\tenvoy (\S+)\t(.*)$/s;
+const levels: Readonly<Record<string, EnvoyLine['level']>> = {
+  trace: 'trace',
+  debug: 'debug',
+  info: 'info',
+  warning: 'warn',
+  error: 'error',
+  critical: 'error',
+};
+
+/** An access log on `/dev/stderr`: Envoy's default text begins with the start time in brackets, a JSON one is a line of its own. */
+const accessLog = /^(?:\[\d{4}-\d\d-\d\dT|\{".*\}$)/;
+
+/** How long the rest of a message may be on its way. In ms. */
+const quiet = 20;
+const longestLine = 65_536;
+const mostLines = 1_000;
+
+/**
+ * Cuts the text of Envoy's error stream, in pieces as they come, into messages.
+ *
+ * A message is emitted when the next one begins, or after 20 ms without more of it: lines that have no header of their own (a trace, a dump)
+ * stay with the one before them. The last one is emitted before completion. A line of more than 64 KiB and a message of more than 1,000 lines
+ * are cut, so that memory is bounded whatever Envoy writes.
+ */
+export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorFunction<string, EnvoyLine> {
+  return (source) =>
+    new Observable((subscriber) => {
+      let rest = '';
+      let pending: { readonly line: Omit<EnvoyLine, 'message'>; readonly text: string[] } | undefined;
+      let touched = 0;
+      let timer: ReturnType<SchedulerLike['schedule']> | undefined;
+
+      const flush = () => {
+        if (pending === undefined) return;
+        const { line, text } = pending;
+        pending = undefined;
+        subscriber.next({ ...line, message: text.join('\n') });
+      };
+      const take = (text: string) => {
+        const [, level = '', component = '', message = ''] = header.exec(text) ?? [];
+        const known = levels[level];
+        if (known !== undefined) {
+          flush();
+          pending = { line: { level: known, component }, text: [message] };
+        } else if (pending === undefined || accessLog.test(text) || pending.text.length >= mostLines) {
+          flush();
+          if (text !== '') pending = { line: { level: 'info', component: 'stderr' }, text: [text] };
+        } else {
+          pending.text.push(text);
+        }
+      };
+      const flushRest = () => {
+        if (rest !== '') take(rest);
+        rest = '';
+        flush();
+      };
+      // One timer at a time, that looks at how long it has been quiet: not one per piece of a flood.
+      const watch = () => {
+        timer ??= scheduler.schedule(() => {
+          timer = undefined;
+          if (scheduler.now() - touched < quiet) watch();
+          else flushRest();
+        }, quiet);
+        subscriber.add(timer);
+      };
+
+      subscriber.add(
+        source.subscribe({
+          next: (piece) => {
+            touched = scheduler.now();
+            const lines = (rest + piece).split('\n');
+            rest = lines.pop() ?? '';
+            lines.forEach(take);
+            for (; rest.length > longestLine; rest = rest.slice(longestLine)) take(rest.slice(0, longestLine));
+            if (rest !== '' || pending !== undefined) watch();
+          },
+          error: (error: unknown) => subscriber.error(error),
+          complete: () => {
+            flushRest();
+            subscriber.complete();
+          },
+        }),
+      );
+    });
+}

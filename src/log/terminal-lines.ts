@@ -1,0 +1,18 @@
+import pretty from 'pino-pretty';
+
+/** Turns the log's objects into lines that a person reads: time, level, where from, epoch, what, and the rest behind it. */
+export function terminalLines(destination: NodeJS.WritableStream | { write(text: string): unknown }) {
+  return pretty({
+    destination: destination as NodeJS.WritableStream,
+    colorize: !('NO_COLOR' in process.env),
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'component,epoch,tail',
+    singleLine: true,
+    messageFormat: (log, key) => {
+      const { component, epoch, tail } = log as { component?: string; epoch?: number; tail?: readonly string[] };
+      const from = [component, epoch === undefined ? undefined : `epoch ${epoch}`].filter((part) => part !== undefined).join(' ');
+      const last = tail === undefined || tail.length === 0 ? '' : `\n${tail.map((line) => `      | ${line}`).join('\n')}`;
+      return `${from === '' ? '' : `[${from}] `}${String(log[key])}${last}`;
+    },
+  });
+}

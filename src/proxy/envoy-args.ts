@@ -1,0 +1,44 @@
+/** What Envoy is started with, whatever the epoch. Durations in ms. */
+export interface EnvoyArgs {
+  readonly config: string;
+  readonly baseId: number;
+  readonly drainDuration: number;
+  readonly parentShutdownDuration: number;
+  readonly serviceCluster: string;
+  readonly serviceNode: string;
+  readonly ipv6: boolean;
+  readonly logFormat: string;
+  /** '' leaves the option out, as with the Go agent. */
+  readonly logLevel: string;
+  readonly componentLogLevel: string;
+  /** 0 leaves the option out: Envoy takes a worker for each core. */
+  readonly concurrency: number;
+}
+
+/**
+ * Envoy's argument vector, in the order of the Go agent 1.6 without what Envoy 1.36 no longer knows, and with what keeps epochs safe.
+ *
+ * `--skip-hot-restart-on-no-parent` goes with a parent only: without one Envoy 1.36 warns of a failed hot restart that nobody asked for.
+ */
+export function envoyArgs(args: EnvoyArgs, restartEpoch: number): readonly string[] {
+  return [
+    ...['-c', args.config],
+    ...['--restart-epoch', String(restartEpoch)],
+    ...['--drain-time-s', seconds(args.drainDuration)],
+    ...['--parent-shutdown-time-s', seconds(args.parentShutdownDuration)],
+    ...['--service-cluster', args.serviceCluster],
+    ...['--service-node', args.serviceNode],
+    ...['--local-address-ip-version', args.ipv6 ? 'v6' : 'v4'],
+    ...['--log-format', args.logFormat],
+    ...(args.logLevel === '' ? [] : ['-l', args.logLevel]),
+    ...(args.componentLogLevel === '' ? [] : ['--component-log-level', args.componentLogLevel]),
+    ...(args.concurrency > 0 ? ['--concurrency', String(args.concurrency)] : []),
+    ...['--base-id', String(args.baseId)],
+    ...['--drain-strategy', 'immediate'],
+    ...(restartEpoch > 0 ? ['--skip-hot-restart-on-no-parent'] : []),
+  ];
+}
+
+function seconds(ms: number): string {
+  return String(Math.floor(ms / 1000));
+}

@@ -1,0 +1,149 @@
+import { unlinkSync } from 'node:fs';
+import {
+  asyncScheduler,
+  defer,
+  filter,
+  finalize,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  timer,
+} from 'rxjs';
+import type { AdminClient } from '../admin/admin-client.ts';
+import { parseStats } from '../admin/parse-stats.ts';
+import type { Proxy, Verdict, Vitals } from '../agent/ports.ts';
+import type { EnvoyLine } from '../log/envoy-lines.ts';
+import { activeFilter, activeRequests } from './active-requests.ts';
+import { checkPairs, type KeyPair } from './check-pairs.ts';
+import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
+import { sharedMemoryOf } from './free-base-id.ts';
+import { hasInbound } from './has-inbound.ts';
+import { refusalReason } from './refusal-reason.ts';
+import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
+
+export interface EnvoyOptions {
+  readonly binary: string;
+  readonly args: EnvoyArgs;
+  readonly admin: AdminClient;
+  /** Where Envoy writes down its admin address. */
+  readonly addressFile: string;
+  /** An empty folder, or one of the agent's own, to put a FIFO into for a moment. */
+  readonly folder: string;
+  readonly pairs: readonly KeyPair[];
+  /** A sidecar drains what comes from outside and keeps its application's own calls going; a router drains all. */
+  readonly drainsAll: boolean;
+  readonly tools: Tools;
+  readonly onLine: (line: EnvoyLine, epoch: number) => void;
+  readonly scheduler?: SchedulerLike;
+}
+
+/** An admin endpoint that is handed over may leave a question unanswered: the next one is not to wait for it. In ms. */
+const answerWithin = 500;
+/** How long `--mode validate` may take, 60–80 ms as a rule. In ms. */
+const patience = 20_000;
+
+/** The proxy as a real Envoy. */
+export function envoyProxy(options: EnvoyOptions): Proxy {
+  const { binary, args, admin, addressFile, folder, pairs, drainsAll, tools, onLine, scheduler = asyncScheduler } = options;
+  const restartEpochs = new Map<number, number>();
+  const seen = new Set<number>();
+
+  return {
+    run({ epoch, restartEpoch }, signals$) {
+      return defer(() => {
+        if (restartEpochs.size === 0) remove(addressFile);
+        restartEpochs.set(epoch, restartEpoch);
+        return spawnEnvoy({
+          binary,
+          args: [...envoyArgs(args, restartEpoch), '--admin-address-path', addressFile],
+          fifo: `${folder}/envoy-rev${epoch}.stderr`,
+          tools,
+          stdout: 'inherit',
+          onLine: (line) => onLine(line, epoch),
+          signals$,
+          scheduler,
+        });
+      }).pipe(
+        finalize(() => {
+          restartEpochs.delete(epoch);
+          seen.delete(epoch);
+          if (restartEpochs.size > 0) return;
+          remove(addressFile);
+          remove(sharedMemoryOf(args.baseId));
+        }),
+      );
+    },
+
+    vitals(epoch) {
+      // Who answers is worth 110 KB of JSON until the epoch has been seen LIVE; after that it is enough that somebody does.
+      const known = seen.has(epoch);
+      return admin.request('GET', known ? '/ready' : '/server_info', answerWithin).pipe(
+        map((answer): Vitals => {
+          if (!answer.ok) return admin.located() ? 'silent' : 'unknown';
+          const { status, body } = answer.value;
+          const live = status === 200 && (known || isLive(body, args.baseId, restartEpochs.get(epoch)));
+          if (live) seen.add(epoch);
+          return live ? 'live' : 'up';
+        }),
+      );
+    },
+
+    check() {
+      return checkPairs(pairs, scheduler).pipe(switchMap((verdict) => (verdict.ok ? validate() : of(verdict))));
+    },
+
+    drain(graceful) {
+      const inboundOnly$ = !graceful || drainsAll ? of(false) : hasInbound(admin);
+      return inboundOnly$.pipe(
+        map((inboundOnly) => [...(inboundOnly ? ['inboundonly'] : []), ...(graceful ? ['graceful', 'skip_exit'] : [])].join('&')),
+        switchMap((query) => admin.request('POST', `/drain_listeners?${query}`)),
+        ignoreElements(),
+      );
+    },
+
+    active() {
+      return admin
+        .request('GET', `/stats?filter=${encodeURIComponent(activeFilter)}`)
+        .pipe(map((answer) => (answer.ok && answer.value.status === 200 ? activeRequests(parseStats(answer.value.body)) : undefined)));
+    },
+  };
+
+  function validate(): Observable<Verdict> {
+    const late$ = timer(patience, scheduler).pipe(map(() => 'SIGKILL' as const));
+    return spawnEnvoy({
+      binary,
+      args: [...envoyArgs(args, 0), '--mode', 'validate'],
+      fifo: `${folder}/validate.stderr`,
+      tools,
+      stdout: 'ignore',
+      onLine: () => undefined,
+      signals$: late$,
+      scheduler,
+    }).pipe(
+      filter((event) => event.type === 'exited'),
+      map(({ exit }): Verdict => (exit.kind === 'clean' ? { ok: true } : { ok: false, reason: refusalReason(exit) })),
+    );
+  }
+}
+
+function isLive(body: string, baseId: number, restartEpoch: number | undefined): boolean {
+  const { state, command_line_options: options } = JSON.parse(body) as ServerInfo;
+  return state === 'LIVE' && options?.base_id === String(baseId) && options.restart_epoch === restartEpoch;
+}
+
+/** What is asked of Envoy's `/server_info`. While a child comes up it is still its parent that answers. */
+interface ServerInfo {
+  readonly state?: string;
+  readonly command_line_options?: { readonly base_id?: string; readonly restart_epoch?: number };
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It was not there.
+  }
+}

@@ -1,0 +1,12 @@
+import type { Exit } from '../agent/model.ts';
+
+/** Why Envoy did not take a configuration, in its own words and on one line, from how `--mode validate` ended. */
+export function refusalReason(exit: Exit): string {
+  if (exit.kind === 'clean') return 'Envoy has nothing against it';
+  if (exit.kind === 'spawn-failed') return exit.reason;
+  const told = exit.tail
+    .map((line) => /error initializing configuration '.*?': (.*)/s.exec(line)?.[1])
+    .find((reason) => reason !== undefined);
+  const ended = exit.kind === 'failed' ? `Envoy ended with ${exit.code}` : `Envoy was ended by ${exit.signal}`;
+  return (told ?? exit.tail.at(-1) ?? ended).replace(/\s+/g, ' ').trim();
+}

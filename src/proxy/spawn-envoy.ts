@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { execa } from 'execa';
+import { Observable, type SchedulerLike, Subject } from 'rxjs';
+import type { ProcessEvent, Signal } from '../agent/ports.ts';
+import { type EnvoyLine, envoyLines } from '../log/envoy-lines.ts';
+import { toExit } from './to-exit.ts';
+
+/** The small programs that take part in a start, where the machine has them. */
+export interface Tools {
+  readonly mkfifo: string | undefined;
+  readonly setpriv: string | undefined;
+  readonly sh: string | undefined;
+}
+
+export interface Spawn {
+  readonly binary: string;
+  readonly args: readonly string[];
+  /** Where the FIFO may be for a moment. */
+  readonly fifo: string;
+  readonly tools: Tools;
+  /** Where its output stream goes: an access log on `/dev/stdout` is part of the agent's own output, the word of a validation is not. */
+  readonly stdout: 'inherit' | 'ignore';
+  readonly onLine: (line: EnvoyLine) => void;
+  readonly signals$: Observable<Signal>;
+  readonly scheduler: SchedulerLike;
+}
+
+/** So many of the last lines are repeated in the event of a crash. */
+const tailLines = 20;
+/** How long what Envoy wrote last may take to arrive after its exit. In ms. */
+const lastWords = 200;
+
+/** Ends Envoy by the parent-death signal, and does not even start it if the agent died before that was set. */
+const unlessOrphaned = '[ "$PPID" = "$0" ] && exec "$@"';
+
+/**
+ * Starts Envoy in a process group of its own, and emits its start and its exit. Cold; never errors; unsubscribing kills it.
+ *
+ * Its error stream is a FIFO that only Envoy writes to: Node's pipes are sockets, which Envoy can not open
+ * by path for an access log on `/dev/stderr`. It is read until Envoy has closed it, so `onLine` has seen all before the exit is emitted.
+ */
+export function spawnEnvoy({ binary, args, fifo, tools, stdout, onLine, signals$, scheduler }: Spawn): Observable<ProcessEvent> {
+  return new Observable((subscriber) => {
+    const errors = openFifo(tools.mkfifo, fifo);
+    const wrapped = protect(tools, binary, args);
+    const child = execa(wrapped.file, wrapped.args, {
+      stdio: ['ignore', stdout, errors === undefined ? 'inherit' : (errors.write as 3)], // execa takes any descriptor, its types only the first ten
+      detached: true,
+      cleanup: false,
+      buffer: false,
+      reject: false,
+    });
+    const fail = (error: unknown) => subscriber.error(error);
+    const tail: string[] = [];
+    const pieces$ = new Subject<string>();
+    subscriber.add(
+      pieces$.pipe(envoyLines(scheduler)).subscribe({
+        next: (line) => {
+          tail.push(line.message);
+          if (tail.length > tailLines) tail.shift();
+          onLine(line);
+        },
+        error: fail,
+      }),
+    );
+    const silence = errors === undefined ? Promise.resolve() : readAll(errors.read, (piece) => pieces$.next(piece));
+    if (errors !== undefined) closeSync(errors.write);
+
+    if (child.pid !== undefined) subscriber.next({ type: 'spawned', pid: child.pid });
+    subscriber.add(signals$.subscribe({ next: (signal) => child.kill(signal), error: fail }));
+    subscriber.add(() => child.kill('SIGKILL'));
+
+    void child.then(async (result) => {
+      const late = new Promise<void>((resolve) => subscriber.add(scheduler.schedule(() => resolve(), lastWords)));
+      await Promise.race([silence, late]);
+      pieces$.complete();
+      subscriber.next({ type: 'exited', exit: toExit(result, tail) });
+      subscriber.complete();
+    });
+  });
+}
+
+function protect({ setpriv, sh }: Tools, binary: string, args: readonly string[]): { file: string; args: readonly string[] } {
+  if (setpriv === undefined) return { file: binary, args };
+  const guarded = sh === undefined ? [binary, ...args] : [sh, '-c', unlessOrphaned, String(process.pid), binary, ...args];
+  return { file: setpriv, args: ['--pdeathsig', 'KILL', ...guarded] };
+}
+
+/** Both ends of a FIFO that has no name any more, or nothing where the machine can not make one. */
+function openFifo(mkfifo: string | undefined, path: string): { read: number; write: number } | undefined {
+  if (mkfifo === undefined) return undefined;
+  try {
+    execFileSync(mkfifo, ['-m', '600', path], { stdio: 'ignore' });
+    const read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const write = openSync(path, constants.O_WRONLY);
+    unlinkSync(path);
+    return { read, write };
+  } catch {
+    return undefined;
+  }
+}
+
+function readAll(fd: number, onPiece: (piece: string) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = new Socket({ fd, readable: true, writable: false }).setEncoding('utf8');
+    socket.on('data', onPiece).on('error', () => socket.destroy()).on('close', () => resolve()); // prettier-ignore
+  });
+}

@@ -1,0 +1,19 @@
+import type { Exit } from '../agent/model.ts';
+
+/** What is known of a process that has ended, or could not be started: the fields of execa's result that count here. */
+export interface Ended {
+  readonly exitCode?: number | undefined;
+  readonly signal?: NodeJS.Signals | undefined;
+  readonly shortMessage?: string | undefined;
+}
+
+/** How a process ended, from what the operating system and its last words say. */
+export function toExit({ exitCode, signal, shortMessage }: Ended, tail: readonly string[]): Exit {
+  if (signal !== undefined) return { kind: 'signaled', signal, tail };
+  if (exitCode === undefined) return { kind: 'spawn-failed', reason: shortMessage ?? 'it could not be started' };
+  if (exitCode === 0) return { kind: 'clean' };
+  const addressTaken = tail
+    .map((line) => /cannot bind '(.+?)': Address already in use/.exec(line)?.[1])
+    .find((address) => address !== undefined);
+  return { kind: 'failed', code: exitCode, tail, ...(addressTaken !== undefined && { addressTaken }) };
+}

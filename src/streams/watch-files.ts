@@ -1,0 +1,133 @@
+import { watch as watchFolder } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { watch } from 'chokidar';
+import { asyncScheduler, connect, defer, delay, filter, map, merge, Observable, repeat, type SchedulerLike } from 'rxjs';
+import { switchMap, take, takeUntil, tap, timer } from 'rxjs';
+import { ofType } from '../operators/of-type.ts';
+import type { SourceChange } from './config-source.ts';
+import { linkHops, type LinkHops } from './link-hops.ts';
+
+/** ms from an event to a new round, so that a burst of events costs one. */
+const settleDelay = 50;
+const retryDelay = (failures: number) => Math.min(1_000 * 2 ** failures, 30_000);
+
+const walk = async (paths: readonly string[]): Promise<LinkHops> =>
+  new Map((await Promise.all(paths.map(linkHops))).flatMap((hops) => [...hops]));
+
+const differ = (before: LinkHops, after: LinkHops) => [...before].join('\n') !== [...after].join('\n');
+
+/** Reports each entry of `folder` that changes, without reading any. Returns how to stop it. */
+const watchNames = (folder: string, report: (path: string) => void, failed: (error: unknown) => void) => {
+  try {
+    const watcher = watchFolder(folder, { persistent: false }, (_, name) => report(join(folder, name ?? '')));
+    watcher.on('error', failed);
+    return () => watcher.close();
+  } catch (error) {
+    failed(error);
+    return undefined;
+  }
+};
+
+const failure = (error: unknown) => {
+  const { path = '', code, message } = error as NodeJS.ErrnoException;
+  return { type: 'watch-failed', path, reason: code ?? message } as const;
+};
+
+/** Emits `ready`, from then on the events of the hops, and at any time what can not be watched. Never completes. */
+function watchHops(hops: LinkHops): Observable<SourceChange> {
+  return new Observable<SourceChange>((subscriber) => {
+    let isReady = false; // before it chokidar reports links that it merely finds
+    const ready = () => {
+      isReady = true;
+      subscriber.next({ type: 'ready' });
+    };
+    const failed = (error: unknown) => {
+      const sign = failure(error);
+      if (!/^(ENOENT|ENOTDIR)$/.test(sign.reason)) subscriber.next(sign); // gone since the walk: the next one finds out
+    };
+    const report = (path: string) => {
+      if (isReady && hops.has(path)) subscriber.next({ type: 'changed', path });
+    };
+
+    const folders = new Set([...hops.keys()].map(dirname));
+    const ends = [...hops.keys()].filter((path) => !folders.has(path)); // files, links, and what is not there yet
+    const listed = new Set(ends.map(dirname));
+    // chokidar 5.0.0 takes the root folder for removed, and with it all that it watches below.
+    listed.delete('/');
+    // It also asks for the state of every entry of a folder at each event, which is too much for an /etc or a /tmp merely on the way.
+    for (const folder of folders) if (!listed.has(folder)) subscriber.add(watchNames(folder, report, failed));
+    const watcher = watch([...listed], {
+      followSymlinks: false,
+      depth: 0,
+      ignoreInitial: true,
+      ignored: (path) => !listed.has(path) && !hops.has(path),
+      atomic: false, // true hides names that end in ~ or .swp
+      persistent: false, // true shares one inotify watch per path, even if the folder at that path is another one by now
+    });
+    watcher.on('ready', ready);
+    watcher.on('error', failed);
+    watcher.on('all', (_, path) => report(path));
+    // 'all' comes from comparing folder listings and is throttled, so it misses what is quick, or a link that leads nowhere; inotify does not.
+    watcher.on('raw', (_, name: string | null, details) => {
+      const { watchedPath } = details as { watchedPath?: string };
+      if (name === null || watchedPath === undefined) return;
+      report(join(watchedPath, name));
+      if (name === basename(watchedPath)) report(watchedPath); // the folder itself was moved or removed
+    });
+    subscriber.add(() => {
+      void watcher.close();
+      watcher.on('error', () => undefined); // close() drops ours, and a lstat under way may still fail
+    });
+    if (listed.size === 0) ready(); // chokidar would never say so
+  });
+}
+
+/**
+ * Emits `ready` once, when the files at `paths` are watched, and `changed` whenever what one of the paths leads to may have changed, be it by
+ * a link, a folder on the way, or a path that did not exist before. Other entries of the same folders cause nothing.
+ *
+ * Works in rounds: walk the paths, watch each hop, and after an event do it again, for the event may have led the path elsewhere. Between two
+ * rounds nobody listens, so each later round begins with a `changed` of its own. What can not be watched is told once as `watch-failed` and
+ * tried again after 1 s, doubling to 30 s, while the rest is watched. Cold: one chokidar a subscription, closed on unsubscribe. Never ends,
+ * never errors, and does not keep the process alive.
+ */
+export function watchFiles(paths: readonly string[], scheduler: SchedulerLike = asyncScheduler): Observable<SourceChange> {
+  return defer(() => {
+    let rounds = 0; // that were ready
+    let failures = 0; // rounds in a row that could not watch everything
+    const told = new Set<string>(); // what they could not watch
+
+    function round(hops: LinkHops): Observable<SourceChange> {
+      let isWhole = true;
+      return watchHops(hops).pipe(
+        tap(({ type }) => {
+          if (type === 'watch-failed') isWhole = false;
+          if (type !== 'ready' || !isWhole) return;
+          failures = 0;
+          told.clear();
+        }),
+        connect((signs$) => {
+          const event$ = signs$.pipe(ofType('changed'));
+          const missed$ = signs$.pipe(
+            ofType('ready'),
+            switchMap(() => walk(paths)),
+            filter((now) => differ(hops, now)),
+          );
+          const retry$ = signs$.pipe(
+            ofType('watch-failed'),
+            take(1),
+            switchMap(() => timer(retryDelay(failures++), scheduler)),
+          );
+          return signs$.pipe(takeUntil(merge(merge(event$, missed$).pipe(delay(settleDelay, scheduler)), retry$)));
+        }),
+      );
+    }
+
+    return defer(() => walk(paths)).pipe(
+      switchMap(round),
+      repeat(),
+      filter((sign) => sign.type !== 'watch-failed' || (!told.has(sign.path) && told.add(sign.path).size > 0)),
+      map((sign): SourceChange => (sign.type === 'ready' && rounds++ > 0 ? { type: 'changed' } : sign)),
+    );
+  });
+}
