@@ -28,6 +28,8 @@ export interface Claim {
   readonly stage: 'waiting' | 'checking' | 'replacing';
   /** A restart by hand goes on even if its hash is the one that runs. */
   readonly byHand: boolean;
+  /** Its parent has had its time: no hot restart. */
+  readonly parentStuck: boolean;
 }
 
 /** Crashes since the budget was last full. */
@@ -111,5 +113,6 @@ export type Effect =
 
 export interface AwaitedParent {
   readonly epoch: number;
-  readonly live: boolean;
+  /** What has to be heard of it first: that it is LIVE, or that it answers again; nothing where it serves, or has handed over. */
+  readonly awaits: 'epoch-live' | 'epoch-answered' | undefined;
 }

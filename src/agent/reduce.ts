@@ -1,6 +1,6 @@
 import type { Step } from '../operators/reduce-with-effects.ts';
 import { backOff } from './back-off.ts';
-import type { AgentEvent, AgentState, Effect, Epoch, Exit, Outcome } from './model.ts';
+import type { AgentEvent, AgentState, AwaitedParent, Claim, Effect, Epoch, Exit, Outcome } from './model.ts';
 import { newestEpoch } from './newest-epoch.ts';
 import { unreachable } from './unreachable.ts';
 
@@ -42,14 +42,23 @@ const claim = (state: AgentState, byHand = false): AgentStep => {
     const claimed = { ...state.claim, hash, byHand: byHand || state.claim.byHand };
     return [{ ...state, claim: claimed }, claimed.stage === 'checking' ? [{ type: 'check', hash }] : []];
   }
-  const epoch = state.lastEpoch + 1;
+  const crashes = state.crashes && { ...state.crashes, retrying: false };
+  return andThen([{ ...state, examined: undefined, crashes }, [{ type: 'cancel-retry' }]], (next) =>
+    takeTurn(next, { epoch: state.lastEpoch + 1, hash, stage: 'waiting', byHand, parentStuck: false }),
+  );
+};
+
+/** Of a parent that retires nothing is to be expected: its child is gone, and it serves no one. */
+const awaits = ({ stage, answering }: Epoch): AwaitedParent['awaits'] => {
+  if (stage === 'starting') return 'epoch-live';
+  return stage === 'live' && !answering ? 'epoch-answered' : undefined;
+};
+
+const takeTurn = (state: AgentState, claimed: Claim): AgentStep => {
   const newest = newestEpoch(state);
-  const parent = newest && { epoch: newest.number, live: newest.stage === 'live' && newest.answering };
+  const parent = newest && { epoch: newest.number, awaits: awaits(newest) };
   const older = [...state.epochs.keys()].filter((number) => number !== newest?.number);
-  return [
-    { ...state, examined: undefined, claim: { epoch, hash, stage: 'waiting', byHand } },
-    [{ type: 'cancel-retry' }, { type: 'await-turn', epoch, parent, older }],
-  ];
+  return [{ ...state, claim: { ...claimed, stage: 'waiting' } }, [{ type: 'await-turn', epoch: claimed.epoch, parent, older }]];
 };
 
 const withdraw = (state: AgentState): AgentStep =>
@@ -134,6 +143,8 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
     if (!wasNewest || state.claim !== undefined) {
       return wasNewest && survivor !== undefined ? [state, [{ type: 'follow', epoch: survivor.number }]] : stay(state);
     }
+    // Its child went first and comes back: neither a crash nor a reason to end.
+    if (gone.stage === 'retiring') return survivor === undefined ? stay(state) : [state, [{ type: 'follow', epoch: survivor.number }]];
     if (exit.kind === 'clean' && (survivor === undefined || gone.stage === 'live')) return stopAll(state, { kind: 'envoy', exit });
     if (survivor === undefined) {
       if (state.served || exit.kind !== 'failed' || exit.code !== 1) return crash(state, exit);
@@ -159,17 +170,19 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
       case 'terminate-requested':
         return terminate(state);
       case 'reopen-requested':
-        return [state, [...state.epochs.keys()].map((epoch) => ({ type: 'reopen', epoch }))];
+        return [state, [...state.epochs].filter(([, { stage }]) => stage !== 'starting').map(([epoch]) => ({ type: 'reopen', epoch }))]; // one that starts has no handler yet, and would die
       case 'turn-granted': {
         if (state.claim?.epoch !== event.epoch || state.claim.stage !== 'waiting') return stay(state);
         if (state.lastEpoch < 0) return launch(state); // nothing delays the first start
-        return [{ ...state, claim: { ...state.claim, stage: 'checking' } }, [{ type: 'check', hash: state.claim.hash }]];
+        const claimed: Claim = { ...state.claim, stage: 'checking', parentStuck: event.parent === 'stuck' };
+        return [{ ...state, claim: claimed }, [{ type: 'check', hash: claimed.hash }]];
       }
       case 'config-accepted': {
         if (state.examined !== undefined) return crash({ ...state, examined: undefined }, state.examined);
         if (state.claim?.stage !== 'checking' || state.claim.hash !== event.hash) return stay(state);
         const parent = newestEpoch(state);
-        return parent?.stage === 'starting' || parent?.answering === false ? replace(state) : launch(state);
+        if (parent === undefined || awaits(parent) === undefined) return launch(state);
+        return state.claim.parentStuck ? replace(state) : takeTurn(state, state.claim); // it fell silent during the check
       }
       case 'config-refused': {
         const refused = { hash: event.hash, reason: event.reason };
@@ -177,7 +190,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
           return stopAll({ ...state, examined: undefined, refused }, { kind: 'refused', reason: event.reason });
         if (state.claim?.stage !== 'checking' || state.claim.hash !== event.hash) return stay(state);
         const next: AgentState = { ...state, claim: undefined, refused };
-        if (state.epochs.size > 0) return stay(next);
+        if (applied(state) !== undefined) return stay(next);
         return state.served ? [next, [{ type: 'retry', delay: recheck }]] : stopAll(next, { kind: 'refused', reason: event.reason });
       }
       case 'epoch-spawned':
@@ -202,9 +215,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
       case 'epoch-exited':
         return exited(state, event.epoch, event.exit);
       case 'retry-due':
-        return state.phase === 'running'
-          ? claim({ ...state, crashes: state.crashes && { ...state.crashes, retrying: false } })
-          : stay(state);
+        return state.phase === 'running' ? claim(state) : stay(state);
       case 'drained':
         return state.phase === 'draining' ? stopAll(state, { kind: 'asked' }) : stay(state);
       default:

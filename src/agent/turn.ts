@@ -16,9 +16,8 @@ export function turn(
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AgentEvent> {
   if (parent === undefined) return of({ type: 'turn-granted', epoch, parent: 'gone' });
-  const live$: Observable<unknown> = parent.live
-    ? of(true)
-    : events$.pipe(filter((event) => (event.type === 'epoch-live' || event.type === 'epoch-answered') && event.epoch === parent.epoch));
+  const live$: Observable<unknown> =
+    parent.awaits === undefined ? of(true) : events$.pipe(filter((event) => event.type === parent.awaits && event.epoch === parent.epoch));
   const ready$ = merge(
     live$.pipe(map(() => 'live' as const)),
     endOf(parent.epoch, events$).pipe(map(() => 'gone' as const)),

@@ -38,10 +38,18 @@ program
   .option('-o, --output <format>', 'yaml or json')
   .action(async (options: { short?: boolean; output?: string }) => (await import('./print-version.ts')).printVersion(options));
 
-program.parseAsync().catch((error: unknown) => {
-  if (error instanceof CommanderError && error.exitCode === 0) return;
-  const known = error instanceof CommanderError ? new Fatal(error.message.replace(/^error: /, ''), exitCodes.usage) : error;
-  if (known instanceof Fatal) process.stderr.write(`pilot-agent: ${known.message}\n`);
-  else process.stderr.write(`pilot-agent: this is a bug: ${known instanceof Error ? (known.stack ?? known.message) : String(known)}\n`);
-  process.exitCode = known instanceof Fatal ? known.code : exitCodes.software;
-});
+void program
+  .parseAsync()
+  .then((): readonly [number, string?] => [exitCodes.ok], ending)
+  .then(([code, why]) => {
+    if (why !== undefined) process.stderr.write(`pilot-agent: ${why}\n`);
+    process.exit(code);
+  });
+
+/** The exit code that an error stands for, and what there is to say. */
+function ending(error: unknown): readonly [number, string?] {
+  if (error instanceof Fatal) return [error.code, error.message];
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 ? [exitCodes.ok] : [exitCodes.usage, error.message.replace(/^error: /, '')];
+  return [exitCodes.software, `this is a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`];
+}

@@ -31,7 +31,7 @@ import { Fatal } from './fatal.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { version } from './version.ts';
 
-/** `pilot-agent proxy`: runs the agent until it ends, and sets the exit code. Rejects with a {@link Fatal} for what keeps it from starting. */
+/** `pilot-agent proxy`: runs the agent until it has ended as it was asked to. Rejects with a {@link Fatal} for any other end. */
 export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, leftover: readonly string[]): Promise<void> {
   const addresses = Object.values(networkInterfaces()).flatMap((list) =>
     (list ?? []).filter(({ internal }) => !internal).map(({ address }) => address),
@@ -56,6 +56,7 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
   const { logger } = output;
   const log = logger.child({ component: 'agent' });
   const watcherLog = logger.child({ component: 'watcher' });
+  const envoyLog = logger.child({}, { level: 'trace' }); // --proxyLogLevel has chosen
   const tools = { mkfifo: inPath('mkfifo'), setpriv: inPath('setpriv'), sh: inPath('sh') };
   log.info({ version, node: process.version, pid: process.pid, role: config.role, id: config.node.id, envoy: found.path }, 'pilot-agent');
   for (const warning of warnings) log.warn(warning);
@@ -86,12 +87,19 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
     pairs: config.certificates,
     drainsAll: config.role === 'router',
     tools,
-    onLine: ({ level, component, message }, epoch) => logger[level]({ component: `envoy.${component}`, epoch }, message),
+    onLine: ({ level, component, message }, epoch) => envoyLog[level]({ component: `envoy.${component}`, epoch }, message),
   });
 
   const state$ = new BehaviorSubject(initialState);
   const source = composeSources(fileSource([...watchedFiles(config)]));
   const changes$ = source.changes$.pipe(share());
+  let heard = false;
+  const hash$ = source.hash$.pipe(
+    tap((hash) => {
+      if (heard && hash === state$.value.wanted) watcherLog.info('the files say what they said before');
+      heard = false;
+    }),
+  );
   const status$ = (
     config.statusPort === 0 ? of<StatusEvent>({ type: 'listening' }) : statusServer(config.statusPort, unready(state$, admin))
   ).pipe(share());
@@ -99,7 +107,10 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
     changes$.pipe(
       ofType('changed'),
       throttleTime(config.minDelay),
-      tap(({ path }) => watcherLog.info({ path, delayMs: config.minDelay }, 'change seen: the files are read after the window')),
+      tap(({ path }) => {
+        heard = true;
+        watcherLog.info({ path, delayMs: config.minDelay }, 'change seen: the files are read after the window');
+      }),
     ),
     changes$.pipe(
       ofType('watch-failed'),
@@ -108,8 +119,8 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
   );
   const life$ = agent(
     {
-      hash$: configHash({ ...source, changes$ }, { minDelay: config.minDelay }),
-      restart$: signals(terminal ? [] : ['SIGHUP']).pipe(switchMap(() => source.hash$)),
+      hash$: configHash({ changes$, hash$ }, { minDelay: config.minDelay }),
+      restart$: signals(terminal ? [] : ['SIGHUP']).pipe(switchMap(() => hash$)),
       reopen$: signals(['SIGUSR1']),
       terminate$: merge(signals(['SIGTERM', 'SIGINT', ...(terminal ? (['SIGHUP'] as const) : [])]), status$.pipe(ofType('quit-requested'), map(() => '/quitquitquit'))), // prettier-ignore
     },
@@ -149,7 +160,6 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
   const { outcome } = state$.value;
   const { code, why } = exitOf(outcome ?? { kind: 'asked' });
   if (why !== undefined) throw new Fatal(why, code);
-  process.exit(code);
 }
 
 function watchedFiles(config: AgentConfig): readonly string[] {

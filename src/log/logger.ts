@@ -40,10 +40,10 @@ export async function openLog(fd: number, level: string): Promise<AgentLog> {
     logger,
     close: () =>
       new Promise((resolve) => {
-        const late = AbortSignal.timeout(patience);
-        late.addEventListener('abort', () => resolve());
-        destination.once('finish', () => resolve()).once('close', () => resolve());
-        destination.end();
+        const done = () => resolve();
+        destination.once('close', done).end();
+        // Destroyed, it does not try to flush when the process exits, which a reader that does not read would keep waiting for ever.
+        AbortSignal.timeout(patience).addEventListener('abort', () => destination.destroy());
       }),
   };
 }

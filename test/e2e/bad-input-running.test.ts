@@ -1,0 +1,113 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { certificateFiles, type Issued, writeCertificates } from '../../demo/certificates.ts';
+import { eventually } from '../support/eventually.ts';
+import { expectNothingLeft, servedSerial, starts, withoutDrain } from './support/bad-input-program.ts';
+import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+
+const refusal = 'configuration refused: the old epoch goes on';
+
+let rig: Rig;
+let agent: RunningAgent;
+beforeEach(async () => {
+  rig = await makeRig();
+  agent = rig.start([], { env: withoutDrain });
+  await agent.said('epoch is LIVE', 0);
+});
+afterEach(() => rig.dispose());
+
+it('certificates that vanish are refused, and new ones are taken when the folder is back', async () => {
+  rmSync(rig.certDir, { recursive: true });
+  expect((await agent.said(refusal))['reason']).toContain(rig.certDir);
+  await expectOldEpoch();
+
+  const next = await rig.ca.issue();
+  writeCertificates(rig.certDir, next);
+  await expectNextEpoch(next.serial);
+});
+
+it.each<[what: string, make: () => Promise<Issued>, reason: string]>([
+  ['a key that does not match', async () => ({ ...(await rig.ca.issue()), key: rig.issued.key }), 'the key does not match the certificate'],
+  ['a key that is garbage', async () => ({ ...(await rig.ca.issue()), key: 'garbage' }), 'the key does not parse'],
+  ['a certificate that is garbage', async () => ({ ...(await rig.ca.issue()), certChain: 'garbage' }), 'the certificate does not parse'],
+  ['a certificate that is empty', async () => ({ ...(await rig.ca.issue()), certChain: '' }), 'the certificate does not parse'],
+  ['a certificate that has expired', () => rig.ca.issue({ notAfter: new Date(Date.now() - 1_000) }), 'the certificate has expired at '],
+  ['a certificate of tomorrow', () => rig.ca.issue({ notBefore: new Date(Date.now() + 60_000) }), 'the certificate is not valid before '],
+])('%s never reaches a running Envoy, and the next good pair works', async (_what, make, reason) => {
+  writeCertificates(rig.certDir, await make());
+  expect((await agent.said(refusal))['reason']).toContain(`${rig.certDir}/cert-chain.pem: ${reason}`);
+  await expectOldEpoch();
+
+  const next = await rig.ca.issue();
+  writeCertificates(rig.certDir, next);
+  await expectNextEpoch(next.serial);
+});
+
+it.each([
+  ['cert-chain.pem', 'key.pem'],
+  ['key.pem', 'cert-chain.pem'],
+] as const)('a pair whose halves arrive in two windows, %s first, is one restart', async (first, second) => {
+  const next = await rig.ca.issue();
+  const files = certificateFiles(next);
+  put(join(rig.certDir, first), files[first]);
+  expect((await agent.said(refusal))['reason']).toContain('the key does not match the certificate');
+  await expectOldEpoch();
+
+  put(join(rig.certDir, second), files[second]);
+  await expectNextEpoch(next.serial);
+  expect(agent.log().filter(({ msg }) => msg === refusal)).toHaveLength(1);
+});
+
+it('a custom configuration that Envoy refuses leaves the old epoch as it is', async () => {
+  put(rig.config, '{ "nonsense": 1 }');
+  expect((await agent.said(refusal))['reason']).toContain("no such field: 'nonsense'");
+  await expectOldEpoch();
+});
+
+it('a custom configuration that vanishes leaves the old epoch as it is', async () => {
+  rmSync(rig.config);
+  expect((await agent.said(refusal))['reason']).toContain(rig.config);
+  await expectOldEpoch();
+});
+
+it('SIGHUP starts a new epoch of unchanged files', async () => {
+  agent.kill('SIGHUP');
+  await agent.said('restart requested');
+  await expectNextEpoch(rig.issued.serial);
+});
+
+it('SIGHUP does not bring in what is refused', async () => {
+  put(join(rig.certDir, 'key.pem'), 'garbage');
+  agent.kill('SIGHUP');
+  expect((await agent.said(refusal))['reason']).toContain('the key does not parse');
+  await expectOldEpoch();
+});
+
+/** The first Envoy is the only one there ever was, and serves what it was started with. */
+async function expectOldEpoch(): Promise<void> {
+  expect(starts(agent)).toBe(1);
+  expect(rig.envoys()).toHaveLength(1);
+  expect(await rig.ready()).toEqual({ status: 200, body: '' });
+  expect(await servedSerial(rig)).toBe(rig.issued.serial);
+  expect(agent.errors()).toBe('');
+}
+
+/** The second Envoy that was ever started serves; the agent ends without leaving anything. */
+async function expectNextEpoch(serial: string): Promise<void> {
+  await agent.said('epoch is LIVE', 1);
+  await eventually(async () => (await servedSerial(rig)) === serial, { within: 5_000 });
+  expect(await rig.ready()).toEqual({ status: 200, body: '' });
+  expect(starts(agent)).toBe(2);
+
+  agent.kill('SIGTERM');
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+  expect(agent.errors()).toBe('');
+  expectNothingLeft(rig);
+}
+
+function put(path: string, content = ''): void {
+  const fresh = join(rig.folder, 'fresh');
+  writeFileSync(fresh, content);
+  renameSync(fresh, path);
+}

@@ -1,0 +1,122 @@
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { certificateFiles, type Issued, writeCertificates, writeKubernetesVolume } from '../../demo/certificates.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+import { servedSerial } from './support/served-serial.ts';
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await makeRig();
+});
+afterEach(() => rig.dispose());
+
+interface Layout {
+  readonly name: string;
+  /** Lays the first certificates out anew, before the agent starts. */
+  readonly prepare?: () => void;
+  readonly rotate: (issued: Issued) => void;
+}
+
+const overwrite = (issued: Issued) => Object.entries(certificateFiles(issued)).forEach(([name, content]) => writeFileSync(join(rig.certDir, name), content)); // prettier-ignore
+const afresh = (fill: (files: Record<string, string>) => void) => () => {
+  rmSync(rig.certDir, { recursive: true });
+  fill(certificateFiles(rig.issued));
+};
+/** `cert` → a link in a second folder → `..data` of a third: what CSI drivers and subPath mounts make. */
+const chained = (files: Record<string, string>) => {
+  const [links, volume] = [join(rig.folder, 'links'), join(rig.folder, 'volume')];
+  writeKubernetesVolume(volume, files);
+  mkdirSync(links);
+  mkdirSync(rig.certDir);
+  for (const name of Object.keys(files)) {
+    symlinkSync(join(volume, name), join(links, name));
+    symlinkSync(join('..', 'links', name), join(rig.certDir, name));
+  }
+};
+
+const layouts: readonly Layout[] = [
+  { name: 'a rename over each file', rotate: (issued) => writeCertificates(rig.certDir, issued) },
+  { name: 'a write into each file', rotate: overwrite },
+  {
+    name: 'a removal and a new file',
+    rotate: (issued) => {
+      for (const name of Object.keys(certificateFiles(issued))) unlinkSync(join(rig.certDir, name));
+      overwrite(issued);
+    },
+  },
+  {
+    name: "Kubernetes' swap of ..data",
+    prepare: afresh((files) => writeKubernetesVolume(rig.certDir, files)),
+    rotate: (issued) => writeKubernetesVolume(rig.certDir, certificateFiles(issued)),
+  },
+  {
+    name: 'chained links that end in another folder',
+    prepare: afresh(chained),
+    rotate: (issued) => writeKubernetesVolume(join(rig.folder, 'volume'), certificateFiles(issued)),
+  },
+  {
+    name: 'another folder in the place of the old one',
+    rotate: (issued) => {
+      writeCertificates(join(rig.folder, 'fresh'), issued);
+      renameSync(rig.certDir, join(rig.folder, `old-${issued.serial}`));
+      renameSync(join(rig.folder, 'fresh'), rig.certDir);
+    },
+  },
+];
+
+it.each(layouts)('two rotations by $name are two epochs', async ({ prepare, rotate }) => {
+  prepare?.();
+  const agent = rig.start();
+  await agent.said('epoch is LIVE', 0);
+  for (const epoch of [1, 2]) {
+    const issued = await rig.ca.issue();
+    rotate(issued);
+    await agent.said('epoch is LIVE', epoch);
+    expect(await servedSerial(rig.ports.listen)).toBe(issued.serial);
+  }
+  agent.kill('SIGKILL');
+  expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(3);
+});
+
+it('a folder of certificates that appears later is a new epoch', async () => {
+  const late = join(rig.folder, 'deep', 'late');
+  const agent = rig.start([], {
+    env: { ISTIO_META_TLS_CLIENT_CERT_CHAIN: join(late, 'c.pem'), ISTIO_META_TLS_CLIENT_KEY: join(late, 'k.pem') },
+  });
+  await agent.said('epoch is LIVE', 0);
+  const issued = await rig.ca.issue();
+  mkdirSync(late, { recursive: true });
+  writeFileSync(join(late, 'c.pem'), issued.certChain);
+  writeFileSync(join(late, 'k.pem'), issued.key);
+  await agent.said('epoch is LIVE', 1);
+});
+
+it('the same bytes, other times and unrelated files change nothing', async () => {
+  const agent = rig.start();
+  await agent.said('epoch is LIVE', 0);
+  const chain = join(rig.certDir, 'cert-chain.pem');
+  writeFileSync(join(rig.certDir, 'unrelated.pem'), 'x');
+  copyFileSync(chain, `${chain}.new`);
+  renameSync(`${chain}.new`, chain);
+  utimesSync(chain, 1, 1);
+  await agent.said('change seen: the files are read after the window');
+  // What follows is seen in a later window than what went before, so nothing came of that if this is epoch 1.
+  await agent.said('the files say what they said before');
+  writeCertificates(rig.certDir, await rig.ca.issue());
+  await agent.said('epoch is LIVE', 1);
+  expect(agent.log().filter(({ msg }) => msg === 'configuration changed')).toHaveLength(1);
+});
+
+it('a thousand writes in a window are one epoch, with what was written last', async () => {
+  const agent = rig.start(['--minDelay', '2s']);
+  await agent.said('epoch is LIVE', 0);
+  const chain = readFileSync(join(rig.certDir, 'cert-chain.pem'), 'utf8');
+  for (let n = 0; n < 1_000; n++) writeFileSync(join(rig.certDir, 'cert-chain.pem'), `${chain}\n# ${n}\n`);
+  const issued = await rig.ca.issue();
+  writeCertificates(rig.certDir, issued);
+  await agent.said('epoch is LIVE', 1);
+  expect(await servedSerial(rig.ports.listen)).toBe(issued.serial);
+  await agent.said('epoch has drained and ended', 0);
+  expect(agent.log().filter(({ msg }) => msg === 'configuration changed')).toHaveLength(1);
+});

@@ -1,0 +1,41 @@
+import { afterEach, it } from 'vitest';
+import { writeCertificates } from '../../demo/certificates.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+let rig: Rig;
+afterEach(() => rig.dispose());
+
+/** Resolves after `ms` of busy waiting and yielding: what is tested is the moment of the kill, to the millisecond. */
+async function moment(ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  while (performance.now() < end) await new Promise((resolve) => setImmediate(resolve));
+}
+
+it('no Envoy is left 2 s after a SIGKILL of the agent, whenever in a start it comes', { timeout: 60_000 }, async () => {
+  rig = await makeRig();
+  for (let trial = 0; trial < 20; trial++) {
+    const agent = rig.start(['--statusPort', '0']);
+    await eventually(() => rig.envoys().length > 0, { within: 10_000, every: 1 });
+    await moment(trial * 5);
+    agent.kill('SIGKILL');
+    await agent.exit;
+    await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
+  }
+  await rig.start().said('epoch is LIVE', 0);
+});
+
+it('no Envoy is left 2 s after a SIGKILL of the agent, whenever in a hot restart it comes', { timeout: 90_000 }, async () => {
+  rig = await makeRig();
+  for (let trial = 0; trial < 8; trial++) {
+    const agent = rig.start(['--minDelay', '0s']);
+    await agent.said('epoch is LIVE', 0);
+    writeCertificates(rig.certDir, await rig.ca.issue());
+    await eventually(() => rig.envoys().length > 1, { within: 10_000, every: 1 });
+    await moment(trial * 12);
+    agent.kill('SIGKILL');
+    await agent.exit;
+    await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
+  }
+  await rig.start().said('epoch is LIVE', 0);
+});

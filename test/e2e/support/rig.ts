@@ -1,0 +1,189 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type CertificateAuthority, certificateAuthority, type Issued, writeCertificates } from '../../../demo/certificates.ts';
+import { envoyConfig, type EnvoyConfigOptions } from '../../../demo/envoy-config.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePorts } from '../../support/free-ports.ts';
+
+/** One line of the agent's log. */
+export interface LogLine extends Readonly<Record<string, unknown>> {
+  readonly level: string;
+  readonly msg: string;
+  readonly epoch?: number;
+}
+
+export interface AgentExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A real agent as a user starts it, with what it wrote so far. */
+export interface RunningAgent {
+  readonly pid: number;
+  readonly exit: Promise<AgentExit>;
+  /** What it wrote to its output stream: its log, and what Envoy wrote there. */
+  output(): string;
+  errors(): string;
+  log(): readonly LogLine[];
+  /** Resolves to the first line with `msg`, of that epoch if one is named. */
+  said(msg: string, epoch?: number): Promise<LogLine>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** A folder with certificates and an Envoy configuration, ports that are free, and agents that run on them. */
+export interface Rig {
+  readonly folder: string;
+  readonly certDir: string;
+  readonly config: string;
+  readonly ports: { readonly admin: number; readonly listen: number; readonly status: number };
+  readonly ca: CertificateAuthority;
+  readonly issued: Issued;
+  start(flags?: readonly string[], options?: { readonly env?: NodeJS.ProcessEnv; readonly output?: number }): RunningAgent;
+  /** The process ids of all that was started for this rig and still lives, the agent left out. */
+  envoys(): readonly number[];
+  /** What the status port answers to a probe: the status code, 0 where nobody answers, and the body. */
+  ready(): Promise<{ readonly status: number; readonly body: string }>;
+  post(port: number, path: string): Promise<number>;
+  dispose(): Promise<void>;
+}
+
+const program = resolve('dist/pilot-agent.cjs');
+
+/** The short times that tests run with; the log is JSON, since the output is a file. */
+const quick = ['--minDelay', '300ms', '--drainDuration', '1s', '--parentShutdownDuration', '2s'];
+
+export async function makeRig(options: Partial<EnvoyConfigOptions> & { readonly plain?: boolean } = {}): Promise<Rig> {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-e2e-'));
+  const certDir = join(folder, 'certs');
+  const config = join(folder, 'envoy.json');
+  const [admin = 0, listen = 0, status = 0] = await freePorts(3);
+  const ca = await certificateAuthority();
+  const issued = await ca.issue();
+  mkdirSync(certDir);
+  writeCertificates(certDir, issued);
+  const { plain = false, ...own } = options;
+  writeFileSync(config, JSON.stringify(envoyConfig({ adminPort: admin, listenPort: listen, ...(!plain && { certDir }), ...own })));
+
+  const agents: RunningAgent[] = [];
+  const envoys = () => processesOf(folder).filter((pid) => agents.every((agent) => agent.pid !== pid));
+  const rig: Rig = {
+    folder,
+    certDir,
+    config,
+    ports: { admin, listen, status },
+    ca,
+    issued,
+    start(flags = [], { env = {}, output } = {}) {
+      const standard = [
+        '--customConfigFile',
+        config,
+        '--configPath',
+        join(folder, 'run'),
+        '--proxyAdminPort',
+        admin,
+        '--statusPort',
+        status,
+      ];
+      const agent = startAgent(
+        folder,
+        ['proxy', 'sidecar', ...standard.map(String), ...quick, ...flags],
+        { ...certificateEnv(certDir), ...env },
+        output,
+      );
+      agents.push(agent);
+      return agent;
+    },
+    envoys,
+    ready: () =>
+      new Promise((done) => {
+        const asked = get({ host: '127.0.0.1', port: status, path: '/healthz/ready', agent: false, timeout: 5_000 }, (response) => {
+          let body = '';
+          response.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('end', () => done({ status: response.statusCode ?? 0, body })); // prettier-ignore
+        });
+        asked.on('error', (error) => done({ status: 0, body: error.message })).on('timeout', () => asked.destroy());
+      }),
+    post: (port, path) =>
+      new Promise((done, fail) => {
+        request({ host: '127.0.0.1', port, path, method: 'POST', agent: false }, (response) => {
+          response.resume().on('end', () => done(response.statusCode ?? 0));
+        }).on('error', fail).end(); // prettier-ignore
+      }),
+    async dispose() {
+      for (const { pid } of agents) signal(pid, 'SIGKILL');
+      await eventually(() => envoys().length === 0, { within: 5_000 }).finally(() => {
+        for (const pid of envoys()) signal(pid, 'SIGKILL');
+        rmSync(folder, { recursive: true, force: true });
+      });
+    },
+  };
+  return rig;
+}
+
+/** The environment that names the watched certificates. */
+export function certificateEnv(certDir: string): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    ['SERVER', 'CLIENT'].flatMap((side) => [
+      [`ISTIO_META_TLS_${side}_CERT_CHAIN`, join(certDir, 'cert-chain.pem')],
+      [`ISTIO_META_TLS_${side}_KEY`, join(certDir, 'key.pem')],
+      [`ISTIO_META_TLS_${side}_ROOT_CERT`, join(certDir, 'root-cert.pem')],
+    ]),
+  );
+}
+
+function startAgent(folder: string, args: readonly string[], env: NodeJS.ProcessEnv, output?: number): RunningAgent {
+  const run = mkdtempSync(join(folder, 'output-'));
+  const [stdout, stderr] = [join(run, 'stdout'), join(run, 'stderr')];
+  const descriptors = [output ?? openSync(stdout, 'a'), openSync(stderr, 'a')];
+  const child = spawn(process.execPath, [program, ...args], {
+    stdio: ['ignore', ...descriptors],
+    env: { ...process.env, POD_NAME: 'pod', POD_NAMESPACE: 'ns', INSTANCE_IP: '10.1.2.3', ...env },
+  });
+  for (const descriptor of descriptors) if (descriptor !== output) closeSync(descriptor);
+  const exit = new Promise<AgentExit>((done) => child.once('exit', (code, signal) => done({ code, signal })));
+  let ended = false;
+  void exit.then(() => (ended = true));
+
+  const agent: RunningAgent = {
+    pid: child.pid ?? 0,
+    exit,
+    output: () => (output === undefined ? readFileSync(stdout, 'utf8') : ''),
+    errors: () => readFileSync(stderr, 'utf8'),
+    log: () => agent.output().split('\n').filter((line) => line.startsWith('{"level"') && line.endsWith('}')).map((line) => JSON.parse(line) as LogLine), // prettier-ignore
+    said: (msg, epoch) =>
+      eventually(
+        () => {
+          const found = agent.log().find((line) => line.msg === msg && (epoch === undefined || line.epoch === epoch));
+          if (found === undefined && ended) throw new Error(`the agent has ended without saying it: ${agent.output()}${agent.errors()}`);
+          return found;
+        },
+        { within: 15_000 },
+      ).catch((error: unknown) => {
+        throw new Error(`'${msg}' (epoch ${String(epoch)}): ${String(error)}\n${agent.output()}${agent.errors()}`);
+      }),
+    kill: (name) => child.kill(name),
+  };
+  return agent;
+}
+
+function processesOf(folder: string): number[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => read(`/proc/${pid}/cmdline`).includes(folder) && !/^\d+ \(.*\) Z/.test(read(`/proc/${pid}/stat`))); // prettier-ignore
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended already.
+  }
+}

@@ -1,0 +1,94 @@
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+let rig: Rig;
+let upstream: Server;
+let answerAll: () => void;
+beforeEach(async () => {
+  const waiting: (() => void)[] = [];
+  answerAll = () => waiting.splice(0).forEach((answer) => answer());
+  upstream = createServer((request, response) => {
+    waiting.push(() => response.end('slow but whole'));
+    request.resume();
+  }).listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  rig = await makeRig({ plain: true, upstreamPort: (upstream.address() as AddressInfo).port });
+});
+afterEach(async () => {
+  upstream.closeAllConnections();
+  upstream.close();
+  await rig.dispose();
+});
+
+const env = { MINIMUM_DRAIN_DURATION: '1s', TERMINATION_DRAIN_DURATION_SECONDS: '20' };
+
+/** A request that stays in flight until {@link answerAll}. */
+async function inFlight(): Promise<{ answered: Promise<string> }> {
+  const answered = new Promise<string>((done, fail) => {
+    get({ host: '127.0.0.1', port: rig.ports.listen, path: '/slow', agent: false }, (response: IncomingMessage) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('end', () => done(body)).on('error', fail); // prettier-ignore
+    }).on('error', fail);
+  });
+  answered.catch(() => undefined);
+  await once(upstream, 'request');
+  return { answered };
+}
+
+it('SIGTERM waits for the request in flight, but not for idle connections', async () => {
+  const agent = rig.start([], { env });
+  await agent.said('epoch is LIVE', 0);
+  const idle = connect(rig.ports.listen, '127.0.0.1').on('error', () => undefined);
+  idle.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(idle, 'data');
+  const { answered } = await inFlight();
+
+  agent.kill('SIGTERM');
+  await eventually(async () => (await rig.ready()).body === 'draining\n', { within: 1_000, every: 5 });
+  const beyondTheMinimum = performance.now() + 2_000;
+  await eventually(async () => (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum, { within: 5_000 });
+  answerAll();
+  expect(await answered).toBe('slow but whole');
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+  expect(await agent.said('drained')).toMatchObject({ active: 0 });
+  idle.destroy();
+});
+
+it('a request that outlives the cap is cut there', async () => {
+  const agent = rig.start([], { env: { ...env, TERMINATION_DRAIN_DURATION_SECONDS: '2' } });
+  await agent.said('epoch is LIVE', 0);
+  await inFlight();
+  agent.kill('SIGTERM');
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+  expect(await agent.said('drain time is over: requests in flight are cut')).toMatchObject({ active: 1 });
+});
+
+it('a second signal ends the drain', async () => {
+  const agent = rig.start([], { env });
+  await agent.said('epoch is LIVE', 0);
+  await inFlight();
+  agent.kill('SIGTERM');
+  await agent.said('asked to end: draining');
+  agent.kill('SIGINT');
+  await agent.said('asked to end again: the drain is cut short');
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+  expect(rig.envoys()).toEqual([]);
+});
+
+it('/quitquitquit is the same as SIGTERM, by POST only', async () => {
+  const agent = rig.start([], { env });
+  await agent.said('epoch is LIVE', 0);
+  expect(await rig.post(rig.ports.status, '/quitquitquit')).toBe(200);
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+});
+
+it('Envoy that is told to end by its admin endpoint ends the agent cleanly', async () => {
+  const agent = rig.start();
+  await agent.said('epoch is LIVE', 0);
+  expect(await rig.post(rig.ports.admin, '/quitquitquit')).toBe(200);
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+});

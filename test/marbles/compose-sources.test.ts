@@ -1,0 +1,60 @@
+import { NEVER } from 'rxjs';
+import { describe, it } from 'vitest';
+import { composeSources } from '../../src/streams/compose-sources.ts';
+import { configHash } from '../../src/streams/config-hash.ts';
+import type { SourceChange } from '../../src/streams/config-source.ts';
+import { marbles } from './support/marbles.ts';
+import { readings } from './support/readings.ts';
+
+const signs: Record<string, SourceChange> = { r: { type: 'ready' }, x: { type: 'changed' } };
+
+describe('composeSources', () => {
+  it(
+    'merges the changes',
+    marbles((m) => {
+      const certs$ = m.hot(' -r--x--', signs);
+      const labels$ = m.hot('--r--x-', signs);
+      const expected = '     -rr-xx-';
+      const { changes$ } = composeSources({ changes$: certs$, hash$: NEVER }, { changes$: labels$, hash$: NEVER });
+      m.expectObservable(changes$).toBe(expected, signs);
+    }),
+  );
+
+  it(
+    'reads every source once when one changes',
+    marbles((m) => {
+      const certs$ = m.hot(' -x', signs);
+      const labels$ = m.hot('-', signs);
+      const cert$ = m.cold(' (a|)');
+      const label$ = m.cold('(b|)');
+      const unsub = '        ^ 30s !';
+      //                      [ 10s ]
+      const reads = ['       (^!)', '- 10s (^!)'];
+      const expected = '     h';
+      const source = composeSources({ changes$: certs$, hash$: cert$ }, { changes$: labels$, hash$: label$ });
+      m.expectObservable(configHash(source, { minDelay: 10_000 }), unsub).toBe(expected, { h: 'a+b' });
+      m.expectSubscriptions(cert$.subscriptions).toBe(reads);
+      m.expectSubscriptions(label$.subscriptions).toBe(reads);
+    }),
+  );
+
+  it(
+    'has one reading that differs when any part does',
+    marbles((m) => {
+      const certs$ = m.hot(' -x 15s x', signs);
+      const unsub = '        ^ 40s !';
+      //                      [ 10s ] [ 10s ]
+      const expected = '     k 10s l 15s m';
+      const source = composeSources({ changes$: certs$, hash$: readings('aab') }, { changes$: NEVER, hash$: readings('xyy') });
+      m.expectObservable(configHash(source, { minDelay: 10_000 }), unsub).toBe(expected, { k: 'a+x', l: 'a+y', m: 'b+y' });
+    }),
+  );
+
+  it(
+    'starts the first epoch even without a source',
+    marbles((m) => {
+      m.expectObservable(composeSources().hash$).toBe('(e|)', { e: '' });
+      m.expectObservable(configHash(composeSources(), { minDelay: 10_000 }), '^ 90s !').toBe('e', { e: '' });
+    }),
+  );
+});

@@ -1,0 +1,114 @@
+import { asyncScheduler, defer, type Observable } from 'rxjs';
+import { describe, it } from 'vitest';
+import { follow } from '../../src/agent/follow.ts';
+import type { AgentEvent } from '../../src/agent/model.ts';
+import type { Vitals } from '../../src/agent/ports.ts';
+import { fixedTiming } from '../../src/agent/timing.ts';
+import { marbles } from './support/marbles.ts';
+
+const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
+const signs: Record<string, Vitals> = { u: 'up', l: 'live', s: 'silent', '?': 'unknown' };
+const events: Record<string, AgentEvent> = {
+  A: { type: 'epoch-answered', epoch: 3 },
+  L: { type: 'epoch-live', epoch: 3 },
+  S: { type: 'epoch-silent', epoch: 3 },
+  H: { type: 'epoch-hung', epoch: 3 },
+};
+
+/** A proxy that answers by `before` until a time has come, and by `after` from then on. */
+const turning = (before$: Observable<Vitals>, time: number, after$: Observable<Vitals>) => ({
+  vitals: () => defer(() => (asyncScheduler.now() < time ? before$ : after$)),
+});
+
+describe('follow', () => {
+  it(
+    'asks at once and then every 500 ms',
+    marbles((m) => {
+      const up$ = m.cold('     (u|)', signs);
+      const unsub = '          ^ 1200ms !';
+      const asked = ['         (^!)', '500ms (^!)', '1s (^!)'];
+      const expected = '       A';
+      m.expectObservable(follow(3, { vitals: () => up$ }, timing), unsub).toBe(expected, events);
+      m.expectSubscriptions(up$.subscriptions).toBe(asked);
+    }),
+  );
+
+  it(
+    'asks one question at a time',
+    marbles((m) => {
+      const slow$ = m.cold('   800ms (u|)', signs);
+      const unsub = '          ^ 2200ms !';
+      const asked = ['         ^ 799ms !', '1s ^ 799ms !', '2s ^ 200ms !'];
+      const expected = '       A';
+      m.expectObservable(follow(3, { vitals: () => slow$ }, timing), unsub).toBe(expected, events);
+      m.expectSubscriptions(slow$.subscriptions).toBe(asked);
+    }),
+  );
+
+  it(
+    'says once that the epoch is LIVE, and asks on',
+    marbles((m) => {
+      const up$ = m.cold('     (u|)', signs);
+      const live$ = m.cold('   (l|)', signs);
+      const unsub = '          ^ 2100ms !';
+      const asked = ['         1s (^!)', '1500ms (^!)', '2s (^!)'];
+      const expected = '       A 999ms L';
+      m.expectObservable(follow(3, turning(up$, 700, live$), timing), unsub).toBe(expected, events);
+      m.expectSubscriptions(live$.subscriptions).toBe(asked);
+    }),
+  );
+
+  it(
+    'calls an epoch silent 2 s after the last answer, and hung after 30 s, once',
+    marbles((m) => {
+      const up$ = m.cold('     (u|)', signs);
+      const silent$ = m.cold(' 999ms (s|)', signs);
+      const unsub = '          ^ 120s !';
+      //                          last answer at 9.5 s
+      const expected = '       A 11499ms S 27999ms H';
+      m.expectObservable(follow(3, turning(up$, 10_000, silent$), timing), unsub).toBe(expected, events);
+    }),
+  );
+
+  it(
+    'calls an epoch silent that has never answered, as if it had at the start',
+    marbles((m) => {
+      const silent$ = m.cold(' (s|)', signs);
+      const unsub = '          ^ 60s !';
+      const expected = '       A 1999ms S 27999ms H';
+      m.expectObservable(follow(3, { vitals: () => silent$ }, timing), unsub).toBe(expected, events);
+    }),
+  );
+
+  it(
+    'says when the epoch answers again, and counts from there',
+    marbles((m) => {
+      const silent$ = m.cold(' (s|)', signs);
+      const live$ = m.cold('   (l|)', signs);
+      const unsub = '          ^ 29900ms !';
+      const expected = '       A 1999ms S 27499ms (LA)';
+      m.expectObservable(follow(3, turning(silent$, 29_400, live$), timing), unsub).toBe(expected, events);
+    }),
+  );
+
+  it(
+    'says nothing of a silence below 2 s',
+    marbles((m) => {
+      const silent$ = m.cold(' (s|)', signs);
+      const up$ = m.cold('     (u|)', signs);
+      const unsub = '          ^ 30s !';
+      const expected = '       A';
+      m.expectObservable(follow(3, turning(silent$, 1_400, up$), timing), unsub).toBe(expected, events);
+    }),
+  );
+
+  it(
+    'takes nobody to ask for no silence',
+    marbles((m) => {
+      const nobody$ = m.cold(' (?|)', signs);
+      const unsub = '          ^ 60s !';
+      const expected = '       A';
+      m.expectObservable(follow(3, { vitals: () => nobody$ }, timing), unsub).toBe(expected, events);
+    }),
+  );
+});

@@ -1,0 +1,63 @@
+import { concat, debounce, distinctUntilChanged, map, NEVER, type Observable, share, skip, takeLast, timer } from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { agent, type Inputs } from '../../../src/agent/agent.ts';
+import type { AgentState } from '../../../src/agent/model.ts';
+import type { RestartPolicy } from '../../../src/agent/reduce.ts';
+import { fixedTiming, type Timing } from '../../../src/agent/timing.ts';
+import { fakeProxy, type Script } from './fake-proxy.ts';
+
+export interface Settings {
+  readonly policy?: Partial<RestartPolicy>;
+  readonly timing?: Partial<Timing>;
+  readonly random?: () => number;
+}
+
+/** One value a frame: what holds when everything of that frame has happened. */
+const settled =
+  <T>() =>
+  (source: Observable<T>): Observable<T> =>
+    source.pipe(debounce(() => concat(timer(0), timer(0), timer(0), timer(0)).pipe(takeLast(1))));
+
+const endings = { asked: 'A', envoy: 'E', refused: 'R', 'address-taken': 'P' } as const;
+
+/** Who serves: an epoch's number, or n for nobody; D while draining, T while stopping; at the end A (asked), E (Envoy), R (refused) or P (port). */
+const sign = ({ phase, epochs, outcome }: AgentState): string => {
+  if (phase === 'draining') return 'D';
+  if (phase === 'stopping') return 'T';
+  if (phase === 'stopped') return outcome === undefined ? '?' : endings[outcome.kind];
+  const serving = [...epochs].findLast(([, { stage, answering }]) => stage === 'live' && answering);
+  return serving === undefined ? 'n' : String(serving[0]);
+};
+
+/**
+ * An agent over a fake proxy, as streams of single characters that a diagram can show. The minimum of the drain is 5 s and its cap 20 s, random
+ * numbers are in the middle (no jitter), the budget is 10.
+ */
+export function drawAgent(m: RunHelpers, inputs: Partial<Inputs>, script: Script, { policy, timing, random = () => 0.5 }: Settings = {}) {
+  const fake = fakeProxy(m, script);
+  const states$ = agent(
+    { hash$: NEVER, restart$: NEVER, reopen$: NEVER, terminate$: NEVER, ...inputs },
+    { onCrash: 'backoff', budget: 10, ...policy },
+    { proxy: fake.proxy, timing: { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 20_000, ...timing }, random },
+  ).pipe(
+    map(({ state }) => state),
+    share(),
+  );
+  return {
+    ...fake,
+    /** Who serves, see `sign`. */
+    serving$: states$.pipe(map(sign), settled(), distinctUntilChanged()),
+    /** Why it ended, at the end. */
+    outcome$: states$.pipe(
+      map(({ outcome }) => outcome),
+      distinctUntilChanged(),
+      skip(1),
+    ),
+    /** From which hash each epoch was launched. */
+    hashes$: fake.launched$.pipe(map(({ hash }) => hash)),
+    /** The number of each epoch launched. */
+    epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
+    /** What each was told as `--restart-epoch`. */
+    restartEpochs$: fake.launched$.pipe(map(({ restartEpoch }) => String(restartEpoch))),
+  };
+}

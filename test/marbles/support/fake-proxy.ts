@@ -1,0 +1,111 @@
+import { asyncScheduler, defer, EMPTY, filter, map, merge, ReplaySubject, takeWhile, tap } from 'rxjs';
+import { type RunHelpers, TestScheduler } from 'rxjs/testing';
+import type { Exit } from '../../../src/agent/model.ts';
+import type { Launch, ProcessEvent, Proxy, Verdict, Vitals } from '../../../src/agent/ports.ts';
+
+const letters = { SIGTERM: 'T', SIGKILL: 'K', SIGUSR1: 'U' } as const;
+
+/** What happens to a proxy, in marbles. A process counts its frames from its launch on. */
+export interface Script {
+  /** The life of each epoch: S exists, c ends with 0, f with 1, p with 1 because its port is taken, x with 3, k is killed, n never started. */
+  readonly processes: readonly string[];
+  /** What the admin endpoint says of each epoch, until it says something else: u up, l LIVE, s silent, ? there is none. LIVE after 100 ms if left out. */
+  readonly vitals?: readonly string[];
+  /** How each check goes: y accepts, n refuses. The last one stays; at once and accepted if left out. */
+  readonly checks?: readonly string[];
+  /** How many requests are in flight from the start on, until it is another number: a digit, or ? for unknown. */
+  readonly active?: string;
+  /** Epochs that only SIGKILL ends. */
+  readonly ignoresTerm?: readonly number[];
+}
+
+export const exits = {
+  c: { kind: 'clean' },
+  f: { kind: 'failed', code: 1, tail: ['no such file: key.pem'] },
+  p: { kind: 'failed', code: 1, tail: [], addressTaken: '0.0.0.0:15001' },
+  x: { kind: 'failed', code: 3, tail: [] },
+  k: { kind: 'signaled', signal: 'SIGKILL', tail: [] },
+  n: { kind: 'spawn-failed', reason: 'ENOENT' },
+} as const satisfies Record<string, Exit>;
+
+const fates: Record<string, ProcessEvent> = {
+  S: { type: 'spawned', pid: 4711 },
+  ...Object.fromEntries(Object.entries(exits).map(([sign, exit]) => [sign, { type: 'exited', exit } satisfies ProcessEvent])),
+};
+const vitalSigns: Record<string, Vitals> = { u: 'up', l: 'live', s: 'silent', '?': 'unknown' };
+const verdicts: Record<string, Verdict> = { y: { ok: true }, n: { ok: false, reason: 'key does not match' } };
+
+/** What `diagram` shows at a time: its last sign up to then. */
+const at = (diagram: string, time: number): string => {
+  const signs = TestScheduler.parseMarbles(diagram, undefined, undefined, false, true)
+    .filter(({ frame }) => frame <= time)
+    .map(({ notification }) => (notification.kind === 'N' ? String(notification.value) : undefined));
+  return signs.findLast((sign) => sign !== undefined) ?? '?';
+};
+
+/**
+ * A proxy whose processes are cold marbles, so that the subscription diagram of one, `lives[epoch]`, is its life. It obeys an order in the same
+ * frame: SIGTERM ends it cleanly, SIGKILL by the signal. A launch for which the script has no process is an error.
+ *
+ * What it is asked to do can be drawn: `launched$`, `signalled$` (T, K or U for SIGUSR1), `checked$` (c), `drained$` (g graceful, p plain), `asked$` (an epoch's
+ * number for each look at it).
+ */
+export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
+  const processes = script.processes.map((diagram) => m.cold(diagram, fates));
+  const births: number[] = [];
+  const launches$ = new ReplaySubject<Launch>(Infinity);
+  const signals$ = new ReplaySubject<string>(Infinity);
+  const checks$ = new ReplaySubject<string>(Infinity);
+  const drains$ = new ReplaySubject<string>(Infinity);
+  const looks$ = new ReplaySubject<string>(Infinity);
+  let checks = 0;
+
+  const proxy: Proxy = {
+    run: (launch, orders$) =>
+      defer(() => {
+        const { epoch } = launch;
+        const process$ = processes[epoch];
+        if (process$ === undefined) throw new Error(`the script has no process ${epoch}`);
+        births[epoch] = asyncScheduler.now();
+        launches$.next(launch);
+        const obeyed$ = orders$.pipe(
+          tap((signal) => signals$.next(letters[signal])),
+          filter((signal) => signal === 'SIGKILL' || (signal === 'SIGTERM' && script.ignoresTerm?.includes(epoch) !== true)),
+          map((signal): ProcessEvent => ({ type: 'exited', exit: signal === 'SIGTERM' ? exits.c : exits.k })),
+        );
+        return merge(obeyed$, process$).pipe(takeWhile((event) => event.type !== 'exited', true));
+      }),
+    vitals: (epoch) =>
+      defer(() => {
+        looks$.next(String(epoch));
+        const age = asyncScheduler.now() - (births[epoch] ?? 0);
+        return m.cold(`(${at(script.vitals?.[epoch] ?? 'u 99ms l', age)}|)`, vitalSigns);
+      }),
+    check: () =>
+      defer(() => {
+        checks$.next('c');
+        const diagrams = script.checks ?? ['(y|)'];
+        return m.cold(diagrams[Math.min(checks++, diagrams.length - 1)] ?? '(y|)', verdicts);
+      }),
+    drain: (graceful) =>
+      defer(() => {
+        drains$.next(graceful ? 'g' : 'p');
+        return EMPTY;
+      }),
+    active: () =>
+      defer(() => {
+        const count = at(script.active ?? '0', asyncScheduler.now());
+        return m.cold<number | undefined>('(n|)', { n: count === '?' ? undefined : Number(count) });
+      }),
+  };
+
+  return {
+    proxy,
+    lives: processes.map(({ subscriptions }) => subscriptions),
+    launched$: launches$.asObservable(),
+    signalled$: signals$.asObservable(),
+    checked$: checks$.asObservable(),
+    drained$: drains$.asObservable(),
+    asked$: looks$.asObservable(),
+  };
+}

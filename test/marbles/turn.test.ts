@@ -1,0 +1,131 @@
+import { describe, it } from 'vitest';
+import type { AgentEvent, AwaitedParent } from '../../src/agent/model.ts';
+import { fixedTiming } from '../../src/agent/timing.ts';
+import { turn } from '../../src/agent/turn.ts';
+import { exits } from './support/fake-proxy.ts';
+import { marbles } from './support/marbles.ts';
+
+const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
+
+/** L epoch 1 is LIVE, X epoch 1 is gone, y and z epochs 0 and 2 are gone, A epoch 1 answers, l epoch 0 is LIVE. */
+const events: Record<string, AgentEvent> = {
+  L: { type: 'epoch-live', epoch: 1 },
+  X: { type: 'epoch-exited', epoch: 1, exit: exits.f },
+  y: { type: 'epoch-exited', epoch: 0, exit: exits.c },
+  z: { type: 'epoch-exited', epoch: 2, exit: exits.c },
+  A: { type: 'epoch-answered', epoch: 1 },
+  l: { type: 'epoch-live', epoch: 0 },
+};
+/** The turn of epoch 2: its parent is l LIVE, g gone, s stuck. */
+const granted: Record<string, AgentEvent> = {
+  l: { type: 'turn-granted', epoch: 2, parent: 'live' },
+  g: { type: 'turn-granted', epoch: 2, parent: 'gone' },
+  s: { type: 'turn-granted', epoch: 2, parent: 'stuck' },
+};
+const awaitTurn = (parent: AwaitedParent | undefined, ...older: readonly number[]) => {
+  return { type: 'await-turn', epoch: 2, parent, older } as const;
+};
+const starting: AwaitedParent = { epoch: 1, awaits: 'epoch-live' };
+const live: AwaitedParent = { epoch: 1, awaits: undefined };
+
+describe('turn', () => {
+  it(
+    'is granted at once without a parent',
+    marbles((m) => {
+      const events$ = m.hot('  -', events);
+      const expected = '       (g|)';
+      m.expectObservable(turn(awaitTurn(undefined), events$, timing)).toBe(expected, granted);
+      m.expectSubscriptions(events$.subscriptions).toBe([]);
+    }),
+  );
+
+  it(
+    'is granted at once beside a parent that is LIVE',
+    marbles((m) => {
+      const events$ = m.hot('  -', events);
+      const expected = '       (l|)';
+      m.expectObservable(turn(awaitTurn(live), events$, timing)).toBe(expected, granted);
+      m.expectSubscriptions(events$.subscriptions).toBe([]);
+    }),
+  );
+
+  it(
+    'waits until the parent is LIVE, whatever happens to others',
+    marbles((m) => {
+      const events$ = m.hot('  -lyz-L', events);
+      const subs = '           ^----!';
+      const expected = '       -----(l|)';
+      m.expectObservable(turn(awaitTurn(starting), events$, timing)).toBe(expected, granted);
+      m.expectSubscriptions(events$.subscriptions).toBe([subs, subs]);
+    }),
+  );
+
+  it(
+    'waits no longer than the parent lives',
+    marbles((m) => {
+      const events$ = m.hot('  ---X', events);
+      const expected = '       ---(g|)';
+      m.expectObservable(turn(awaitTurn(starting), events$, timing)).toBe(expected, granted);
+    }),
+  );
+
+  it(
+    'gives up waiting after 20 s',
+    marbles((m) => {
+      const events$ = m.hot('  -', events);
+      //                       [ 20s ]
+      const expected = '       20s (s|)';
+      const subs = '           ^ 19999ms !';
+      m.expectObservable(turn(awaitTurn(starting), events$, timing)).toBe(expected, granted);
+      m.expectSubscriptions(events$.subscriptions).toBe([subs, subs]);
+    }),
+  );
+
+  it(
+    'does not take an answer for LIVE while the parent has never been LIVE',
+    marbles((m) => {
+      const events$ = m.hot('  --A 4s L', events);
+      const expected = '       --- 4s (l|)';
+      m.expectObservable(turn(awaitTurn(starting), events$, timing)).toBe(expected, granted);
+    }),
+  );
+
+  it(
+    'waits until those older than the parent are gone, all of them',
+    marbles((m) => {
+      const events$ = m.hot('  --y 5s z', events);
+      const expected = '       --- 5s (l|)';
+      m.expectObservable(turn(awaitTurn(live, 0, 2), events$, timing)).toBe(expected, granted);
+    }),
+  );
+
+  it(
+    'waits for those older than the parent for the parent shutdown time at most',
+    marbles((m) => {
+      const events$ = m.hot('  --y', events);
+      //                       [ 60s ]
+      const expected = '       60s (l|)';
+      m.expectObservable(turn(awaitTurn(live, 0, 2), events$, timing)).toBe(expected, granted);
+    }),
+  );
+
+  it(
+    'needs both: a parent that is LIVE, and nobody older',
+    marbles((m) => {
+      const events$ = m.hot('  ---y 5s L', events);
+      const expected = '       ---- 5s (l|)';
+      m.expectObservable(turn(awaitTurn(starting, 0), events$, timing)).toBe(expected, granted);
+    }),
+  );
+
+  it(
+    'lets go of everything when it is withdrawn',
+    marbles((m) => {
+      const events$ = m.hot('  ------L', events);
+      const unsub = '          ^---!';
+      const expected = '       -----';
+      m.expectObservable(turn(awaitTurn(starting, 0), events$, timing), unsub).toBe(expected, granted);
+      m.expectSubscriptions(events$.subscriptions).toBe([unsub, unsub, unsub]);
+    }),
+  );
+});

@@ -1,0 +1,189 @@
+import { asyncScheduler, concat, defer, NEVER, type Observable, of, ReplaySubject } from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import type { AdminAnswer, AdminClient } from '../../src/admin/admin-client.ts';
+import { initialState } from '../../src/agent/initial-state.ts';
+import type { AgentState, Epoch, Stage } from '../../src/agent/model.ts';
+import type { Settled } from '../../src/operators/settle.ts';
+import { readinessFilter } from '../../src/status/readiness.ts';
+import { unready } from '../../src/status/unready.ts';
+import { marbles } from './support/marbles.ts';
+
+const stateWith = (...stages: readonly Stage[]): AgentState => ({
+  ...initialState,
+  epochs: new Map(stages.map((stage, number): [number, Epoch] => [number, { hash: 'a', restartEpoch: number, stage, answering: true }])),
+});
+const starting = stateWith('starting');
+const live = stateWith('live');
+const handingOver = stateWith('live', 'starting');
+const handedOver = stateWith('retiring', 'live');
+const draining: AgentState = { ...live, phase: 'draining' };
+const silent: AgentState = { ...initialState, epochs: new Map([[0, { hash: 'a', restartEpoch: 0, stage: 'live', answering: false }]]) };
+
+/** States as `proxy` has them: each subscription sees the newest one at once. */
+function staying(state: AgentState): Observable<AgentState> {
+  return concat(of(state), NEVER);
+}
+function since(...states: readonly (readonly [time: number, state: AgentState])[]): Observable<AgentState> {
+  return defer(() => staying(states.findLast(([time]) => time <= asyncScheduler.now())?.[1] ?? initialState));
+}
+
+const answers: Record<string, Settled<AdminAnswer>> = {
+  r: { ok: true, value: { status: 200, body: 'server.state: 0\nlistener_manager.workers_started: 1\n' } },
+  i: { ok: true, value: { status: 200, body: 'server.state: 3\nlistener_manager.workers_started: 0\n' } },
+  w: { ok: true, value: { status: 200, body: 'server.state: 0\nlistener_manager.workers_started: 0\n' } },
+  e: { ok: true, value: { status: 200, body: '' } },
+  b: { ok: true, value: { status: 503, body: 'x' } },
+  x: { ok: false, error: new Error('ECONNREFUSED') },
+};
+/** What unready emits; r is undefined: ready. */
+const reasons: Record<string, string | undefined> = {
+  r: undefined,
+  x: 'Envoy does not answer',
+  s: 'Envoy is starting',
+  d: 'draining',
+  i: 'server is not live, current state is: INITIALIZING',
+  w: 'workers have not yet started',
+  e: 'failed to get readiness stats',
+  b: 'failed to get readiness stats: 503',
+};
+
+/** An Envoy whose n-th answer is drawn by the n-th diagram, counted from its question; the last one stays. `asked$` shows the questions. */
+function fakeAdmin(m: RunHelpers, ...diagrams: readonly string[]) {
+  const colds = diagrams.map((diagram) => m.cold(diagram, answers));
+  const questions$ = new ReplaySubject<string>(Infinity);
+  let count = 0;
+  const admin: AdminClient = {
+    request: (method, path) => {
+      expect(`${method} ${path}`).toBe(`GET /stats?filter=${encodeURIComponent(readinessFilter)}`);
+      return defer(() => {
+        questions$.next('q');
+        return colds[Math.min(count++, colds.length - 1)] ?? NEVER;
+      });
+    },
+    located: () => true,
+  };
+  return { admin, asked$: questions$.asObservable(), subscriptions: colds.map(({ subscriptions }) => subscriptions) };
+}
+
+describe('unready', () => {
+  it.each<{ what: string; state: AgentState; reason: string | undefined }>([
+    { what: 'before the first epoch', state: initialState, reason: 'Envoy has not been started yet' },
+    { what: 'while it drains', state: draining, reason: 'draining' },
+    { what: 'while it ends', state: { ...live, phase: 'stopping' }, reason: 'terminating' },
+    { what: 'while Envoy is silent', state: silent, reason: 'Envoy does not answer' },
+    { what: 'while Envoy is replaced', state: stateWith('stopping'), reason: 'Envoy is being replaced' },
+    { what: 'while a child comes up: its parent serves', state: handingOver, reason: undefined },
+  ])('says at once, without asking Envoy, $what: $reason', ({ state, reason }) => {
+    marbles((m) => {
+      const { admin, asked$ } = fakeAdmin(m, '(r|)');
+      m.expectObservable(unready(staying(state), admin)).toBe('(a|)', { a: reason });
+      m.expectObservable(asked$).toBe('');
+    })();
+  });
+
+  it.each<{ what: string; state: AgentState; answer: string; expected: string }>([
+    { what: 'is ready when Envoy is', state: live, answer: '(r|)', expected: '(r|)' },
+    { what: 'is ready beside a parent that drains', state: handedOver, answer: '(r|)', expected: '(r|)' },
+    { what: 'is ready as soon as the first Envoy is', state: starting, answer: '(r|)', expected: '(r|)' },
+    { what: 'says that Envoy initializes', state: starting, answer: '(i|)', expected: '(i|)' },
+    { what: 'says that the workers have not started', state: live, answer: '(w|)', expected: '(w|)' },
+    { what: 'says that Envoy has not told', state: live, answer: '(e|)', expected: '(e|)' },
+    { what: 'says that Envoy answers with an error', state: live, answer: '(b|)', expected: '(b|)' },
+    { what: 'does not wait for an Envoy that is still starting', state: starting, answer: '(x|)', expected: '(s|)' },
+    { what: 'waits for the answer', state: live, answer: '300ms (r|)', expected: '300ms (r|)' },
+  ])('$what', ({ state, answer, expected }) => {
+    marbles((m) => {
+      const { admin, asked$ } = fakeAdmin(m, answer);
+      m.expectObservable(unready(staying(state), admin)).toBe(expected, reasons);
+      m.expectObservable(asked$).toBe('q');
+    })();
+  });
+
+  it(
+    'is ready through a hand-over that refuses connections for 9 ms',
+    marbles((m) => {
+      const { admin, asked$ } = fakeAdmin(m, '(x|)', '(r|)');
+      const asked = '    q 9ms q';
+      const expected = ' 10ms (r|)';
+      m.expectObservable(unready(staying(handedOver), admin)).toBe(expected, reasons);
+      m.expectObservable(asked$).toBe(asked);
+    }),
+  );
+
+  it(
+    'believes after 250 ms that Envoy does not answer',
+    marbles((m) => {
+      const { admin } = fakeAdmin(m, '(x|)');
+      //                [ 250ms ]
+      const expected = '250ms (x|)';
+      m.expectObservable(unready(staying(live), admin)).toBe(expected, reasons);
+    }),
+  );
+
+  it(
+    'does not ask again what took longer than 250 ms to say nothing',
+    marbles((m) => {
+      const { admin, asked$ } = fakeAdmin(m, '1s (x|)', '(r|)');
+      const asked = '    q';
+      const expected = ' 1s (x|)';
+      m.expectObservable(unready(staying(live), admin)).toBe(expected, reasons);
+      m.expectObservable(asked$).toBe(asked);
+    }),
+  );
+
+  it(
+    'asks one question at a time',
+    marbles((m) => {
+      const { admin, subscriptions } = fakeAdmin(m, '100ms (x|)', '100ms (x|)', '100ms (x|)');
+      const expected = ' 320ms (x|)';
+      m.expectObservable(unready(staying(live), admin)).toBe(expected, reasons);
+      m.expectSubscriptions(subscriptions[0] ?? []).toBe('      ^ 99ms !');
+      m.expectSubscriptions(subscriptions[1] ?? []).toBe('110ms ^ 99ms !');
+      m.expectSubscriptions(subscriptions[2] ?? []).toBe('220ms ^ 99ms !');
+    }),
+  );
+
+  it(
+    'looks at the agent anew each time',
+    marbles((m) => {
+      const { admin, asked$ } = fakeAdmin(m, '(x|)');
+      const asked = '    q 9ms q 9ms q';
+      const expected = ' 30ms (d|)';
+      m.expectObservable(unready(since([0, live], [25, draining]), admin)).toBe(expected, reasons);
+      m.expectObservable(asked$).toBe(asked);
+    }),
+  );
+
+  it(
+    'is ready, and a moment later is not, and is again: nothing is latched',
+    marbles((m) => {
+      const { admin } = fakeAdmin(m, '(r|)', '(w|)', '(r|)');
+      const ready$ = unready(staying(live), admin);
+      m.expectObservable(ready$, '    ^').toBe('   (r|)', reasons);
+      m.expectObservable(ready$, '1s  ^').toBe('1s (w|)', reasons);
+      m.expectObservable(ready$, '2s  ^').toBe('2s (r|)', reasons);
+    }),
+  );
+
+  it(
+    'gives each question 250 ms of its own',
+    marbles((m) => {
+      const { admin } = fakeAdmin(m, '(x|)');
+      const ready$ = unready(staying(live), admin);
+      m.expectObservable(ready$, '    ^').toBe('   250ms (x|)', reasons);
+      m.expectObservable(ready$, '1s  ^').toBe('1s 250ms (x|)', reasons);
+    }),
+  );
+
+  it(
+    'drops its question when nobody wants to know any more',
+    marbles((m) => {
+      const { admin, subscriptions } = fakeAdmin(m, '1s (r|)');
+      const unsub = '    ^ 99ms !';
+      const expected = ' -';
+      m.expectObservable(unready(staying(live), admin), unsub).toBe(expected, reasons);
+      m.expectSubscriptions(subscriptions[0] ?? []).toBe(unsub);
+    }),
+  );
+});

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+const given = new Set<number>();
+
+/**
+ * Resolves to `count` distinct ports of 127.0.0.1 that nobody listens on, and that this process did not get before.
+ *
+ * They are outside the range from which the kernel takes the local ports of outgoing connections, so that none of those can take one before
+ * its user binds it. The start is random: test files that run side by side do not meet.
+ */
+export async function freePorts(count: number): Promise<number[]> {
+  const { lowest, highest } = range();
+  const ports: number[] = [];
+  let port = lowest + Math.floor(Math.random() * (highest - lowest));
+  for (let tried = 0; ports.length < count; tried++) {
+    if (tried > highest - lowest) throw new Error(`no ${count} free ports from ${lowest} to ${highest}`);
+    port = port < highest ? port + 1 : lowest;
+    if (!given.has(port) && (await isFree(port))) {
+      given.add(port);
+      ports.push(port);
+    }
+  }
+  return ports;
+}
+
+function range(): { lowest: number; highest: number } {
+  const [first = 32_768, last = 60_999] = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').trim().split(/\s+/).map(Number);
+  if (first > 12_000) return { lowest: 10_000, highest: first - 1 };
+  if (last < 64_000) return { lowest: last + 1, highest: 65_535 };
+  return { lowest: 20_000, highest: 32_767 }; // the kernel keeps nothing back here: a collision is possible, if unlikely
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}

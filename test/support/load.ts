@@ -1,0 +1,234 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+
+export interface LoadOptions {
+  readonly port: number;
+  /** With it the load speaks TLS, and a server certificate that `ca` (PEM) does not vouch for is a failure. */
+  readonly tls?: { readonly ca: string };
+  readonly mode: 'keep-alive' | 'new-connection';
+  readonly clients: number;
+  readonly path?: string;
+  /** The load stops by itself after so many ms; default 60,000. */
+  readonly maxDuration?: number;
+  /** An answer that is not complete after so many ms is a failure; default 10,000. */
+  readonly requestTimeout?: number;
+  /** So many ms pass between an answer and the next request of the same client; default 0. */
+  readonly pause?: number;
+}
+
+export interface LoadResult {
+  /** Complete answers with status 200. */
+  ok: number;
+  failed: number;
+  /** Requests that met the close of the kept connection they were sent on, before any byte of an answer, and were sent once more (RFC 9112 §9.3.1). */
+  retried: number;
+  connections: number;
+  /** Why requests failed: reason → how many. Their sum is `failed`. */
+  errors: Map<string, number>;
+  /** Serials of the certificates that the server showed, upper-case hex. */
+  serials: Set<string>;
+  /** ms from the start until the last answer. */
+  duration: number;
+  /** The longest that one request took, in ms, its retry included. */
+  slowest: number;
+}
+
+export interface Load {
+  /** The counts so far. */
+  readonly counts: Readonly<LoadResult>;
+  /** Lets the requests in flight finish, closes all connections, and resolves to the counts. */
+  stop(): Promise<LoadResult>;
+}
+
+const sweepInterval = 50;
+/** So that a refused connection is not tried thousands of times a second. */
+const pauseAfterFailure = 10;
+
+/** Starts `clients` clients, each of which sends one GET after the other. Every request ends as `ok` or `failed`. */
+export function startLoad(options: LoadOptions): Load {
+  const { maxDuration = 60_000, clients } = options;
+  const counts: LoadResult = {
+    ok: 0,
+    failed: 0,
+    retried: 0,
+    connections: 0,
+    errors: new Map(),
+    serials: new Set(),
+    duration: 0,
+    slowest: 0,
+  };
+  const started = performance.now();
+  const secureContext = options.tls && createSecureContext({ ca: options.tls.ca });
+  const all = Array.from({ length: clients }, () => new Client(options, secureContext, counts));
+  const sweep = setInterval(() => {
+    const now = performance.now();
+    for (const client of all) {
+      if (now - started > maxDuration) client.stop();
+      client.expire(now);
+    }
+  }, sweepInterval);
+  const done = Promise.all(all.map((client) => client.run())).then(() => {
+    clearInterval(sweep);
+    counts.duration = performance.now() - started;
+    return counts;
+  });
+  return {
+    counts,
+    stop: () => {
+      for (const client of all) client.stop();
+      return done;
+    },
+  };
+}
+
+/** A minimal HTTP/1.1 client over a socket: it leaves the machine to the server under test, and sees exactly when a connection ends. */
+class Client {
+  readonly #options: LoadOptions;
+  readonly #secureContext: SecureContext | undefined;
+  readonly #counts: LoadResult;
+  readonly #request: string;
+  readonly #timeout: number;
+  #done: () => void = () => undefined;
+  #running = true;
+  #socket: Socket | undefined;
+  #answers = 0;
+  #inFlight = false;
+  #isRetry = false;
+  #sentAt = 0;
+  #received = '';
+
+  constructor(options: LoadOptions, secureContext: SecureContext | undefined, counts: LoadResult) {
+    this.#options = options;
+    this.#secureContext = secureContext;
+    this.#counts = counts;
+    this.#timeout = options.requestTimeout ?? 10_000;
+    const close = options.mode === 'new-connection' ? 'Connection: close\r\n' : '';
+    this.#request = `GET ${options.path ?? '/'} HTTP/1.1\r\nHost: localhost\r\n${close}\r\n`;
+  }
+
+  run(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#done = resolve;
+      this.#next();
+    });
+  }
+
+  stop(): void {
+    this.#running = false;
+  }
+
+  expire(now: number): void {
+    if (!this.#inFlight || now - this.#sentAt < this.#timeout) return;
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.destroy();
+    this.#fail('timed out');
+  }
+
+  #next(): void {
+    if (!this.#running) {
+      this.#socket?.destroySoon();
+      this.#socket = undefined;
+      this.#done();
+      return;
+    }
+    this.#sentAt = performance.now();
+    this.#inFlight = true;
+    this.#isRetry = false;
+    this.#send();
+  }
+
+  #send(): void {
+    this.#received = '';
+    if (this.#socket === undefined) this.#connect();
+    else this.#socket.write(this.#request, 'latin1');
+  }
+
+  #connect(): void {
+    const { port } = this.#options;
+    const at = { host: '127.0.0.1', port, noDelay: true };
+    const context = this.#secureContext;
+    const socket = context ? connectTls({ ...at, servername: 'localhost', secureContext: context }) : connectTcp(at);
+    let reason: string | undefined;
+    this.#socket = socket;
+    this.#answers = 0;
+    this.#counts.connections++;
+    socket.once(context ? 'secureConnect' : 'connect', () => {
+      if (socket instanceof TLSSocket) this.#counts.serials.add(socket.getPeerX509Certificate()?.serialNumber ?? 'none');
+      if (this.#socket === socket) socket.write(this.#request, 'latin1');
+    });
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk) => {
+      if (this.#socket === socket) this.#receive(String(chunk));
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => (reason = error.code ?? error.message));
+    socket.on('close', () => {
+      if (this.#socket === socket) this.#closed(reason);
+    });
+  }
+
+  #receive(chunk: string): void {
+    this.#received += chunk;
+    if (!this.#inFlight) {
+      this.#drop('bytes without a request');
+      return;
+    }
+    const end = this.#received.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const head = this.#received.slice(0, end);
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    if (length === undefined) {
+      this.#drop('an answer without content-length');
+      return;
+    }
+    const missing = end + 4 + Number(length) - this.#received.length;
+    if (missing > 0) return;
+    if (missing < 0) {
+      this.#drop('more bytes than announced');
+      return;
+    }
+
+    this.#answers++;
+    this.#counts.slowest = Math.max(this.#counts.slowest, performance.now() - this.#sentAt);
+    if (this.#options.mode === 'new-connection' || /\r\nconnection: *close/i.test(head)) {
+      this.#socket?.destroySoon();
+      this.#socket = undefined;
+    }
+    if (!head.startsWith('HTTP/1.1 200')) {
+      this.#fail(`status ${head.slice(9, 12)}`);
+      return;
+    }
+    this.#counts.ok++;
+    this.#end(this.#options.pause ?? 0);
+  }
+
+  #closed(reason: string | undefined): void {
+    this.#socket = undefined;
+    if (!this.#inFlight) return; // an idle connection may close: no request is lost
+    if (this.#received === '' && this.#answers > 0 && !this.#isRetry) {
+      this.#isRetry = true;
+      this.#counts.retried++;
+      this.#send();
+      return;
+    }
+    this.#fail(reason ?? (this.#received === '' ? 'closed before the answer' : 'closed within the answer'));
+  }
+
+  #drop(reason: string): void {
+    this.#socket?.destroy();
+    this.#socket = undefined;
+    this.#fail(reason);
+  }
+
+  #fail(reason: string): void {
+    this.#counts.failed++;
+    this.#counts.errors.set(reason, (this.#counts.errors.get(reason) ?? 0) + 1);
+    this.#end(Math.max(pauseAfterFailure, this.#options.pause ?? 0));
+  }
+
+  #end(pause: number): void {
+    this.#inFlight = false;
+    if (pause === 0 || !this.#running) this.#next();
+    else setTimeout(() => this.#next(), pause);
+  }
+}

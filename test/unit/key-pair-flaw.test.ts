@@ -1,0 +1,46 @@
+import { createPrivateKey } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { certificateAuthority, type Issued } from '../../demo/certificates.ts';
+import { keyPairFlaw } from '../../src/proxy/key-pair-flaw.ts';
+
+const from = Date.UTC(2026, 0, 1);
+const to = Date.UTC(2026, 0, 2);
+const noon = Date.UTC(2026, 0, 1, 12);
+
+describe('keyPairFlaw', () => {
+  let issued: Issued;
+  let other: Issued;
+  let root: string;
+  const encrypted = () =>
+    createPrivateKey(issued.key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' }).toString();
+
+  beforeAll(async () => {
+    const ca = await certificateAuthority();
+    root = ca.rootCert;
+    [issued, other] = await Promise.all([
+      ca.issue({ notBefore: new Date(from), notAfter: new Date(to) }),
+      ca.issue({ notBefore: new Date(from), notAfter: new Date(to) }),
+    ]);
+  });
+
+  it.each<{ what: string; chain?: () => string; key?: () => string; now?: number; flaw: string | undefined }>([
+    { what: 'none in a good pair', flaw: undefined },
+    { what: 'none in the first moment of its time', now: from, flaw: undefined },
+    { what: 'a certificate whose time has not come', now: from - 1, flaw: 'the certificate is not valid before Jan  1 00:00:00 2026 GMT' },
+    { what: 'none in the last moment of its time', now: to - 1, flaw: undefined },
+    { what: 'an expired certificate', now: to, flaw: 'the certificate has expired at Jan  2 00:00:00 2026 GMT' },
+    { what: 'the key of another certificate', key: () => other.key, flaw: 'the key does not match the certificate' },
+    { what: 'a key that is garbage', key: () => 'garbage', flaw: 'the key does not parse' },
+    { what: 'an empty key', key: () => '', flaw: 'the key does not parse' },
+    { what: 'half a key', key: () => issued.key.slice(0, 80), flaw: 'the key does not parse' },
+    { what: 'a certificate in place of the key', key: () => issued.certChain, flaw: 'the key does not parse' },
+    { what: 'none in an encrypted key: it can not be compared', key: encrypted, flaw: undefined },
+    { what: 'a certificate that is garbage', chain: () => 'garbage', flaw: 'the certificate does not parse' },
+    { what: 'an empty certificate', chain: () => '', flaw: 'the certificate does not parse' },
+    { what: 'half a certificate', chain: () => issued.certChain.slice(0, 200), flaw: 'the certificate does not parse' },
+    { what: 'none in a chain with its root behind', chain: () => issued.certChain + root, flaw: undefined },
+    { what: 'a chain with its root in front', chain: () => root + issued.certChain, flaw: 'the key does not match the certificate' },
+  ])('$what', ({ chain, key, now = noon, flaw }) => {
+    expect(keyPairFlaw(chain?.() ?? issued.certChain, key?.() ?? issued.key, now)).toBe(flaw);
+  });
+});

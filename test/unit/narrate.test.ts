@@ -1,0 +1,346 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AgentTransition } from '../../src/agent/agent.ts';
+import { initialState } from '../../src/agent/initial-state.ts';
+import type { AgentEvent, AgentState, Exit } from '../../src/agent/model.ts';
+import { narrate } from '../../src/agent/narrate.ts';
+import { reducer } from '../../src/agent/reduce.ts';
+
+const reduce = reducer({ onCrash: 'backoff', budget: 10 });
+const transition = (given: readonly AgentEvent[], event: AgentEvent): AgentTransition => {
+  const before = given.reduce((state, past) => reduce(state, past)[0], initialState);
+  return { event, before, state: reduce(before, event)[0] };
+};
+
+const a = 'aaaaaaaa0000';
+const b = 'bbbbbbbb0000';
+const changed = (hash: string): AgentEvent => ({ type: 'config-changed', hash });
+const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'live' });
+const stuck = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'stuck' });
+const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
+const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, reason: 'expired' });
+const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
+const silent = (epoch: number): AgentEvent => ({ type: 'epoch-silent', epoch });
+const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
+const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
+const clean: Exit = { kind: 'clean' };
+const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: ['bye'] };
+const failed: Exit = { kind: 'failed', code: 3, tail: ['bye'] };
+
+const claimed = [changed(a)];
+const starting = [...claimed, granted(0)];
+const serving = [...starting, live(0)];
+const waiting = [...serving, changed(b)];
+const checking = [...waiting, granted(1)];
+const handingOver = [...checking, accepted(b)];
+const handedOver = [...handingOver, live(1)];
+const draining = [...serving, terminate];
+const stopping = [...draining, terminate];
+
+interface Case {
+  readonly what: string;
+  readonly given: readonly AgentEvent[];
+  readonly when: AgentEvent;
+  readonly lines: readonly Readonly<Record<string, unknown>>[];
+}
+
+const started = { level: 'warn', msg: 'Envoy is started again after a pause', attempt: 1 };
+const nobody = { level: 'info', msg: 'no Envoy is left' };
+
+const cases: readonly Case[] = [
+  { what: 'the first reading', given: [], when: changed(a), lines: [{ level: 'info', msg: 'configuration read', hash: 'aaaaaaaa' }] },
+  {
+    what: 'a change',
+    given: serving,
+    when: changed(b),
+    lines: [
+      { level: 'info', msg: 'configuration changed', hash: 'bbbbbbbb' },
+      { level: 'info', msg: 'new epoch is prepared', epoch: 1, hash: 'bbbbbbbb' },
+    ],
+  },
+  {
+    what: 'a change while an epoch waits already',
+    given: waiting,
+    when: changed('cccccccc'),
+    lines: [{ level: 'info', msg: 'configuration changed', hash: 'cccccccc' }],
+  },
+  {
+    what: 'a change that is taken back',
+    given: waiting,
+    when: changed(a),
+    lines: [
+      { level: 'info', msg: 'configuration changed', hash: 'aaaaaaaa' },
+      { level: 'info', msg: 'new epoch is not needed any more', epoch: 1 },
+    ],
+  },
+  {
+    what: 'a restart by hand',
+    given: serving,
+    when: { type: 'restart-requested', hash: a },
+    lines: [
+      { level: 'info', msg: 'restart requested', hash: 'aaaaaaaa' },
+      { level: 'info', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' },
+    ],
+  },
+  { what: 'a reopening', given: serving, when: { type: 'reopen-requested' }, lines: [{ level: 'info', msg: 'log files are opened anew' }] },
+  { what: 'a turn', given: waiting, when: granted(1), lines: [] },
+  {
+    what: 'a turn after a parent that did not come up',
+    given: waiting,
+    when: stuck(1),
+    lines: [{ level: 'warn', msg: 'the epoch before is not LIVE after its time: it is replaced instead of hot-restarted', epoch: 1 }],
+  },
+  { what: 'a turn that nobody waits for', given: serving, when: stuck(1), lines: [] },
+  { what: 'a check', given: checking, when: accepted(b), lines: [{ level: 'debug', msg: 'configuration checked', hash: 'bbbbbbbb' }] },
+  {
+    what: 'a refusal beside an old epoch',
+    given: checking,
+    when: refused(b),
+    lines: [{ level: 'error', msg: 'configuration refused: the old epoch goes on', hash: 'bbbbbbbb', reason: 'expired' }],
+  },
+  {
+    what: 'a refusal of what is to follow a crash',
+    given: [...serving, ended(0, failed), { type: 'retry-due' }, granted(1)],
+    when: refused(a),
+    lines: [{ level: 'error', msg: 'configuration refused', hash: 'aaaaaaaa', reason: 'expired' }],
+  },
+  {
+    what: 'a refusal of what the first Envoy ended of',
+    given: [...starting, ended(0, { kind: 'failed', code: 1, tail: [] })],
+    when: refused(a),
+    lines: [{ level: 'error', msg: 'configuration refused', hash: 'aaaaaaaa', reason: 'expired' }, nobody],
+  },
+  { what: 'a refusal of what is old by now', given: [...checking, changed('cccccccc')], when: refused(b), lines: [] },
+  {
+    what: 'a process',
+    given: starting,
+    when: { type: 'epoch-spawned', epoch: 0, pid: 4711 },
+    lines: [{ level: 'info', msg: 'Envoy started', epoch: 0, pid: 4711 }],
+  },
+  { what: 'the first epoch LIVE', given: starting, when: live(0), lines: [{ level: 'info', msg: 'epoch is LIVE', epoch: 0 }] },
+  {
+    what: 'the next epoch LIVE',
+    given: handingOver,
+    when: live(1),
+    lines: [
+      { level: 'info', msg: 'epoch is LIVE', epoch: 1 },
+      { level: 'info', msg: 'epoch drains', epoch: 0 },
+    ],
+  },
+  { what: 'what is LIVE already', given: serving, when: live(0), lines: [] },
+  {
+    what: 'silence',
+    given: serving,
+    when: silent(0),
+    lines: [{ level: 'warn', msg: 'the admin endpoint is silent: not ready', epoch: 0 }],
+  },
+  {
+    what: 'the end of silence',
+    given: [...serving, silent(0)],
+    when: { type: 'epoch-answered', epoch: 0 },
+    lines: [{ level: 'info', msg: 'the admin endpoint answers again', epoch: 0 }],
+  },
+  { what: 'an answer without silence before', given: serving, when: { type: 'epoch-answered', epoch: 0 }, lines: [] },
+  {
+    what: 'a hang',
+    given: [...serving, silent(0)],
+    when: { type: 'epoch-hung', epoch: 0 },
+    lines: [{ level: 'error', msg: 'Envoy hangs: it is killed', epoch: 0 }],
+  },
+  { what: 'a stable run', given: serving, when: { type: 'epoch-stable', epoch: 0 }, lines: [] },
+  {
+    what: 'the end of a parent',
+    given: handedOver,
+    when: ended(0, clean),
+    lines: [{ level: 'info', msg: 'epoch has drained and ended', epoch: 0 }],
+  },
+  {
+    what: 'A7 the clean end of the last epoch',
+    given: serving,
+    when: ended(0, clean),
+    lines: [{ level: 'info', msg: 'epoch ended', epoch: 0 }, nobody],
+  },
+  {
+    what: 'S1 a crash',
+    given: serving,
+    when: ended(0, failed),
+    lines: [{ level: 'error', msg: 'epoch failed', epoch: 0, kind: 'failed', code: 3, tail: ['bye'] }, started],
+  },
+  {
+    what: 'S1 a SIGKILL that nobody of us has sent',
+    given: serving,
+    when: ended(0, killed),
+    lines: [
+      { level: 'error', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGKILL', hint: 'may be out of memory', tail: ['bye'] },
+      started,
+    ],
+  },
+  {
+    what: 'S1 a SIGSEGV',
+    given: serving,
+    when: ended(0, { ...killed, signal: 'SIGSEGV' }),
+    lines: [{ level: 'error', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGSEGV', tail: ['bye'] }, started],
+  },
+  {
+    what: 'the SIGKILL that ends a hang: no hint',
+    given: [...serving, silent(0), { type: 'epoch-hung', epoch: 0 }],
+    when: ended(0, killed),
+    lines: [{ level: 'error', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGKILL', tail: ['bye'] }, started],
+  },
+  {
+    what: 'S2 a start that fails',
+    given: starting,
+    when: ended(0, { kind: 'spawn-failed', reason: 'ENOENT' }),
+    lines: [{ level: 'error', msg: 'Envoy could not be started', epoch: 0, kind: 'spawn-failed', reason: 'ENOENT' }, started],
+  },
+  {
+    what: 'the pause before a restart',
+    given: [...serving, ended(0, failed)],
+    when: { type: 'retry-due' },
+    lines: [{ level: 'info', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' }],
+  },
+  {
+    what: 'SIGTERM',
+    given: serving,
+    when: terminate,
+    lines: [{ level: 'info', msg: 'asked to end: draining', by: 'SIGTERM', active: [0] }],
+  },
+  {
+    what: 'SIGTERM before the first epoch',
+    given: [],
+    when: terminate,
+    lines: [{ level: 'info', msg: 'asked to end', by: 'SIGTERM', active: [] }, nobody],
+  },
+  {
+    what: 'SIGTERM while an epoch waits',
+    given: waiting,
+    when: terminate,
+    lines: [
+      { level: 'info', msg: 'asked to end: draining', by: 'SIGTERM', active: [0] },
+      { level: 'info', msg: 'new epoch is not needed any more', epoch: 1 },
+    ],
+  },
+  {
+    what: 'S10 a second SIGTERM',
+    given: draining,
+    when: terminate,
+    lines: [{ level: 'info', msg: 'asked to end again: the drain is cut short', by: 'SIGTERM', active: [0] }],
+  },
+  {
+    what: 'a third SIGTERM',
+    given: stopping,
+    when: terminate,
+    lines: [{ level: 'info', msg: 'asked to end again: Envoy is killed', by: 'SIGTERM', active: [0] }],
+  },
+  { what: 'a drain', given: draining, when: { type: 'drained', active: 0 }, lines: [{ level: 'info', msg: 'drained', active: 0 }] },
+  {
+    what: 'a drain that was too short',
+    given: draining,
+    when: { type: 'drained', active: 2 },
+    lines: [{ level: 'warn', msg: 'drain time is over: requests in flight are cut', active: 2 }],
+  },
+  {
+    what: 'a drain of nobody knows what',
+    given: draining,
+    when: { type: 'drained', active: undefined },
+    lines: [{ level: 'warn', msg: 'drain time is over: what is still in flight is not known' }],
+  },
+  { what: 'a drain that is over already', given: stopping, when: { type: 'drained', active: 0 }, lines: [] },
+  { what: 'the end', given: stopping, when: ended(0, clean), lines: [{ level: 'info', msg: 'epoch ended', epoch: 0 }, nobody] },
+  {
+    what: 'the end by a signal that was sent',
+    given: stopping,
+    when: ended(0, { ...killed, signal: 'SIGTERM' }),
+    lines: [{ level: 'info', msg: 'epoch was ended', epoch: 0, signal: 'SIGTERM' }, nobody],
+  },
+];
+
+describe('narrate', () => {
+  it.each(cases)('$what', ({ given, when, lines }) => {
+    expect(narrate(transition(given, when))).toStrictEqual(lines);
+  });
+
+  it('has a case above for each type of event', () => {
+    const types: Readonly<Record<AgentEvent['type'], true>> = {
+      'config-changed': true,
+      'restart-requested': true,
+      'terminate-requested': true,
+      'reopen-requested': true,
+      'turn-granted': true,
+      'config-accepted': true,
+      'config-refused': true,
+      'epoch-spawned': true,
+      'epoch-live': true,
+      'epoch-silent': true,
+      'epoch-answered': true,
+      'epoch-hung': true,
+      'epoch-stable': true,
+      'epoch-exited': true,
+      'retry-due': true,
+      drained: true,
+    };
+    expect([...new Set(cases.map(({ when }) => when.type))].sort()).toEqual(Object.keys(types).sort());
+  });
+
+  it('puts what varies into fields: msg is one of a fixed set, whatever happens', () => {
+    const known = new Set(cases.flatMap(({ lines }) => lines.map(({ msg }) => msg)));
+    const text = fc.string();
+    const epoch = fc.nat({ max: 3 });
+    const tail = fc.array(text);
+    const exit: fc.Arbitrary<Exit> = fc.oneof(
+      fc.record({ kind: fc.constant('clean' as const) }),
+      fc.record({ kind: fc.constant('failed' as const), code: fc.nat(), tail }),
+      fc.record({
+        kind: fc.constant('signaled' as const),
+        signal: fc.constantFrom<NodeJS.Signals[]>('SIGKILL', 'SIGSEGV', 'SIGTERM'),
+        tail,
+      }),
+      fc.record({ kind: fc.constant('spawn-failed' as const), reason: text }),
+    );
+    const type = <T extends AgentEvent['type']>(name: T) => fc.constant(name);
+    const event: fc.Arbitrary<AgentEvent> = fc.oneof(
+      fc.record({ type: fc.constantFrom('config-changed' as const, 'restart-requested' as const, 'config-accepted' as const), hash: text }),
+      fc.record({ type: type('config-refused'), hash: text, reason: text }),
+      fc.record({ type: type('terminate-requested'), by: text }),
+      fc.record({ type: fc.constantFrom('reopen-requested' as const, 'retry-due' as const) }),
+      fc.record({ type: type('turn-granted'), epoch, parent: fc.constantFrom('live' as const, 'gone' as const, 'stuck' as const) }),
+      fc.record({ type: type('epoch-spawned'), epoch, pid: fc.nat() }),
+      fc.record({
+        type: fc.constantFrom(
+          'epoch-live' as const,
+          'epoch-silent' as const,
+          'epoch-answered' as const,
+          'epoch-hung' as const,
+          'epoch-stable' as const,
+        ),
+        epoch,
+      }),
+      fc.record({ type: type('epoch-exited'), epoch, exit }),
+      fc.record({ type: type('drained'), active: fc.option(fc.nat(), { nil: undefined }) }),
+    );
+    const histories: readonly (readonly AgentEvent[])[] = [
+      [],
+      claimed,
+      serving,
+      waiting,
+      checking,
+      handingOver,
+      handedOver,
+      draining,
+      stopping,
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...histories), event, (given, when) => {
+        for (const { msg } of narrate(transition(given, when))) expect(known).toContain(msg);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('changes nothing that it is shown', () => {
+    const shown = transition(serving, terminate);
+    const before: AgentState = structuredClone(shown.before);
+    narrate(shown);
+    expect(shown.before).toEqual(before);
+  });
+});

@@ -1,0 +1,337 @@
+import fc from 'fast-check';
+import { describe, it } from 'vitest';
+import { initialState } from '../../src/agent/initial-state.ts';
+import type { AgentEvent, AgentState, Effect, Exit } from '../../src/agent/model.ts';
+import { newestEpoch } from '../../src/agent/newest-epoch.ts';
+import { reducer, type RestartPolicy } from '../../src/agent/reduce.ts';
+
+/** A turn that an effect has asked for. It hears of exits from the time on when it comes first. */
+interface Turn {
+  readonly order: Extract<Effect, { type: 'await-turn' }>;
+  readonly heard: Set<number>;
+}
+
+/** What the interpreter owes: what may still happen because of the effects so far. */
+interface World {
+  readonly alive: Set<number>;
+  turns: readonly Turn[];
+  check: string | undefined;
+  retry: boolean;
+  followed: { readonly epoch: number; live: boolean; silent: boolean; hung: boolean } | undefined;
+  stable: number | undefined;
+  draining: boolean;
+}
+
+/** What a run of the agent looks like at one point. */
+interface Moment {
+  readonly state: AgentState;
+  readonly before: AgentState;
+  readonly event: AgentEvent;
+  readonly effects: readonly Effect[];
+  readonly world: World;
+  /** Processes that existed when the event came, without the one whose end it is. */
+  readonly survivors: ReadonlySet<number>;
+  readonly policy: RestartPolicy;
+}
+
+/** A promise: undefined while it is kept, otherwise what is wrong. */
+type Promised = (moment: Moment) => string | undefined | false;
+
+const of = <T extends Effect['type']>(effects: readonly Effect[], type: T) =>
+  effects.filter((effect): effect is Extract<Effect, { type: T }> => effect.type === type);
+
+const outstanding = ({ turns, check, retry }: World): boolean => turns.length > 0 || check !== undefined || retry;
+
+const promises: Record<string, Promised> = {
+  'launches epochs by growing numbers': ({ before, effects }) =>
+    of(effects, 'launch').some(({ epoch }) => epoch !== before.lastEpoch + 1) && 'an epoch number was not the next',
+
+  'tells an epoch to be its living parent’s next, or 0 without one': ({ before, effects, survivors }) =>
+    of(effects, 'launch').some(({ restartEpoch }) => {
+      const parent = before.epochs.get(Math.max(...survivors));
+      return restartEpoch !== (parent === undefined ? 0 : parent.restartEpoch + 1);
+    }) && 'a wrong restart epoch',
+
+  'starts one epoch at a time': ({ state }) =>
+    [...state.epochs.values()].filter(({ stage }) => stage === 'starting').length > 1 && 'two epochs are starting',
+
+  'starts nothing once it was asked to end, or ends': ({ before, effects }) =>
+    (before.asked > 0 || before.phase !== 'running') && of(effects, 'launch').length > 0 && 'launched nevertheless',
+
+  'knows which processes exist': ({ state, world }) =>
+    String([...state.epochs.keys()]) !== String([...world.alive]) && `alive are ${[...world.alive].join()}`,
+
+  'has stopped only when no process exists': ({ state, world }) =>
+    state.phase === 'stopped' && world.alive.size > 0 && 'stopped with a process alive',
+
+  'has stopped when it was asked to and no process exists': ({ state, world }) =>
+    state.asked > 0 && world.alive.size === 0 && state.phase !== 'stopped' && 'not stopped',
+
+  'stops, kills and signals only what exists': ({ effects, survivors }) =>
+    [...of(effects, 'stop'), ...of(effects, 'kill'), ...of(effects, 'reopen')].some(({ epoch }) => !survivors.has(epoch)) &&
+    'an order to a process that is gone',
+
+  'has an outcome exactly when it ends': ({ state }) =>
+    (state.outcome !== undefined) !== (state.phase === 'stopping' || state.phase === 'stopped') && 'the outcome does not fit the phase',
+
+  'counts no more crashes than its budget': ({ state, policy: { budget } }) =>
+    budget > 0 && (state.crashes?.count ?? 0) > budget && `${state.crashes?.count ?? 0} crashes`,
+
+  'never dies: without an Envoy that serves or starts, something is on its way': ({ state, world }) =>
+    state.phase === 'running' &&
+    state.wanted !== undefined &&
+    ![...state.epochs.values()].some(({ stage }) => stage === 'starting' || stage === 'live') &&
+    !(state.claim?.stage === 'replacing' && world.alive.size > 0) &&
+    !outstanding(world) &&
+    'nothing will ever happen',
+
+  'does not end with an Envoy that has handed over': ({ before, event, state }) =>
+    before.phase === 'running' &&
+    event.type === 'epoch-exited' &&
+    before.epochs.get(event.epoch)?.stage === 'retiring' &&
+    state.phase !== 'running' &&
+    'ended with a retiring Envoy',
+
+  'waits for what it claims': ({ state: { claim, examined }, world }) => {
+    if (examined !== undefined && world.check === undefined) return 'examines without a check';
+    switch (claim?.stage) {
+      case 'waiting':
+        return !world.turns.some(({ order }) => order.epoch === claim.epoch) && 'no turn is outstanding';
+      case 'checking':
+        return world.check !== claim.hash && 'no check of it is outstanding';
+      case 'replacing':
+        return world.alive.size === 0 && 'nothing is left to be replaced';
+      default:
+        return false;
+    }
+  },
+
+  'has no turn waiting behind another': ({ world }) => world.turns.length > 1 && 'two turns are outstanding',
+
+  'claims only while it runs': ({ state }) => state.phase !== 'running' && state.claim !== undefined && 'a claim is left',
+
+  'says that a restart is due only if it is': ({ state, world }) =>
+    state.phase === 'running' && state.crashes?.retrying === true && !world.retry && 'no retry is outstanding',
+
+  'watches the newest epoch that exists, while it runs': ({ state, world }) => {
+    const newest = newestEpoch(state);
+    const watched = newest === undefined || newest.stage === 'stopping' || world.followed?.epoch === newest.number;
+    return state.phase === 'running' && !watched && 'nobody looks at the newest epoch';
+  },
+};
+
+/** Takes over what effects ask for, as the interpreter does. */
+const carryOut = (world: World, effects: readonly Effect[]): void => {
+  for (const effect of effects) {
+    switch (effect.type) {
+      case 'await-turn':
+        world.turns = [...world.turns, { order: effect, heard: new Set() }];
+        break;
+      case 'withdraw-turn':
+        world.turns = world.turns.filter(({ order }, index) => index > 0 || order.epoch !== effect.epoch);
+        world.check = undefined;
+        break;
+      case 'check':
+        world.check = effect.hash;
+        break;
+      case 'launch':
+        world.alive.add(effect.epoch);
+        break;
+      case 'follow':
+        world.followed = { epoch: effect.epoch, live: false, silent: false, hung: false };
+        break;
+      case 'await-stable':
+        world.stable = effect.epoch;
+        break;
+      case 'retry':
+        world.retry = true;
+        break;
+      case 'cancel-retry':
+        world.retry = false;
+        break;
+      case 'await-drained':
+        world.draining = true;
+        break;
+      default:
+        break; // stop, kill, reopen and ask-drain may or may not have a consequence
+    }
+  }
+};
+
+/** Settles what an event pays off. */
+const settle = (world: World, event: AgentEvent): void => {
+  const { followed } = world;
+  switch (event.type) {
+    case 'turn-granted':
+      world.turns = world.turns.slice(1);
+      break;
+    case 'config-accepted':
+    case 'config-refused':
+      world.check = undefined;
+      break;
+    case 'retry-due':
+      world.retry = false;
+      break;
+    case 'epoch-stable':
+      world.stable = undefined;
+      break;
+    case 'drained':
+      world.draining = false;
+      break;
+    case 'epoch-live':
+      if (followed !== undefined) world.followed = { ...followed, live: true, silent: false };
+      break;
+    case 'epoch-silent':
+      if (followed !== undefined) world.followed = { ...followed, silent: true };
+      break;
+    case 'epoch-answered':
+      if (followed !== undefined) world.followed = { ...followed, silent: false, hung: false };
+      break;
+    case 'epoch-hung':
+      if (followed !== undefined) world.followed = { ...followed, hung: true };
+      break;
+    case 'epoch-exited':
+      world.alive.delete(event.epoch);
+      world.turns[0]?.heard.add(event.epoch);
+      if (followed?.epoch === event.epoch) world.followed = undefined;
+      break;
+    default:
+      break;
+  }
+};
+
+/** The event that follows at once, if there is one: a turn for which nothing has to be waited. */
+const immediate = ({ turns: [turn] }: World): AgentEvent | undefined => {
+  if (turn === undefined) return undefined;
+  const { epoch, parent, older } = turn.order;
+  const gone = parent === undefined || turn.heard.has(parent.epoch);
+  if (!(gone || parent.awaits === undefined) || !older.every((number) => turn.heard.has(number))) return undefined;
+  return { type: 'turn-granted', epoch, parent: gone ? 'gone' : 'live' };
+};
+
+const exits: Record<string, Exit> = {
+  'exits cleanly': { kind: 'clean' },
+  'fails with 1': { kind: 'failed', code: 1, tail: [] },
+  'cannot bind': { kind: 'failed', code: 1, tail: [], addressTaken: ':80' },
+  'is killed': { kind: 'signaled', signal: 'SIGKILL', tail: [] },
+  'cannot be spawned': { kind: 'spawn-failed', reason: 'ENOENT' },
+};
+
+/** Something that may happen next; where it cannot, nothing does. */
+type Wish = (world: World) => AgentEvent | undefined;
+
+const followed = (type: 'epoch-live' | 'epoch-silent' | 'epoch-answered' | 'epoch-hung'): Wish => {
+  return ({ followed: epoch }) => {
+    if (epoch === undefined) return undefined;
+    const possible = {
+      'epoch-live': !epoch.live,
+      'epoch-silent': !epoch.silent,
+      'epoch-answered': epoch.silent,
+      'epoch-hung': epoch.silent && !epoch.hung,
+    };
+    return possible[type] ? { type, epoch: epoch.epoch } : undefined;
+  };
+};
+
+const wishes: Record<string, Wish> = {
+  'hash a': () => ({ type: 'config-changed', hash: 'a' }),
+  'hash b': () => ({ type: 'config-changed', hash: 'b' }),
+  'hash c': () => ({ type: 'config-changed', hash: 'c' }),
+  restart: () => ({ type: 'restart-requested', hash: 'a' }),
+  reopen: () => ({ type: 'reopen-requested' }),
+  terminate: () => ({ type: 'terminate-requested', by: 'SIGTERM' }),
+  turn: ({ turns: [turn] }) => turn && { type: 'turn-granted', epoch: turn.order.epoch, parent: 'stuck' },
+  accepted: ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check }),
+  refused: ({ check }) => (check === undefined ? undefined : { type: 'config-refused', hash: check, reason: 'bad' }),
+  'is live': followed('epoch-live'),
+  'is silent': followed('epoch-silent'),
+  'answers again': followed('epoch-answered'),
+  'has hung': followed('epoch-hung'),
+  'is stable': ({ stable }) => (stable === undefined ? undefined : { type: 'epoch-stable', epoch: stable }),
+  'retry is due': ({ retry }) => (retry ? { type: 'retry-due' } : undefined),
+  'has drained': ({ draining }) => (draining ? { type: 'drained', active: 0 } : undefined),
+  ...Object.fromEntries(
+    Object.entries(exits).flatMap(([name, exit]) => [
+      [`newest ${name}`, (({ alive }) => exited([...alive].at(-1), exit)) satisfies Wish],
+      [`oldest ${name}`, (({ alive }) => exited([...alive][0], exit)) satisfies Wish],
+    ]),
+  ),
+};
+
+function exited(epoch: number | undefined, exit: Exit): AgentEvent | undefined {
+  return epoch === undefined ? undefined : { type: 'epoch-exited', epoch, exit };
+}
+
+/** Lives through what is wished for, and yields each moment. Ends when the agent has stopped. */
+function* live(policy: RestartPolicy, life: readonly (readonly string[])[]): Generator<Moment, undefined> {
+  const reduce = reducer(policy);
+  const world: World = {
+    alive: new Set(),
+    turns: [],
+    check: undefined,
+    retry: false,
+    followed: undefined,
+    stable: undefined,
+    draining: false,
+  };
+  let state = initialState;
+  for (const names of life) {
+    const possible = names.map((name) => wishes[name]?.(world));
+    for (let event = possible.find((wish) => wish !== undefined); event !== undefined; event = immediate(world)) {
+      settle(world, event);
+      const survivors = new Set(world.alive);
+      const before = state;
+      const [next, effects] = reduce(before, event);
+      state = next;
+      carryOut(world, effects);
+      yield { state, before, event, effects, world, survivors, policy };
+      if (state.phase === 'stopped') return;
+    }
+  }
+}
+
+const show = (value: object): string =>
+  Object.entries(value)
+    .map(([key, field]) => (key === 'type' ? String(field) : `${key}=${JSON.stringify(field)}`))
+    .join(' ');
+
+/** What happened, one event a line, with what the agent made of it. */
+const trace = (moments: readonly Moment[]): string =>
+  moments
+    .map(({ event, effects, state }) => {
+      const epochs = [...state.epochs].map(([number, { stage, hash }]) => `${number}:${hash} ${stage}`).join(', ');
+      return `  ${show(event)}\n      → ${effects.map(show).join('; ') || 'nothing'}\n      = ${state.phase}, [${epochs}]`;
+    })
+    .join('\n');
+
+const policies = fc.record({ onCrash: fc.constantFrom<RestartPolicy['onCrash']>('backoff', 'exit'), budget: fc.constantFrom(0, 1, 2) });
+/** What a long life is made of happens more often than what ends it. */
+const often: Record<string, number> = { 'is live': 12, accepted: 12, 'hash b': 4, 'hash c': 4, turn: 4, refused: 4, 'retry is due': 6 };
+const names = Object.keys(wishes).flatMap((name) => Array.from({ length: often[name] ?? 1 }, () => name));
+/** The first wish that can come true does. */
+const step = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 3, size: 'max' });
+const beginnings = [
+  [['hash a']],
+  [['hash a'], ['is live']],
+  [['hash a'], ['is live'], ['hash b'], ['accepted']],
+  [['hash a'], ['is live'], ['hash b'], ['accepted'], ['is live']],
+] as const;
+const lives = fc
+  .tuple(fc.constantFrom(...beginnings), fc.array(step, { maxLength: 40, size: 'max' }))
+  .map(([beginning, life]) => [...beginning, ...life]);
+
+describe('the agent, whatever happens,', () => {
+  it.each(Object.entries(promises))('%s', (_, promised) => {
+    fc.assert(
+      fc.property(policies, lives, (policy, life) => {
+        const moments: Moment[] = [];
+        for (const moment of live(policy, life)) {
+          moments.push(moment);
+          const broken = promised(moment);
+          if (broken) throw new Error(`${broken}\npolicy ${policy.onCrash}, budget ${policy.budget}\n${trace(moments)}`);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

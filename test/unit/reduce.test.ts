@@ -1,0 +1,391 @@
+import { describe, expect, it } from 'vitest';
+import { initialState } from '../../src/agent/initial-state.ts';
+import type { AgentEvent, AgentState, Effect, Exit } from '../../src/agent/model.ts';
+import { reducer, type RestartPolicy } from '../../src/agent/reduce.ts';
+
+const clean: Exit = { kind: 'clean' };
+const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };
+const failed: Exit = { kind: 'failed', code: 1, tail: [] };
+
+const changed = (hash: string): AgentEvent => ({ type: 'config-changed', hash });
+const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'live' });
+const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
+const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, reason: 'expired' });
+const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
+const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
+const byHand = (hash: string): AgentEvent => ({ type: 'restart-requested', hash });
+const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
+const due: AgentEvent = { type: 'retry-due' };
+const drained: AgentEvent = { type: 'drained', active: 0 };
+
+/** Epoch 0 is LIVE with hash a. */
+const serving = [changed('a'), granted(0), live(0)];
+/** Epoch 1 is starting with hash b beside it. */
+const handingOver = [...serving, changed('b'), granted(1), accepted('b')];
+/** Epoch 1 is LIVE, and 0 retires. */
+const handedOver = [...handingOver, live(1)];
+
+interface Case {
+  readonly what: string;
+  readonly given: readonly AgentEvent[];
+  readonly when: AgentEvent;
+  /** Only the effects, each as its type and what it is about. */
+  readonly then: readonly string[];
+  readonly state?: Partial<AgentState>;
+  readonly policy?: Partial<RestartPolicy>;
+}
+
+const brief = (effect: Effect): string => {
+  switch (effect.type) {
+    case 'await-turn':
+      return `await-turn ${effect.epoch}${effect.parent === undefined ? '' : ` after ${effect.parent.epoch}`}`;
+    case 'check':
+      return `check ${effect.hash}`;
+    case 'launch':
+      return `launch ${effect.epoch} ${effect.hash} as ${effect.restartEpoch}`;
+    case 'retry':
+      return `retry in ${effect.delay}`;
+    case 'cancel-retry':
+    case 'ask-drain':
+      return effect.type;
+    case 'await-drained':
+      return `await-drained beside ${effect.parents.join() || 'nobody'}`;
+    default:
+      return `${effect.type} ${effect.epoch}`;
+  }
+};
+
+const run = ({ given, when, policy }: Case): readonly [AgentState, readonly Effect[]] => {
+  const reduce = reducer({ onCrash: 'backoff', budget: 10, ...policy });
+  return reduce(
+    given.reduce((state, event) => reduce(state, event)[0], initialState),
+    when,
+  );
+};
+
+const check = (example: Case): void => {
+  const [state, effects] = run(example);
+  expect(effects.map(brief)).toEqual(example.then);
+  expect(state).toMatchObject(example.state ?? {});
+};
+
+describe('a change', () => {
+  it.each<Case>([
+    { what: 'claims the first epoch', given: [], when: changed('a'), then: ['cancel-retry', 'await-turn 0'] },
+    { what: 'is started unchecked if it is the first', given: [changed('a')], when: granted(0), then: ['launch 0 a as 0', 'follow 0'] },
+    { what: 'claims the next epoch', given: serving, when: changed('b'), then: ['cancel-retry', 'await-turn 1 after 0'] },
+    { what: 'is checked when it is its turn', given: [...serving, changed('b')], when: granted(1), then: ['check b'] },
+    {
+      what: 'is launched once accepted',
+      given: [...serving, changed('b'), granted(1)],
+      when: accepted('b'),
+      then: ['launch 1 b as 1', 'follow 1'],
+      state: { claim: undefined, lastEpoch: 1 },
+    },
+    {
+      what: 'takes over a claim that waits',
+      given: [...serving, changed('b')],
+      when: changed('c'),
+      then: [],
+      state: { claim: { epoch: 1, hash: 'c', stage: 'waiting', byHand: false, parentStuck: false } },
+    },
+    {
+      what: 'is checked again if it comes during a check',
+      given: [...serving, changed('b'), granted(1)],
+      when: changed('c'),
+      then: ['check c'],
+    },
+    {
+      what: 'is not launched by an old verdict',
+      given: [...serving, changed('b'), granted(1), changed('c')],
+      when: accepted('b'),
+      then: [],
+    },
+    { what: 'is not refused by an old verdict', given: [...serving, changed('b'), granted(1), changed('c')], when: refused('b'), then: [] },
+    { what: 'is no change if it is what runs', given: serving, when: changed('a'), then: ['cancel-retry'], state: { claim: undefined } },
+    {
+      what: 'is no change if it is what comes up',
+      given: handingOver,
+      when: changed('b'),
+      then: ['cancel-retry'],
+      state: { claim: undefined },
+    },
+    {
+      what: 'withdraws a claim when it flips back',
+      given: [...serving, changed('b')],
+      when: changed('a'),
+      then: ['cancel-retry', 'withdraw-turn 1'],
+      state: { claim: undefined },
+    },
+    {
+      what: 'does not withdraw a restart by hand',
+      given: [...serving, byHand('a')],
+      when: changed('a'),
+      then: [],
+      state: { claim: { epoch: 1, hash: 'a', stage: 'waiting', byHand: true, parentStuck: false } },
+    },
+    {
+      what: 'refills the budget',
+      given: [...serving, ended(0, killed)],
+      when: changed('b'),
+      then: ['cancel-retry', 'await-turn 1'],
+      state: { crashes: undefined },
+    },
+    {
+      what: 'forgets a refusal',
+      given: [...serving, changed('b'), granted(1), refused('b')],
+      when: changed('a'),
+      then: ['cancel-retry'],
+      state: { refused: undefined },
+    },
+    {
+      what: 'is remembered but not acted on while draining',
+      given: [...serving, terminate],
+      when: changed('b'),
+      then: [],
+      state: { wanted: 'b' },
+    },
+  ])('$what', check);
+});
+
+describe('a refusal', () => {
+  const twice = [...serving, changed('b'), granted(1)];
+
+  it.each<Case>([
+    {
+      what: 'is remembered, and the epoch that serves goes on',
+      given: twice,
+      when: refused('b'),
+      then: [],
+      state: { claim: undefined, refused: { hash: 'b', reason: 'expired' } },
+    },
+    {
+      what: 'is looked at again after 30 s where no Envoy is alive',
+      given: [...serving, ended(0, killed), due, granted(1)],
+      when: refused('a'),
+      then: ['retry in 30000'],
+      state: { phase: 'running', claim: undefined },
+    },
+    {
+      what: 'ends the agent where no Envoy has ever served',
+      given: [changed('a'), granted(0), ended(0, killed), due, granted(1)],
+      when: refused('a'),
+      then: ['cancel-retry'],
+      state: { phase: 'stopped', outcome: { kind: 'refused', reason: 'expired' } },
+    },
+    {
+      what: 'is forgotten when a good one is launched',
+      given: [...twice, refused('b'), changed('c'), granted(1)],
+      when: accepted('c'),
+      then: ['launch 1 c as 1', 'follow 1'],
+      state: { refused: undefined },
+    },
+    { what: 'is nothing once the agent was asked to end', given: [...twice, terminate], when: refused('b'), then: [] },
+  ])('$what', check);
+});
+
+describe('an exit', () => {
+  it.each<Case>([
+    { what: 'of an unknown epoch is nothing', given: serving, when: ended(7, killed), then: [] },
+    {
+      what: 'is retried',
+      given: serving,
+      when: ended(0, killed),
+      then: ['retry in 200'],
+      state: { crashes: { count: 1, last: killed, retrying: true } },
+    },
+    {
+      what: 'ends the agent where the policy is exit',
+      given: serving,
+      when: ended(0, killed),
+      then: ['cancel-retry'],
+      state: { phase: 'stopped', outcome: { kind: 'envoy', exit: killed } },
+      policy: { onCrash: 'exit' },
+    },
+    {
+      what: 'ends the agent when the budget is spent',
+      given: [...serving, ended(0, failed), due, granted(1), accepted('a'), live(1)],
+      when: ended(1, killed),
+      then: ['cancel-retry'],
+      state: { phase: 'stopped', outcome: { kind: 'envoy', exit: killed } },
+      policy: { budget: 1 },
+    },
+    {
+      what: 'does not end the agent when the budget is spent but an older epoch serves',
+      given: handingOver,
+      when: ended(1, killed),
+      then: ['follow 0'],
+      state: { phase: 'running' },
+      policy: { onCrash: 'exit' },
+    },
+    { what: 'of a parent that retires is nothing', given: handedOver, when: ended(0, killed), then: [], state: { phase: 'running' } },
+    {
+      what: 'of a child that starts is retried beside its parent',
+      given: handingOver,
+      when: ended(1, failed),
+      then: ['follow 0', 'retry in 200'],
+    },
+    {
+      what: 'is no crash while a change waits: the change is the answer to it',
+      given: [...serving, changed('b')],
+      when: ended(0, killed),
+      then: [],
+      state: { phase: 'running', crashes: undefined },
+    },
+    {
+      what: 'of a second child replaces a parent that retires',
+      given: [...handedOver, ended(1, killed), due, granted(2), accepted('b')],
+      when: ended(2, failed),
+      then: ['cancel-retry', 'await-turn 3 after 0', 'stop 0'],
+      state: { claim: { epoch: 3, hash: 'b', stage: 'replacing', byHand: false, parentStuck: false } },
+    },
+    {
+      what: 'of what is replaced starts what replaces it',
+      given: [...handedOver, ended(1, killed), due, granted(2), accepted('b'), ended(2, failed)],
+      when: ended(0, clean),
+      then: ['launch 3 b as 0', 'follow 3'],
+    },
+    {
+      what: 'of a first epoch with 1 is examined',
+      given: [changed('a'), granted(0)],
+      when: ended(0, failed),
+      then: ['check a'],
+      state: { examined: failed, crashes: undefined },
+    },
+    {
+      what: 'of a first epoch that was examined in vain is a crash',
+      given: [changed('a'), granted(0), ended(0, failed)],
+      when: accepted('a'),
+      then: ['retry in 200'],
+      state: { examined: undefined },
+    },
+  ])('$what', check);
+});
+
+describe('an epoch', () => {
+  it.each<Case>([
+    {
+      what: 'is waited for to be stable from LIVE on',
+      given: [changed('a'), granted(0)],
+      when: live(0),
+      then: ['await-stable 0'],
+      state: { served: true },
+    },
+    { what: 'is LIVE once', given: serving, when: live(0), then: [] },
+    { what: 'that is gone cannot be LIVE', given: [...serving, ended(0, killed)], when: live(0), then: [] },
+    { what: 'that hangs is killed', given: serving, when: { type: 'epoch-hung', epoch: 0 }, then: ['kill 0'] },
+    { what: 'that is gone cannot hang', given: [...serving, ended(0, killed)], when: { type: 'epoch-hung', epoch: 0 }, then: [] },
+    {
+      what: 'refills the budget when it is stable',
+      given: [...serving, ended(0, killed), due, granted(1), accepted('a'), live(1)],
+      when: { type: 'epoch-stable', epoch: 1 },
+      then: [],
+      state: { crashes: undefined },
+    },
+    {
+      what: 'refills nothing when it is not the newest any more',
+      given: [...handingOver, ended(1, killed), due, granted(2), accepted('b')],
+      when: { type: 'epoch-stable', epoch: 0 },
+      then: [],
+      state: { crashes: { count: 1, last: killed, retrying: false } },
+    },
+    { what: 'exists without consequence', given: [changed('a'), granted(0)], when: { type: 'epoch-spawned', epoch: 0, pid: 7 }, then: [] },
+    {
+      what: 'that never became LIVE is stopped before its replacement starts',
+      given: [changed('a'), granted(0), changed('b'), { type: 'turn-granted', epoch: 1, parent: 'stuck' }],
+      when: accepted('b'),
+      then: ['stop 0'],
+      state: { claim: { epoch: 1, hash: 'b', stage: 'replacing', byHand: false, parentStuck: true } },
+    },
+    {
+      what: 'is told to reopen its logs beside all others',
+      given: handedOver,
+      when: { type: 'reopen-requested' },
+      then: ['reopen 0', 'reopen 1'],
+    },
+  ])('$what', check);
+
+  it('serves or retires according to who is LIVE', () => {
+    const [state] = run({ what: '', given: handingOver, when: live(1), then: [] });
+    expect([...state.epochs].map(([number, { stage, restartEpoch }]) => [number, stage, restartEpoch])).toEqual([
+      [0, 'retiring', 0],
+      [1, 'live', 1],
+    ]);
+  });
+
+  it('does not answer from the moment it is silent until it answers', () => {
+    const silent: AgentEvent = { type: 'epoch-silent', epoch: 0 };
+    const [before] = run({ what: '', given: serving, when: silent, then: [] });
+    const [after] = run({ what: '', given: [...serving, silent], when: { type: 'epoch-answered', epoch: 0 }, then: [] });
+    expect([before.epochs.get(0)?.answering, after.epochs.get(0)?.answering]).toEqual([false, true]);
+  });
+});
+
+describe('a request to terminate', () => {
+  it.each<Case>([
+    {
+      what: 'ends an agent without a process',
+      given: [],
+      when: terminate,
+      then: ['cancel-retry'],
+      state: { phase: 'stopped', outcome: { kind: 'asked' } },
+    },
+    {
+      what: 'drains one epoch',
+      given: serving,
+      when: terminate,
+      then: ['cancel-retry', 'ask-drain', 'await-drained beside nobody'],
+      state: { phase: 'draining', outcome: undefined, asked: 1 },
+    },
+    {
+      what: 'drains the newest epoch beside its parent',
+      given: handedOver,
+      when: terminate,
+      then: ['cancel-retry', 'ask-drain', 'await-drained beside 0'],
+    },
+    {
+      what: 'withdraws a claim',
+      given: [...serving, changed('b')],
+      when: terminate,
+      then: ['cancel-retry', 'ask-drain', 'await-drained beside nobody', 'withdraw-turn 1'],
+      state: { claim: undefined },
+    },
+    {
+      what: 'stops all when it is drained',
+      given: [...handedOver, terminate],
+      when: drained,
+      then: ['cancel-retry', 'stop 0', 'stop 1'],
+      state: { phase: 'stopping', outcome: { kind: 'asked' } },
+    },
+    {
+      what: 'stops all when it comes again',
+      given: [...handedOver, terminate],
+      when: terminate,
+      then: ['cancel-retry', 'stop 0', 'stop 1'],
+      state: { phase: 'stopping' },
+    },
+    {
+      what: 'kills all when it comes a third time',
+      given: [...handedOver, terminate, terminate],
+      when: terminate,
+      then: ['kill 0', 'kill 1'],
+    },
+    {
+      what: 'kills nothing when it comes a second time after the drain',
+      given: [...serving, terminate, drained],
+      when: terminate,
+      then: [],
+    },
+    { what: 'drains a child that becomes LIVE meanwhile', given: [...handingOver, terminate], when: live(1), then: ['ask-drain'] },
+    {
+      what: 'is done when the last process is gone',
+      given: [...serving, terminate, drained],
+      when: ended(0, clean),
+      then: ['cancel-retry'],
+      state: { phase: 'stopped', outcome: { kind: 'asked' } },
+    },
+    { what: 'makes a retry that is due too late', given: [...serving, terminate], when: due, then: [] },
+    { what: 'makes a restart by hand too late', given: [...serving, terminate], when: byHand('a'), then: [] },
+    { what: 'has to come before anything counts as drained', given: serving, when: drained, then: [], state: { phase: 'running' } },
+  ])('$what', check);
+});

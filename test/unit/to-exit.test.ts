@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { Exit } from '../../src/agent/model.ts';
+import { type Ended, toExit } from '../../src/proxy/to-exit.ts';
+
+const bound = "error adding listener '0.0.0.0:15001': cannot bind '0.0.0.0:15001': Address already in use";
+
+describe('toExit', () => {
+  it.each<{ what: string; ended: Ended; tail: readonly string[]; exit: Exit }>([
+    { what: 'S1 exit 0', ended: { exitCode: 0 }, tail: ['bye'], exit: { kind: 'clean' } },
+    { what: 'S1 exit 3', ended: { exitCode: 3 }, tail: ['bye'], exit: { kind: 'failed', code: 3, tail: ['bye'] } },
+    { what: 'S1 SIGKILL', ended: { signal: 'SIGKILL' }, tail: [], exit: { kind: 'signaled', signal: 'SIGKILL', tail: [] } },
+    { what: 'S1 SIGSEGV', ended: { signal: 'SIGSEGV' }, tail: ['a'], exit: { kind: 'signaled', signal: 'SIGSEGV', tail: ['a'] } },
+    {
+      what: 'a signal that came with a code',
+      ended: { signal: 'SIGTERM', exitCode: 143 },
+      tail: [],
+      exit: { kind: 'signaled', signal: 'SIGTERM', tail: [] },
+    },
+    {
+      what: 'S2 a binary that is missing',
+      ended: { shortMessage: 'Command failed with ENOENT: envoy' },
+      tail: [],
+      exit: { kind: 'spawn-failed', reason: 'Command failed with ENOENT: envoy' },
+    },
+    { what: 'a start that failed without a word', ended: {}, tail: [], exit: { kind: 'spawn-failed', reason: 'it could not be started' } },
+    {
+      what: 'a port that is taken',
+      ended: { exitCode: 1 },
+      tail: ['a', bound],
+      exit: { kind: 'failed', code: 1, tail: ['a', bound], addressTaken: '0.0.0.0:15001' },
+    },
+    {
+      what: 'two ports that are taken: the first',
+      ended: { exitCode: 1 },
+      tail: [bound, bound.replaceAll('15001', '15006')],
+      exit: { kind: 'failed', code: 1, tail: [bound, bound.replaceAll('15001', '15006')], addressTaken: '0.0.0.0:15001' },
+    },
+    { what: 'exit 0 in spite of a port that was taken', ended: { exitCode: 0 }, tail: [bound], exit: { kind: 'clean' } },
+    {
+      what: 'a port that may not be bound',
+      ended: { exitCode: 1 },
+      tail: ["cannot bind '0.0.0.0:80': Permission denied"],
+      exit: { kind: 'failed', code: 1, tail: ["cannot bind '0.0.0.0:80': Permission denied"] },
+    },
+  ])('$what', ({ ended, tail, exit }) => {
+    expect(toExit(ended, tail)).toStrictEqual(exit);
+  });
+});

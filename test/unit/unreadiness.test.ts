@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { initialState } from '../../src/agent/initial-state.ts';
+import type { AgentState, Epoch, Stage } from '../../src/agent/model.ts';
+import { unreadiness } from '../../src/status/unreadiness.ts';
+
+const epochs = (...stages: readonly Stage[]): Pick<AgentState, 'epochs'> => ({
+  epochs: new Map(stages.map((stage, number): [number, Epoch] => [number, { hash: 'a', restartEpoch: number, stage, answering: true }])),
+});
+const silent = (stage: Stage): Pick<AgentState, 'epochs'> => ({
+  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, stage, answering: false }]]),
+});
+const crashes = { count: 1, last: { kind: 'failed', code: 1, tail: [] }, retrying: true } as const;
+const refused = { hash: 'b', reason: 'key.pem: the key does not parse' };
+
+describe('unreadiness', () => {
+  it.each<{ what: string; state: Partial<AgentState>; reason: string | undefined }>([
+    { what: 'nothing has been started', state: {}, reason: 'Envoy has not been started yet' },
+    { what: 'the first epoch starts: Envoy knows', state: epochs('starting'), reason: undefined },
+    { what: 'an epoch is LIVE', state: epochs('live'), reason: undefined },
+    { what: 'a child starts beside a LIVE parent', state: epochs('live', 'starting'), reason: undefined },
+    { what: 'a child is LIVE beside a parent that drains', state: epochs('retiring', 'live'), reason: undefined },
+    { what: 'an epoch is silent', state: silent('live'), reason: 'Envoy does not answer' },
+    { what: 'an epoch is silent while it starts', state: silent('starting'), reason: 'Envoy does not answer' },
+    { what: 'a change was refused, and the old epoch serves', state: { ...epochs('live'), refused }, reason: undefined },
+    { what: 'a crash was made good', state: { ...epochs('live'), crashes: { ...crashes, retrying: false } }, reason: undefined },
+    { what: 'Envoy has crashed', state: { crashes }, reason: 'Envoy has crashed and waits to be started again' },
+    {
+      what: 'the child has crashed, and its parent drains already',
+      state: { ...epochs('retiring'), crashes },
+      reason: 'Envoy has crashed and waits to be started again',
+    },
+    {
+      what: 'Envoy has crashed, and what is on disk is refused',
+      state: { crashes, refused },
+      reason: 'Envoy is not running: configuration refused: key.pem: the key does not parse',
+    },
+    { what: 'an epoch makes way for the next', state: epochs('stopping'), reason: 'Envoy is being replaced' },
+    { what: 'the agent drains', state: { ...epochs('live'), phase: 'draining' }, reason: 'draining' },
+    { what: 'the agent ends Envoy', state: { ...epochs('stopping'), phase: 'stopping' }, reason: 'terminating' },
+    { what: 'the agent has ended', state: { phase: 'stopped' }, reason: 'terminating' },
+  ])('$what → $reason', ({ state, reason }) => {
+    expect(unreadiness({ ...initialState, ...state })).toBe(reason);
+  });
+});
