@@ -2,9 +2,8 @@
 export function parseStats(body: string): ReadonlyMap<string, number> {
   const stats = new Map<string, number>();
   for (const line of body.split('\n')) {
-    const end = line.lastIndexOf(': ');
-    const value = Number(line.slice(end + 2));
-    if (end > 0 && Number.isSafeInteger(value)) stats.set(line.slice(0, end), value);
+    const [, name, value] = /^(.+): (\d+)$/s.exec(line) ?? [];
+    if (name !== undefined && Number.isSafeInteger(Number(value))) stats.set(name, Number(value));
   }
   return stats;
 }

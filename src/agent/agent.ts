@@ -3,7 +3,7 @@ import { reduceWithEffects, type Transition } from '../operators/reduce-with-eff
 import { initialState } from './initial-state.ts';
 import { interpret, type World } from './interpret.ts';
 import type { AgentEvent, AgentState, Effect } from './model.ts';
-import { reducer, type RestartPolicy } from './reduce.ts';
+import { reducer, type RestartPolicy } from './reducer.ts';
 
 /** What moves the agent from outside. */
 export interface Inputs {

@@ -6,8 +6,7 @@ import { Fatal } from './fatal.ts';
 const program = new Command('pilot-agent')
   .description('Owns the life of one Envoy proxy.')
   .exitOverride()
-  .configureOutput({ outputError: () => undefined })
-  .action(() => program.outputHelp());
+  .configureOutput({ outputError: () => undefined });
 
 const proxy = program
   .command('proxy')
@@ -25,11 +24,11 @@ envoy
   .command('install')
   .description('put an Envoy into the cache')
   .argument('[version]')
-  .action(async (wanted?: string) => (await import('./envoy.ts')).install(wanted));
+  .action(async (wanted?: string) => (await import('./envoy-install.ts')).envoyInstall(wanted));
 envoy
   .command('path')
   .description('print the path of the Envoy that would be run')
-  .action(async () => (await import('./envoy.ts')).path());
+  .action(async () => (await import('./envoy-path.ts')).envoyPath());
 
 program
   .command('version')
@@ -38,18 +37,25 @@ program
   .option('-o, --output <format>', 'yaml or json')
   .action(async (options: { short?: boolean; output?: string }) => (await import('./print-version.ts')).printVersion(options));
 
+// Not an action of the program itself: with one, commander takes an unknown command for an argument too many, and has no `help`.
+const args = process.argv.length > 2 ? process.argv : [...process.argv, '--help'];
+
 void program
-  .parseAsync()
+  .parseAsync(args)
   .then((): readonly [number, string?] => [exitCodes.ok], ending)
   .then(([code, why]) => {
-    if (why !== undefined) process.stderr.write(`pilot-agent: ${why}\n`);
+    if (why !== undefined) process.stderr.write(`pilot-agent: ${why.trim()}\n`);
     process.exit(code);
   });
 
 /** The exit code that an error stands for, and what there is to say. */
 function ending(error: unknown): readonly [number, string?] {
-  if (error instanceof Fatal) return [error.code, error.message];
+  if (error instanceof Fatal) return [error.code, oneLine(error.message)];
   if (error instanceof CommanderError)
-    return error.exitCode === 0 ? [exitCodes.ok] : [exitCodes.usage, error.message.replace(/^error: /, '')];
+    return error.exitCode === 0 ? [exitCodes.ok] : [exitCodes.usage, oneLine(error.message.replace(/^error: /, ''))];
   return [exitCodes.software, `this is a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`];
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
 }

@@ -12,5 +12,5 @@ export function prepareFolder(path: string): void {
       mkdirSync(path, { mode: 0o700 });
     } else if (code !== 'EEXIST') throw error;
   }
-  accessSync(path, constants.W_OK | constants.X_OK);
+  accessSync(`${path}/`, constants.W_OK | constants.X_OK);
 }

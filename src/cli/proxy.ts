@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
@@ -15,7 +15,7 @@ import { findEnvoy } from '../envoy/find-envoy.ts';
 import { findExecutable } from '../envoy/find-executable.ts';
 import { pinnedEnvoy } from '../envoy/pinned-envoy.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
-import { openLog } from '../log/logger.ts';
+import { openLog } from '../log/open-log.ts';
 import { ofType } from '../operators/of-type.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
 import { freeBaseId } from '../proxy/free-base-id.ts';
@@ -48,7 +48,10 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
     version: pinnedEnvoy.version,
   });
   if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
-  attempt(() => accessSync(config.customConfigFile, constants.R_OK), `--customConfigFile ${config.customConfigFile} cannot be read`);
+  attempt(() => {
+    accessSync(config.customConfigFile, constants.R_OK);
+    if (statSync(config.customConfigFile).isDirectory()) throw new Error('it is a directory');
+  }, `--customConfigFile ${config.customConfigFile} cannot be read`);
   attempt(() => prepareFolder(config.configPath), `--configPath ${config.configPath} cannot be written`);
 
   const terminal = isatty(1);
@@ -159,7 +162,7 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
 
   const { outcome } = state$.value;
   const { code, why } = exitOf(outcome ?? { kind: 'asked' });
-  if (why !== undefined) throw new Fatal(why, code);
+  if (why !== undefined) throw new Fatal(outcome?.kind === 'refused' ? `--customConfigFile ${config.customConfigFile}: ${why}` : why, code);
 }
 
 function watchedFiles(config: AgentConfig): readonly string[] {

@@ -29,11 +29,11 @@ export function nodeIdentity({ ip, id, domain, registry, env, addresses }: NodeI
   const all = found.length === 0 ? ['127.0.0.1'] : found;
   const first = all[0] ?? '';
   const namespace = env['POD_NAMESPACE'] ?? '';
-  const names: Readonly<Record<string, readonly [string, string]>> = {
-    Kubernetes: [`${env['POD_NAME'] ?? ''}.${namespace}`, `${namespace}.svc.cluster.local`],
-    Consul: [`${first}.service.consul`, 'service.consul'],
-  };
-  const [defaultId, defaultDomain] = names[registry] ?? [first, ''];
+  const names = new Map<string, readonly [string, string]>([
+    ['Kubernetes', [`${env['POD_NAME'] ?? ''}.${namespace}`, `${namespace}.svc.cluster.local`]],
+    ['Consul', [`${first}.service.consul`, 'service.consul']],
+  ]);
+  const [defaultId, defaultDomain] = names.get(registry) ?? [first, ''];
   return {
     ip: first,
     id: id === '' ? defaultId : id,

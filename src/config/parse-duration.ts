@@ -6,5 +6,6 @@ export function parseDuration(text: string): number | undefined {
   const parts = [...rest.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy)];
   if (rest !== '0' && (parts.length === 0 || parts.map(([part]) => part).join('') !== rest)) return undefined;
   const ms = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (units[unit] ?? 0), 0);
-  return sign === '-' ? -ms : ms;
+  const rounded = Math.round(ms * 1e6) / 1e6; // Go counts in ns
+  return sign === '-' ? 0 - rounded : rounded;
 }

@@ -45,10 +45,13 @@ const oneOf = <T extends string>(...choices: readonly T[]) =>
   parsed((value) => choices.find((choice) => choice === value), `one of ${choices.filter((choice) => choice !== '').join(', ')}`);
 const named = parsed((value) => (value === '' ? undefined : value), 'a name');
 const count = parsed((value) => whole(value, 0, 2 ** 31 - 1), 'a whole number from 0 on');
-const duration = parsed((value) => {
+/** What a timer of Node can count, 24.8 days: beyond it, it fires at once. */
+const longest = 2 ** 31 - 1;
+const countable = (value: string) => {
   const ms = parseDuration(value);
-  return ms !== undefined && ms >= 0 ? ms : undefined;
-}, "a duration (such as '45s' or '1m30s')");
+  return ms !== undefined && ms >= 0 ? Math.min(ms, longest) : undefined;
+};
+const duration = parsed(countable, "a duration (such as '45s' or '1m30s')");
 const levels = ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off'] as const;
 
 const schema = z.object({
@@ -90,20 +93,20 @@ export function resolveConfig(
   const defaults = Object.fromEntries(
     Object.entries(flags).map(([name, flag]) => [name, name === 'binaryPath' ? undefined : flag.default]),
   );
-  const result = schema.safeParse({ ...defaults, ...given });
+  const raw = { ...defaults, ...given };
+  const result = schema.safeParse(raw);
   const problems: Problem[] = result.success
     ? []
     : result.error.issues.map(({ path, message }) => ({ place: `--${String(path[0])}`, text: message }));
   if (role !== 'sidecar' && role !== 'router') problems.unshift({ place: 'role', text: `'${role}' is not sidecar or router` });
 
-  if (result.success) {
-    const { drainDuration, parentShutdownDuration } = result.data;
-    if (Math.floor(parentShutdownDuration / 1000) <= Math.floor(drainDuration / 1000)) {
-      problems.push({
-        place: '--parentShutdownDuration',
-        text: `${parentShutdownDuration / 1000}s is not more than --drainDuration ${drainDuration / 1000}s`,
-      });
-    }
+  const drain = countable(raw.drainDuration ?? '');
+  const shutdown = countable(raw.parentShutdownDuration ?? '');
+  if (drain !== undefined && shutdown !== undefined && Math.floor(shutdown / 1000) <= Math.floor(drain / 1000)) {
+    problems.push({
+      place: '--parentShutdownDuration',
+      text: `${shutdown / 1000}s is not at least a whole second more than --drainDuration ${drain / 1000}s`,
+    });
   }
   if (!result.success || problems.length > 0 || (role !== 'sidecar' && role !== 'router')) return { ok: false, problems };
 
@@ -114,13 +117,14 @@ export function resolveConfig(
     if (ms === undefined) warnings.push(`${name}: '${value ?? ''}' is not ${right}: the default holds`);
     return ms ?? fallback;
   };
-  const seconds = (value: string) => (/^[+-]?\d+$/.test(value) ? Math.max(0, Number(value)) * 1000 : undefined);
+  const seconds = (value: string) => (/^[+-]?\d+$/.test(value) ? Math.min(Math.max(0, Number(value)) * 1000, longest) : undefined);
   const drainCap = fromEnv('TERMINATION_DRAIN_DURATION_SECONDS', 5_000, seconds, 'a whole number of seconds');
-  const drainMinimum = fromEnv('MINIMUM_DRAIN_DURATION', 5_000, parseDuration, 'a duration');
+  const drainMinimum = fromEnv('MINIMUM_DRAIN_DURATION', 5_000, countable, 'a duration');
+  const path = (name: string, fallback: string) => (env[name] === '' ? undefined : env[name]) ?? fallback;
   const side = (name: string) => ({
-    chain: env[`ISTIO_META_TLS_${name}_CERT_CHAIN`] ?? '/etc/certs/cert-chain.pem',
-    key: env[`ISTIO_META_TLS_${name}_KEY`] ?? '/etc/certs/key.pem',
-    root: env[`ISTIO_META_TLS_${name}_ROOT_CERT`] ?? '/etc/certs/root-cert.pem',
+    chain: path(`ISTIO_META_TLS_${name}_CERT_CHAIN`, '/etc/certs/cert-chain.pem'),
+    key: path(`ISTIO_META_TLS_${name}_KEY`, '/etc/certs/key.pem'),
+    root: path(`ISTIO_META_TLS_${name}_ROOT_CERT`, '/etc/certs/root-cert.pem'),
   });
   const { ip, id, domain, serviceregistry: registry } = result.data;
   return {

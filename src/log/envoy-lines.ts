@@ -13,14 +13,14 @@ export interface EnvoyLine {
 export const envoyLogFormat = '%Y-%m-%dT%T.%fZ\t%l\tenvoy %n\t%v';
 
 const header = /^\d{4}-\d\d-\d\dT[\d:.]+Z\t(\w+)\tenvoy (\S+)\t(.*)$/s;
-const levels: Readonly<Record<string, EnvoyLine['level']>> = {
-  trace: 'trace',
-  debug: 'debug',
-  info: 'info',
-  warning: 'warn',
-  error: 'error',
-  critical: 'error',
-};
+const levels: ReadonlyMap<string, EnvoyLine['level']> = new Map([
+  ['trace', 'trace'],
+  ['debug', 'debug'],
+  ['info', 'info'],
+  ['warning', 'warn'],
+  ['error', 'error'],
+  ['critical', 'error'],
+]);
 
 /** An access log on `/dev/stderr`: Envoy's default text begins with the start time in brackets, a JSON one is a line of its own. */
 const accessLog = /^(?:\[\d{4}-\d\d-\d\dT|\{".*\}$)/;
@@ -53,7 +53,7 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
       };
       const take = (text: string) => {
         const [, level = '', component = '', message = ''] = header.exec(text) ?? [];
-        const known = levels[level];
+        const known = levels.get(level);
         if (known !== undefined) {
           flush();
           pending = { line: { level: known, component }, text: [message] };
@@ -64,20 +64,26 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
           pending.text.push(text);
         }
       };
+      /** Takes what is too long for one line, and leaves its end. */
+      const cut = (text: string) => {
+        for (; text.length > longestLine; text = text.slice(longestLine)) take(text.slice(0, longestLine));
+        return text;
+      };
       const flushRest = () => {
         if (rest !== '') take(rest);
         rest = '';
         flush();
       };
       // One timer at a time, that looks at how long it has been quiet: not one per piece of a flood.
-      const watch = () => {
+      const watch = (delay: number) => {
         timer ??= scheduler.schedule(() => {
           timer = undefined;
-          if (scheduler.now() - touched < quiet) watch();
+          const left = quiet - (scheduler.now() - touched);
+          if (left > 0) watch(left);
           else flushRest();
-        }, quiet);
-        subscriber.add(timer);
+        }, delay);
       };
+      subscriber.add(() => timer?.unsubscribe());
 
       subscriber.add(
         source.subscribe({
@@ -85,9 +91,9 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
             touched = scheduler.now();
             const lines = (rest + piece).split('\n');
             rest = lines.pop() ?? '';
-            lines.forEach(take);
-            for (; rest.length > longestLine; rest = rest.slice(longestLine)) take(rest.slice(0, longestLine));
-            if (rest !== '' || pending !== undefined) watch();
+            for (const line of lines) take(cut(line));
+            rest = cut(rest);
+            if (rest !== '' || pending !== undefined) watch(quiet);
           },
           error: (error: unknown) => subscriber.error(error),
           complete: () => {

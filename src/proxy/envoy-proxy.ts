@@ -124,7 +124,11 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
       scheduler,
     }).pipe(
       filter((event) => event.type === 'exited'),
-      map(({ exit }): Verdict => (exit.kind === 'clean' ? { ok: true } : { ok: false, reason: refusalReason(exit) })),
+      map(({ exit }): Verdict => {
+        // Another code than 1, a signal, a program that is none: no word about the configuration. Where no Envoy is alive, a start can do no harm.
+        const refused = exit.kind === 'failed' && exit.code === 1;
+        return exit.kind === 'clean' || (!refused && restartEpochs.size === 0) ? { ok: true } : { ok: false, reason: refusalReason(exit) };
+      }),
     );
   }
 }

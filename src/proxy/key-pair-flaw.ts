@@ -19,7 +19,7 @@ export function keyPairFlaw(chain: string, key: string, now: number): string | u
   if (now >= Date.parse(certificate.validTo)) return `the certificate has expired at ${certificate.validTo}`;
   try {
     return certificate.checkPrivateKey(createPrivateKey(key)) ? undefined : 'the key does not match the certificate';
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ERR_MISSING_PASSPHRASE' ? undefined : 'the key does not parse';
+  } catch {
+    return /^(?:-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED)/m.test(key) ? undefined : 'the key does not parse';
   }
 }

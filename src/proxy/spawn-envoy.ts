@@ -67,6 +67,8 @@ export function spawnEnvoy({ binary, args, fifo, tools, stdout, onLine, signals$
     );
     const silence = errors === undefined ? Promise.resolve() : readAll(errors.read, (piece) => pieces$.next(piece));
     if (errors !== undefined) closeSync(errors.write);
+    else if (tools.mkfifo !== undefined)
+      onLine({ level: 'warn', component: 'stderr', message: `no FIFO can be made at ${fifo}: what Envoy says is passed on as it is` });
 
     if (child.pid !== undefined) subscriber.next({ type: 'spawned', pid: child.pid });
     subscriber.add(signals$.subscribe({ next: (signal) => child.kill(signal), error: fail }));

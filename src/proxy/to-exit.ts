@@ -12,6 +12,8 @@ export function toExit({ exitCode, signal, shortMessage }: Ended, tail: readonly
   if (signal !== undefined) return { kind: 'signaled', signal, tail };
   if (exitCode === undefined) return { kind: 'spawn-failed', reason: shortMessage ?? 'it could not be started' };
   if (exitCode === 0) return { kind: 'clean' };
+  // The shell's and setpriv's word for what can not be executed. Envoy itself ends with 0 or 1.
+  if (exitCode === 126 || exitCode === 127) return { kind: 'spawn-failed', reason: tail.at(-1) ?? String(exitCode) };
   const addressTaken = tail
     .map((line) => /cannot bind '(.+?)': Address already in use/.exec(line)?.[1])
     .find((address) => address !== undefined);

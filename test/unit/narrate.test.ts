@@ -4,7 +4,7 @@ import type { AgentTransition } from '../../src/agent/agent.ts';
 import { initialState } from '../../src/agent/initial-state.ts';
 import type { AgentEvent, AgentState, Exit } from '../../src/agent/model.ts';
 import { narrate } from '../../src/agent/narrate.ts';
-import { reducer } from '../../src/agent/reduce.ts';
+import { reducer } from '../../src/agent/reducer.ts';
 
 const reduce = reducer({ onCrash: 'backoff', budget: 10 });
 const transition = (given: readonly AgentEvent[], event: AgentEvent): AgentTransition => {

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { initialState } from '../../src/agent/initial-state.ts';
 import type { AgentEvent, AgentState, Effect, Exit } from '../../src/agent/model.ts';
 import { newestEpoch } from '../../src/agent/newest-epoch.ts';
-import { reducer, type RestartPolicy } from '../../src/agent/reduce.ts';
+import { reducer, type RestartPolicy } from '../../src/agent/reducer.ts';
 
 /** A turn that an effect has asked for. It hears of exits from the time on when it comes first. */
 interface Turn {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { initialState } from '../../src/agent/initial-state.ts';
 import type { AgentEvent, AgentState, Effect, Exit } from '../../src/agent/model.ts';
-import { reducer, type RestartPolicy } from '../../src/agent/reduce.ts';
+import { reducer, type RestartPolicy } from '../../src/agent/reducer.ts';
 
 const clean: Exit = { kind: 'clean' };
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };

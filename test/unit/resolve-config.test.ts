@@ -155,17 +155,25 @@ describe('resolveConfig', () => {
   });
 
   it.each<{ what: string; given: Given; text?: string }>([
-    { what: 'S6 drain as long as parent shutdown', given: { drainDuration: '60s' }, text: '60s is not more than --drainDuration 60s' },
+    {
+      what: 'S6 drain as long as parent shutdown',
+      given: { drainDuration: '60s' },
+      text: '60s is not at least a whole second more than --drainDuration 60s',
+    },
     {
       what: 'a parent shutdown below the default drain',
       given: { parentShutdownDuration: '30s' },
-      text: '30s is not more than --drainDuration 45s',
+      text: '30s is not at least a whole second more than --drainDuration 45s',
     },
-    { what: 'P2 (1s, 2s)', given: { parentShutdownDuration: '1s', drainDuration: '2s' }, text: '1s is not more than --drainDuration 2s' },
+    {
+      what: 'P2 (1s, 2s)',
+      given: { parentShutdownDuration: '1s', drainDuration: '2s' },
+      text: '1s is not at least a whole second more than --drainDuration 2s',
+    },
     {
       what: 'the same second, which is all that Envoy is told',
       given: { parentShutdownDuration: '1.9s', drainDuration: '1.1s' },
-      text: '1.9s is not more than --drainDuration 1.1s',
+      text: '1.9s is not at least a whole second more than --drainDuration 1.1s',
     },
     { what: 'P2 (2s, 1s)', given: { parentShutdownDuration: '2s', drainDuration: '1s' } },
     { what: 'P2 (2.001s, 1s), which the peer refuses', given: { parentShutdownDuration: '2.001s', drainDuration: '1s' } },

@@ -2,7 +2,7 @@ import { concat, debounce, distinctUntilChanged, map, NEVER, type Observable, sh
 import type { RunHelpers } from 'rxjs/testing';
 import { agent, type Inputs } from '../../../src/agent/agent.ts';
 import type { AgentState } from '../../../src/agent/model.ts';
-import type { RestartPolicy } from '../../../src/agent/reduce.ts';
+import type { RestartPolicy } from '../../../src/agent/reducer.ts';
 import { fixedTiming, type Timing } from '../../../src/agent/timing.ts';
 import { fakeProxy, type Script } from './fake-proxy.ts';
 
