@@ -1,20 +1,30 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 
-const node = {
+const options = {
   bundle: true,
   platform: 'node',
   target: 'node20.19',
-  logLevel: 'warning',
+  format: 'cjs',
+  minify: true,
   // rxjs offers its ES modules, which can be shaken, under this condition only.
   conditions: ['es2015', 'import', 'module'],
+  logLevel: 'warning',
 };
 
-await build({
-  ...node,
-  entryPoints: ['src/cli/main.ts'],
-  outfile: 'dist/pilot-agent.cjs',
-  format: 'cjs',
-  minifySyntax: true,
-  minifyWhitespace: true,
-  banner: { js: '#!/usr/bin/env node' },
-});
+rmSync('dist', { recursive: true, force: true });
+await build({ ...options, entryPoints: ['src/cli/main.ts'], outfile: 'dist/main.cjs' });
+await build({ ...options, entryPoints: ['src/cli/load.ts'], outfile: 'dist/pilot-agent.cjs', banner: { js: '#!/usr/bin/env node' } });
+chmodSync('dist/pilot-agent.cjs', 0o755);
+
+// The code cache, from a whole life of the agent: over a proxy that ends at once, and cleanly.
+const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-build-'));
+const config = join(folder, 'envoy.json');
+writeFileSync(config, '{}');
+const proxy = ['proxy', '--binaryPath', '/bin/true', '--customConfigFile', config, '--configPath', folder, '--statusPort', '0'];
+const env = { ...process.env, PILOT_AGENT_CODE_CACHE: 'write' };
+execFileSync(process.execPath, ['dist/pilot-agent.cjs', ...proxy], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+rmSync(folder, { recursive: true });

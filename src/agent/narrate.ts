@@ -3,8 +3,8 @@ import type { AgentState, Exit } from './model.ts';
 import { unreachable } from './unreachable.ts';
 
 /** One line of the agent's log. `msg` is a constant; what varies is in the fields. */
-export interface LogLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
+export interface NarratedLine {
+  readonly level: 'info' | 'warn' | 'error';
   readonly msg: string;
   readonly [field: string]: unknown;
 }
@@ -12,11 +12,11 @@ export interface LogLine {
 const shortHash = (hash: string) => hash.slice(0, 8);
 
 /** What there is to say of a transition, in the order in which it is to be read: what happened, then what the agent does about it. Pure. */
-export function narrate({ event, before, state }: AgentTransition): readonly LogLine[] {
+export function narrate({ event, before, state }: AgentTransition): readonly NarratedLine[] {
   return [...tell(event, before), ...decide(before, state)];
 }
 
-function tell(event: AgentTransition['event'], before: AgentState): readonly LogLine[] {
+function tell(event: AgentTransition['event'], before: AgentState): readonly NarratedLine[] {
   switch (event.type) {
     case 'config-changed':
       return before.wanted === undefined
@@ -34,7 +34,7 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Log
         { level: 'warn', msg: 'the epoch before is not LIVE after its time: it is replaced instead of hot-restarted', epoch: event.epoch },
       ];
     case 'config-accepted':
-      return [{ level: 'debug', msg: 'configuration checked', hash: shortHash(event.hash) }];
+      return [];
     case 'config-refused':
       if (before.claim?.hash !== event.hash && before.examined === undefined) return [];
       return [{ level: 'error', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
@@ -46,7 +46,7 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Log
         { level: 'info', msg: 'epoch is LIVE', epoch: event.epoch },
         ...[...before.epochs.keys()]
           .filter((epoch) => epoch !== event.epoch)
-          .map((epoch): LogLine => ({ level: 'info', msg: 'epoch drains', epoch })),
+          .map((epoch): NarratedLine => ({ level: 'info', msg: 'epoch drains', epoch })),
       ];
     case 'epoch-silent':
       return [{ level: 'warn', msg: 'the admin endpoint is silent: not ready', epoch: event.epoch }];
@@ -70,8 +70,8 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Log
   }
 }
 
-function decide(before: AgentState, state: AgentState): readonly LogLine[] {
-  const lines: LogLine[] = [];
+function decide(before: AgentState, state: AgentState): readonly NarratedLine[] {
+  const lines: NarratedLine[] = [];
   if (state.claim !== undefined && before.claim === undefined && state.lastEpoch >= 0) {
     lines.push({ level: 'info', msg: 'new epoch is prepared', epoch: state.claim.epoch, hash: shortHash(state.claim.hash) });
   }
@@ -97,7 +97,7 @@ function drainEnd(active: number | undefined): string {
     : 'drain time is over: requests in flight are cut';
 }
 
-function ended(epoch: number, exit: Exit, before: AgentState): LogLine {
+function ended(epoch: number, exit: Exit, before: AgentState): NarratedLine {
   const stage = before.epochs.get(epoch)?.stage;
   const expected = stage === 'stopping' || before.phase !== 'running';
   switch (exit.kind) {

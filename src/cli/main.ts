@@ -1,7 +1,7 @@
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { type FlagName, flags } from '../config/flags.ts';
+import { ending } from './ending.ts';
 import { exitCodes } from './exit-codes.ts';
-import { Fatal } from './fatal.ts';
 
 const program = new Command('pilot-agent')
   .description('Owns the life of one Envoy proxy.')
@@ -42,20 +42,8 @@ const args = process.argv.length > 2 ? process.argv : [...process.argv, '--help'
 
 void program
   .parseAsync(args)
-  .then((): readonly [number, string?] => [exitCodes.ok], ending)
+  .then((): ReturnType<typeof ending> => [exitCodes.ok], ending)
   .then(([code, why]) => {
-    if (why !== undefined) process.stderr.write(`pilot-agent: ${why.trim()}\n`);
+    if (why !== undefined) process.stderr.write(`pilot-agent: ${why}\n`);
     process.exit(code);
   });
-
-/** The exit code that an error stands for, and what there is to say. */
-function ending(error: unknown): readonly [number, string?] {
-  if (error instanceof Fatal) return [error.code, oneLine(error.message)];
-  if (error instanceof CommanderError)
-    return error.exitCode === 0 ? [exitCodes.ok] : [exitCodes.usage, oneLine(error.message.replace(/^error: /, ''))];
-  return [exitCodes.software, `this is a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`];
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ');
-}

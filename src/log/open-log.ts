@@ -1,50 +1,39 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { type Logger, pino } from 'pino';
+import type { LogLine } from './log-line.ts';
 
 export interface AgentLog {
-  readonly logger: Logger;
+  /** Never blocks, never throws. */
+  write(line: LogLine): void;
+  /** Begins to put lines out; until then they wait. */
+  open(): void;
   /** Resolves when all is written that can be, within a second. */
   close(): Promise<void>;
 }
 
-/** How much may wait for a slow reader. In bytes. */
-const most = 1 << 20;
-/** In ms. */
-const patience = 1_000;
-
 /**
  * The log on a descriptor: readable text on a terminal, otherwise a JSON object a line.
  *
- * Writing never blocks the agent: what a slow reader leaves waiting beyond 1 MiB is dropped, counted, and said when there is room again.
+ * What a slow reader leaves waiting beyond 1 MiB is dropped, counted, and said when there is room again. The logger is loaded when the log is
+ * opened, so that Envoy need not wait for it.
  */
-export async function openLog(fd: number, level: string): Promise<AgentLog> {
-  const destination = pino.destination({ fd: withoutBlocking(fd), sync: false, maxLength: most });
-  const terminal = isatty(fd);
-  const options = { level, base: null, formatters: { level: (label: string) => ({ level: label }) } };
-  const logger = terminal
-    ? pino({ level, base: null }, (await import('./terminal-lines.ts')).terminalLines(destination))
-    : pino({ ...options, timestamp: () => `,"time":"${new Date().toISOString()}"` }, destination);
+export function openLog(fd: number): AgentLog {
+  const early: LogLine[] = [];
+  let write = (line: LogLine): void => void early.push(line);
+  let opened: Promise<() => Promise<void>> | undefined;
 
-  let dropped = 0;
-  destination.on('drop', () => (dropped += 1));
-  destination.on('drain', () => {
-    if (dropped === 0) return;
-    const lines = dropped;
-    dropped = 0;
-    logger.warn({ component: 'agent', lines }, 'log lines were dropped: the reader is too slow');
-  });
-  destination.on('error', () => undefined); // a reader that is gone is no reason to end
+  const open = () =>
+    (opened ??= import('./pino-log.ts').then(async ({ pinoLog }) => {
+      const log = await pinoLog(withoutBlocking(fd), isatty(fd));
+      write = log.write;
+      for (const line of early.splice(0)) write(line);
+      return log.close;
+    }));
 
   return {
-    logger,
-    close: () =>
-      new Promise((resolve) => {
-        const done = () => resolve();
-        destination.once('close', done).end();
-        // Destroyed, it does not try to flush when the process exits, which a reader that does not read would keep waiting for ever.
-        AbortSignal.timeout(patience).addEventListener('abort', () => destination.destroy());
-      }),
+    write: (line) => write(line),
+    open: () => void open(),
+    close: async () => (await open())(),
   };
 }
 

@@ -1,28 +1,16 @@
 import { unlinkSync } from 'node:fs';
-import {
-  asyncScheduler,
-  defer,
-  filter,
-  finalize,
-  ignoreElements,
-  map,
-  type Observable,
-  of,
-  type SchedulerLike,
-  switchMap,
-  timer,
-} from 'rxjs';
+import { asyncScheduler, defer, finalize, ignoreElements, map, of, type SchedulerLike, switchMap } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import { parseStats } from '../admin/parse-stats.ts';
-import type { Proxy, Verdict, Vitals } from '../agent/ports.ts';
+import type { Proxy, Vitals } from '../agent/ports.ts';
 import type { EnvoyLine } from '../log/envoy-lines.ts';
 import { activeFilter, activeRequests } from './active-requests.ts';
 import { checkPairs, type KeyPair } from './check-pairs.ts';
 import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
 import { sharedMemoryOf } from './free-base-id.ts';
 import { hasInbound } from './has-inbound.ts';
-import { refusalReason } from './refusal-reason.ts';
 import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
+import { validate } from './validate.ts';
 
 export interface EnvoyOptions {
   readonly binary: string;
@@ -42,8 +30,6 @@ export interface EnvoyOptions {
 
 /** An admin endpoint that is handed over may leave a question unanswered: the next one is not to wait for it. In ms. */
 const answerWithin = 500;
-/** How long `--mode validate` may take, 60–80 ms as a rule. In ms. */
-const patience = 20_000;
 
 /** The proxy as a real Envoy. */
 export function envoyProxy(options: EnvoyOptions): Proxy {
@@ -92,7 +78,13 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
     },
 
     check() {
-      return checkPairs(pairs, scheduler).pipe(switchMap((verdict) => (verdict.ok ? validate() : of(verdict))));
+      return checkPairs(pairs, scheduler).pipe(
+        switchMap((verdict) =>
+          verdict.ok
+            ? validate({ binary, args: envoyArgs(args, 0), folder, tools, alone: () => restartEpochs.size === 0, scheduler })
+            : of(verdict),
+        ),
+      );
     },
 
     drain(graceful) {
@@ -110,27 +102,6 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         .pipe(map((answer) => (answer.ok && answer.value.status === 200 ? activeRequests(parseStats(answer.value.body)) : undefined)));
     },
   };
-
-  function validate(): Observable<Verdict> {
-    const late$ = timer(patience, scheduler).pipe(map(() => 'SIGKILL' as const));
-    return spawnEnvoy({
-      binary,
-      args: [...envoyArgs(args, 0), '--mode', 'validate'],
-      fifo: `${folder}/validate.stderr`,
-      tools,
-      stdout: 'ignore',
-      onLine: () => undefined,
-      signals$: late$,
-      scheduler,
-    }).pipe(
-      filter((event) => event.type === 'exited'),
-      map(({ exit }): Verdict => {
-        // Another code than 1, a signal, a program that is none: no word about the configuration. Where no Envoy is alive, a start can do no harm.
-        const refused = exit.kind === 'failed' && exit.code === 1;
-        return exit.kind === 'clean' || (!refused && restartEpochs.size === 0) ? { ok: true } : { ok: false, reason: refusalReason(exit) };
-      }),
-    );
-  }
 }
 
 function isLive(body: string, baseId: number, restartEpoch: number | undefined): boolean {

@@ -91,7 +91,7 @@ const cases: readonly Case[] = [
     lines: [{ level: 'warn', msg: 'the epoch before is not LIVE after its time: it is replaced instead of hot-restarted', epoch: 1 }],
   },
   { what: 'a turn that nobody waits for', given: serving, when: stuck(1), lines: [] },
-  { what: 'a check', given: checking, when: accepted(b), lines: [{ level: 'debug', msg: 'configuration checked', hash: 'bbbbbbbb' }] },
+  { what: 'a check', given: checking, when: accepted(b), lines: [] },
   {
     what: 'a refusal beside an old epoch',
     given: checking,

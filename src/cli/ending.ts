@@ -1,0 +1,18 @@
+import { CommanderError } from 'commander';
+import { exitCodes } from './exit-codes.ts';
+import { Fatal } from './fatal.ts';
+
+/** The exit code that an error stands for, and what there is to say: one line for what a user did, a stack trace for a bug. */
+export function ending(error: unknown): readonly [code: number, why?: string] {
+  if (error instanceof Fatal) return [error.code, oneLine(error.message)];
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return [exitCodes.ok];
+    if (error.code === 'commander.help') return [exitCodes.usage]; // a command without its subcommand: the help page has been printed
+    return [exitCodes.usage, oneLine(error.message.replace(/^error: /, ''))];
+  }
+  return [exitCodes.software, `this is a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`];
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,97 @@
+import { resolve } from 'node:path';
+import { BehaviorSubject, filter, map, merge, type Observable, of, share, switchMap, takeWhile, tap, throttleTime } from 'rxjs';
+import type { AdminClient } from '../admin/admin-client.ts';
+import { agent, type AgentTransition } from '../agent/agent.ts';
+import { initialState } from '../agent/initial-state.ts';
+import type { Proxy } from '../agent/ports.ts';
+import { fixedTiming } from '../agent/timing.ts';
+import type { AgentConfig } from '../config/resolve-config.ts';
+import type { LogLine } from '../log/log-line.ts';
+import { ofType } from '../operators/of-type.ts';
+import { statusServer, type StatusEvent } from '../status/status-server.ts';
+import { unready } from '../status/unready.ts';
+import { composeSources } from '../streams/compose-sources.ts';
+import { configHash } from '../streams/config-hash.ts';
+import { fileSource } from '../streams/file-source.ts';
+import { signals } from '../streams/signals.ts';
+import { exitCodes } from './exit-codes.ts';
+import { Fatal } from './fatal.ts';
+
+export interface Parts {
+  readonly proxy: Proxy;
+  readonly admin: AdminClient;
+  /** Somebody sits before it: SIGHUP then means that the terminal is gone. */
+  readonly terminal: boolean;
+  /** Takes what the watcher has to tell. */
+  readonly tell: (line: LogLine) => void;
+}
+
+/**
+ * The agent with all that surrounds it: files, signals and the status port on one side, Envoy on the other. Emits each transition, and
+ * completes when no Envoy is left. Cold; errors with a {@link Fatal} if the status port is not to be had.
+ */
+export function runAgent(config: AgentConfig, { proxy, admin, terminal, tell }: Parts): Observable<AgentTransition> {
+  const state$ = new BehaviorSubject(initialState);
+  const source = composeSources(fileSource(watchedFiles(config)));
+  const changes$ = source.changes$.pipe(share());
+  let heard = false;
+  const hash$ = source.hash$.pipe(
+    tap((hash) => {
+      if (heard && hash === state$.value.wanted) tell({ level: 'info', msg: 'the files say what they said before' });
+      heard = false;
+    }),
+  );
+  const watching$ = merge(
+    changes$.pipe(
+      ofType('changed'),
+      throttleTime(config.minDelay),
+      tap(({ path }) => {
+        heard = true;
+        tell({ level: 'info', msg: 'change seen: the files are read after the window', path, delayMs: config.minDelay });
+      }),
+    ),
+    changes$.pipe(
+      ofType('watch-failed'),
+      tap(({ path, reason }) => tell({ level: 'warn', msg: 'watching failed, and is tried again', path, reason })),
+    ),
+  );
+  const listening$ = of<StatusEvent>({ type: 'listening' });
+  const status$ = (config.statusPort === 0 ? listening$ : statusServer(config.statusPort, unready(state$, admin))).pipe(share());
+  const quit$ = status$.pipe(
+    ofType('quit-requested'),
+    map(() => '/quitquitquit'),
+  );
+  const life$ = agent(
+    {
+      hash$: configHash({ changes$, hash$ }, { minDelay: config.minDelay }),
+      restart$: signals(terminal ? [] : ['SIGHUP']).pipe(switchMap(() => hash$)),
+      reopen$: signals(['SIGUSR1']),
+      terminate$: merge(signals(['SIGTERM', 'SIGINT', ...(terminal ? (['SIGHUP'] as const) : [])]), quit$),
+    },
+    { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
+    {
+      proxy,
+      timing: {
+        ...fixedTiming,
+        parentShutdown: config.parentShutdownDuration,
+        drainMinimum: config.drainMinimum,
+        drainCap: config.drainCap,
+      },
+      random: Math.random,
+    },
+  );
+  return status$.pipe(
+    filter(({ type }) => type !== 'quit-requested'),
+    switchMap((status) => {
+      if (status.type === 'failed') throw new Fatal(`--statusPort ${config.statusPort}: ${status.reason}`, exitCodes.unavailable);
+      return merge(life$, watching$);
+    }),
+    filter((value): value is AgentTransition => 'event' in value),
+    tap(({ state }) => state$.next(state)),
+    takeWhile(({ state }) => state.phase !== 'stopped', true),
+  );
+}
+
+function watchedFiles({ certificates, customConfigFile }: AgentConfig): readonly string[] {
+  return [...certificates.flatMap(({ chain, key, root }) => [chain, key, root]), customConfigFile].map((path) => resolve(path));
+}
