@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const options = {
@@ -10,13 +10,20 @@ const options = {
   target: 'node20.19',
   format: 'cjs',
   minify: true,
-  // rxjs offers its ES modules, which can be shaken, under this condition only.
-  conditions: ['es2015', 'import', 'module'],
+  // For Node rxjs offers only modules that can not be shaken.
+  alias: { rxjs: resolve('node_modules/rxjs/dist/esm/index.js') },
   logLevel: 'warning',
 };
 
 rmSync('dist', { recursive: true, force: true });
-await build({ ...options, entryPoints: ['src/cli/main.ts'], outfile: 'dist/main.cjs' });
+await build({
+  ...options,
+  entryPoints: ['src/cli/main.ts'],
+  outfile: 'dist/main.cjs',
+  // As a function, for the launcher to call: wrapped there, its text would be in memory twice.
+  banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
+  footer: { js: '})' },
+});
 await build({ ...options, entryPoints: ['src/cli/load.ts'], outfile: 'dist/pilot-agent.cjs', banner: { js: '#!/usr/bin/env node' } });
 chmodSync('dist/pilot-agent.cjs', 0o755);
 

@@ -19,13 +19,12 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 const root = 'cli';
 
 /** Modules without one main thing, or whose name is not theirs to choose. */
-const manyThings = ['agent/model.ts', 'agent/ports.ts', 'cli/main.ts', 'index.ts'];
+const manyThings = ['agent/model.ts', 'agent/ports.ts', 'cli/main.ts', 'cli/load.ts', 'index.ts'];
 
 const longest = 150;
 /** Modules of more lines, each with its reason. */
 const long: Readonly<Record<string, string>> = {
   'agent/reducer.ts': 'one exhaustive switch over all events: apart, its cases could not be read against each other',
-  'cli/proxy.ts': 'the composition root: a list of what is put together, without a decision of its own',
 };
 const limits: Readonly<Record<string, number>> = { 'cli/main.ts': 60 };
 const longestOperator = 60;

@@ -10,8 +10,7 @@ import { constants, Script } from 'node:vm';
  */
 const bundle = join(__dirname, 'main.cjs');
 const cache = `${bundle}.cache`;
-const source = readFileSync(bundle, 'utf8');
-const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
+const script = new Script(readFileSync(bundle, 'latin1'), {
   filename: bundle,
   cachedData: read(cache),
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,

@@ -1,5 +1,19 @@
 import { resolve } from 'node:path';
-import { BehaviorSubject, filter, map, merge, type Observable, of, share, switchMap, takeWhile, tap, throttleTime } from 'rxjs';
+import {
+  BehaviorSubject,
+  connect,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  share,
+  switchMap,
+  takeWhile,
+  tap,
+  throttleTime,
+} from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import { agent, type AgentTransition } from '../agent/agent.ts';
 import { initialState } from '../agent/initial-state.ts';
@@ -33,27 +47,33 @@ export interface Parts {
 export function runAgent(config: AgentConfig, { proxy, admin, terminal, tell }: Parts): Observable<AgentTransition> {
   const state$ = new BehaviorSubject(initialState);
   const source = composeSources(fileSource(watchedFiles(config)));
-  const changes$ = source.changes$.pipe(share());
   let heard = false;
+  const changes$ = source.changes$.pipe(
+    connect((shared$) =>
+      merge(
+        shared$,
+        shared$.pipe(
+          ofType('changed'),
+          throttleTime(config.minDelay),
+          tap(({ path }) => {
+            heard = true;
+            tell({ level: 'info', msg: 'change seen: the files are read after the window', path, delayMs: config.minDelay });
+          }),
+          ignoreElements(),
+        ),
+        shared$.pipe(
+          ofType('watch-failed'),
+          tap(({ path, reason }) => tell({ level: 'warn', msg: 'watching failed, and is tried again', path, reason })),
+          ignoreElements(),
+        ),
+      ),
+    ),
+  );
   const hash$ = source.hash$.pipe(
     tap((hash) => {
       if (heard && hash === state$.value.wanted) tell({ level: 'info', msg: 'the files say what they said before' });
       heard = false;
     }),
-  );
-  const watching$ = merge(
-    changes$.pipe(
-      ofType('changed'),
-      throttleTime(config.minDelay),
-      tap(({ path }) => {
-        heard = true;
-        tell({ level: 'info', msg: 'change seen: the files are read after the window', path, delayMs: config.minDelay });
-      }),
-    ),
-    changes$.pipe(
-      ofType('watch-failed'),
-      tap(({ path, reason }) => tell({ level: 'warn', msg: 'watching failed, and is tried again', path, reason })),
-    ),
   );
   const listening$ = of<StatusEvent>({ type: 'listening' });
   const status$ = (config.statusPort === 0 ? listening$ : statusServer(config.statusPort, unready(state$, admin))).pipe(share());
@@ -84,9 +104,8 @@ export function runAgent(config: AgentConfig, { proxy, admin, terminal, tell }: 
     filter(({ type }) => type !== 'quit-requested'),
     switchMap((status) => {
       if (status.type === 'failed') throw new Fatal(`--statusPort ${config.statusPort}: ${status.reason}`, exitCodes.unavailable);
-      return merge(life$, watching$);
+      return life$;
     }),
-    filter((value): value is AgentTransition => 'event' in value),
     tap(({ state }) => state$.next(state)),
     takeWhile(({ state }) => state.phase !== 'stopped', true),
   );

@@ -24,6 +24,8 @@ export type ResolvedConfig =
   | { readonly ok: true; readonly config: AgentConfig; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
+z.config({ jitless: true }); // a check that runs once is not worth compiling
+
 const text = z.string();
 
 /** A text that `parse` understands; `right` completes the sentence "… is not". */

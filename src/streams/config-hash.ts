@@ -1,15 +1,14 @@
 import {
   asyncScheduler,
+  concat,
   concatMap,
   connect,
   distinctUntilChanged,
-  EMPTY,
   interval,
   merge,
   type Observable,
   type SchedulerLike,
 } from 'rxjs';
-import { startWith } from 'rxjs';
 import { coalesce } from '../operators/coalesce.ts';
 import { ofType } from '../operators/of-type.ts';
 import type { ConfigSource } from './config-source.ts';
@@ -25,26 +24,23 @@ export interface ConfigHashDelays {
 /**
  * Emits the hash of the configuration: at once, and then whenever a reading differs from the one before.
  *
- * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready or `restart$` emits, and every `reread` ms
- * (60 s). Readings come one at a time. Cold, never ends; errors only if the source does.
+ * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready, and every `reread` ms (60 s). Readings come
+ * one at a time. The first one waits for no change, and nothing is watched before it, so that the first epoch does not wait for the watcher
+ * either. Cold, never ends; errors only if the source does.
  */
 export function configHash(
   { changes$, hash$ }: ConfigSource,
   { minDelay, reread = 60_000 }: ConfigHashDelays,
-  restart$: Observable<unknown> = EMPTY,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<string> {
-  return changes$.pipe(
+  const occasions$ = changes$.pipe(
     connect((shared$) =>
       merge(
         shared$.pipe(ofType('ready')), // what changed before it went unheard
         shared$.pipe(ofType('changed'), coalesce(minDelay, scheduler)),
-        restart$,
         interval(reread, scheduler),
       ),
     ),
-    startWith('kick start'), // the first epoch waits for no change
-    concatMap(() => hash$),
-    distinctUntilChanged(),
   );
+  return concat(hash$, occasions$.pipe(concatMap(() => hash$))).pipe(distinctUntilChanged());
 }

@@ -1,6 +1,6 @@
 import { watch as watchFolder } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { watch } from 'chokidar';
+import type { watch as Watch } from 'chokidar';
 import { asyncScheduler, connect, defer, delay, filter, map, merge, Observable, repeat, type SchedulerLike } from 'rxjs';
 import { switchMap, take, takeUntil, tap, timer } from 'rxjs';
 import { ofType } from '../operators/of-type.ts';
@@ -34,7 +34,7 @@ const failure = (error: unknown) => {
 };
 
 /** Emits `ready`, from then on the events of the hops, and at any time what can not be watched. Never completes. */
-function watchHops(hops: LinkHops): Observable<SourceChange> {
+function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange> {
   return new Observable<SourceChange>((subscriber) => {
     let isReady = false; // before it chokidar reports links that it merely finds
     const ready = () => {
@@ -97,9 +97,9 @@ export function watchFiles(paths: readonly string[], scheduler: SchedulerLike = 
     let failures = 0; // rounds in a row that could not watch everything
     const told = new Set<string>(); // what they could not watch
 
-    function round(hops: LinkHops): Observable<SourceChange> {
+    function round(hops: LinkHops, watch: typeof Watch): Observable<SourceChange> {
       let isWhole = true;
-      return watchHops(hops).pipe(
+      return watchHops(hops, watch).pipe(
         tap(({ type }) => {
           if (type === 'watch-failed') isWhole = false;
           if (type !== 'ready' || !isWhole) return;
@@ -123,8 +123,9 @@ export function watchFiles(paths: readonly string[], scheduler: SchedulerLike = 
       );
     }
 
-    return defer(() => walk(paths)).pipe(
-      switchMap(round),
+    // Loaded here, for by then the first Envoy has been started.
+    return defer(() => Promise.all([walk(paths), import('chokidar')])).pipe(
+      switchMap(([hops, { watch }]) => round(hops, watch)),
       repeat(),
       filter((sign) => sign.type !== 'watch-failed' || (!told.has(sign.path) && told.add(sign.path).size > 0)),
       map((sign): SourceChange => (sign.type === 'ready' && rounds++ > 0 ? { type: 'changed' } : sign)),

@@ -67,18 +67,6 @@ describe('configHash', () => {
   );
 
   it(
-    'reads at once when a restart is asked for, beside an open window',
-    marbles((m) => {
-      const changes$ = m.hot(' -x', signs);
-      const restart$ = m.hot(' ---s');
-      const unsub = '          ^ 20s !';
-      //                        [ 10s   ]
-      const expected = '       A--B 9997ms C';
-      m.expectObservable(configHash({ changes$, hash$: readings('ABC') }, { minDelay }, restart$), unsub).toBe(expected);
-    }),
-  );
-
-  it(
     'reads every minute even if no change was heard',
     marbles((m) => {
       const changes$ = m.hot(' -', signs);
@@ -110,15 +98,15 @@ describe('configHash', () => {
   );
 
   it(
-    'reads one at a time, in order, and subscribes to the changes once',
+    'reads one at a time, in order, and subscribes to the changes once, after the first reading',
     marbles((m) => {
-      const changes$ = m.hot(' -r', signs);
+      const changes$ = m.hot(' 2s -r-r', signs);
       const hash$ = m.cold('   2s (A|)');
       const unsub = '          ^ 9s !';
-      const reads = ['         ^ 1999ms !', '2s ^ 1999ms !'];
+      const reads = ['         ^ 1999ms !', '2001ms ^ 1999ms !', '4001ms ^ 1999ms !'];
       const expected = '       2s A';
       m.expectObservable(configHash({ changes$, hash$ }, { minDelay }), unsub).toBe(expected);
-      m.expectSubscriptions(changes$.subscriptions).toBe(unsub);
+      m.expectSubscriptions(changes$.subscriptions).toBe('2s ^ 7s !');
       m.expectSubscriptions(hash$.subscriptions).toBe(reads);
     }),
   );

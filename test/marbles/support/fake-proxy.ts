@@ -1,4 +1,4 @@
-import { asyncScheduler, defer, EMPTY, filter, map, merge, ReplaySubject, takeWhile, tap } from 'rxjs';
+import { asyncScheduler, defer, EMPTY, filter, finalize, map, merge, ReplaySubject, takeWhile, tap } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import type { Exit } from '../../../src/agent/model.ts';
 import type { Launch, ProcessEvent, Proxy, Verdict, Vitals } from '../../../src/agent/ports.ts';
@@ -59,6 +59,14 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const drains$ = new ReplaySubject<string>(Infinity);
   const looks$ = new ReplaySubject<string>(Infinity);
   let checks = 0;
+  let alive = 0;
+
+  /** Without a process nobody can be asked; before an epoch's launch it is only others that answer. */
+  const vitals = (epoch: number) => {
+    const birth = births[epoch];
+    if (alive === 0) return '?';
+    return birth === undefined ? 'u' : at(script.vitals?.[epoch] ?? 'u 99ms l', asyncScheduler.now() - birth);
+  };
 
   const proxy: Proxy = {
     run: (launch, orders$) =>
@@ -67,19 +75,22 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         const process$ = processes[epoch];
         if (process$ === undefined) throw new Error(`the script has no process ${epoch}`);
         births[epoch] = asyncScheduler.now();
+        alive++;
         launches$.next(launch);
         const obeyed$ = orders$.pipe(
           tap((signal) => signals$.next(letters[signal])),
           filter((signal) => signal === 'SIGKILL' || (signal === 'SIGTERM' && script.ignoresTerm?.includes(epoch) !== true)),
           map((signal): ProcessEvent => ({ type: 'exited', exit: signal === 'SIGTERM' ? exits.c : exits.k })),
         );
-        return merge(obeyed$, process$).pipe(takeWhile((event) => event.type !== 'exited', true));
+        return merge(obeyed$, process$).pipe(
+          takeWhile((event) => event.type !== 'exited', true),
+          finalize(() => alive--),
+        );
       }),
     vitals: (epoch) =>
       defer(() => {
         looks$.next(String(epoch));
-        const age = asyncScheduler.now() - (births[epoch] ?? 0);
-        return m.cold(`(${at(script.vitals?.[epoch] ?? 'u 99ms l', age)}|)`, vitalSigns);
+        return m.cold(`(${vitals(epoch)}|)`, vitalSigns);
       }),
     check: () =>
       defer(() => {
@@ -94,7 +105,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
       }),
     active: () =>
       defer(() => {
-        const count = at(script.active ?? '0', asyncScheduler.now());
+        const count = alive === 0 ? '?' : at(script.active ?? '0', asyncScheduler.now());
         return m.cold<number | undefined>('(n|)', { n: count === '?' ? undefined : Number(count) });
       }),
   };

@@ -1,0 +1,11 @@
+import { start } from './start.ts';
+
+const benches: Readonly<Record<string, (rounds?: number) => Promise<void>>> = { start };
+const [name = '', rounds] = process.argv.slice(2);
+const bench = benches[name];
+if (bench === undefined) {
+  console.error(`usage: npm run bench -- NAME [ROUNDS], with one of ${Object.keys(benches).join(', ')}`);
+  process.exitCode = 64;
+} else {
+  await bench(rounds === undefined ? undefined : Number(rounds));
+}
