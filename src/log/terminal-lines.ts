@@ -6,13 +6,27 @@ export function terminalLines(destination: NodeJS.WritableStream | { write(text:
     destination: destination as NodeJS.WritableStream,
     colorize: !('NO_COLOR' in process.env),
     translateTime: 'SYS:HH:MM:ss.l',
-    ignore: 'component,epoch,tail',
-    singleLine: true,
-    messageFormat: (log, key) => {
+    ignore: 'pid',
+    hideObject: true,
+    messageFormat: (log, key, _label, { colors }) => {
       const { component, epoch, tail } = log as { component?: string; epoch?: number; tail?: readonly string[] };
       const from = [component, epoch === undefined ? undefined : `epoch ${epoch}`].filter((part) => part !== undefined).join(' ');
       const last = tail === undefined || tail.length === 0 ? '' : `\n${tail.map((line) => `      | ${line}`).join('\n')}`;
-      return `${from === '' ? '' : `[${from}] `}${String(log[key])}${last}`;
+      return `${from === '' ? '' : `[${from}] `}${String(log[key])}${colors.gray(fields(log))}${last}`;
     },
   });
+}
+
+/** What the line has besides, as `name=value`. */
+function fields(log: Readonly<Record<string, unknown>>): string {
+  const shown = new Set(['level', 'time', 'msg', 'component', 'epoch', 'tail']);
+  return Object.entries(log)
+    .filter(([name]) => !shown.has(name))
+    .map(([name, value]) => ` ${name}=${quoted(value)}`)
+    .join('');
+}
+
+function quoted(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
 }

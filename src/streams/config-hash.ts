@@ -24,8 +24,8 @@ export interface ConfigHashDelays {
 /**
  * Emits the hash of the configuration: at once, and then whenever a reading differs from the one before.
  *
- * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready, and every `reread` ms (60 s). Readings come
- * one at a time. The first one waits for no change, and nothing is watched before it, so that the first epoch does not wait for the watcher
+ * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready, and every `reread` ms (60 s) as if there had
+ * been a change. Readings come one at a time. The first one waits for no change, and nothing is watched before it, so that the first epoch does not wait for the watcher
  * either. Cold, never ends; errors only if the source does.
  */
 export function configHash(
@@ -37,8 +37,8 @@ export function configHash(
     connect((shared$) =>
       merge(
         shared$.pipe(ofType('ready')), // what changed before it went unheard
-        shared$.pipe(ofType('changed'), coalesce(minDelay, scheduler)),
-        interval(reread, scheduler),
+        // The net opens a window too: it is not to read in the middle of a change.
+        merge(shared$.pipe(ofType('changed')), interval(reread, scheduler)).pipe(coalesce(minDelay, scheduler)),
       ),
     ),
   );

@@ -54,7 +54,7 @@ it.each(['static', 'dynamic'] as const)(
     const agent = rig.start([], { env });
     await agent.said('epoch is LIVE', 0);
     expect((await rig.ready()).status).toBe(200);
-  expect([await connectionHeader(rig.ports.listen), await connectionHeader(outbound)]).toEqual(['kept', 'kept']);
+    expect([await connectionHeader(rig.ports.listen), await connectionHeader(outbound)]).toEqual(['kept', 'kept']);
     agent.kill('SIGTERM');
     await eventually(async () => (await connectionHeader(rig.ports.listen)) === 'close', { within: 2_500 });
     expect(await connectionHeader(outbound)).toBe('kept');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { certificateFiles, type Issued, writeCertificates, writeKubernetesVolume } from '../../demo/certificates.ts';
 import { makeRig, type Rig } from './support/rig.ts';
-import { servedSerial } from './support/served-serial.ts';
+import { servedSerial } from '../../demo/served-serial.ts';
 
 let rig: Rig;
 beforeEach(async () => {
@@ -73,7 +73,7 @@ it.each(layouts)('two rotations by $name are two epochs', async ({ prepare, rota
     const issued = await rig.ca.issue();
     rotate(issued);
     await agent.said('epoch is LIVE', epoch);
-    expect(await servedSerial(rig.ports.listen)).toBe(issued.serial);
+    expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);
   }
   agent.kill('SIGKILL');
   expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(3);
@@ -116,7 +116,7 @@ it('a thousand writes in a window are one epoch, with what was written last', as
   const issued = await rig.ca.issue();
   writeCertificates(rig.certDir, issued);
   await agent.said('epoch is LIVE', 1);
-  expect(await servedSerial(rig.ports.listen)).toBe(issued.serial);
+  expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);
   await agent.said('epoch has drained and ended', 0);
   expect(agent.log().filter(({ msg }) => msg === 'configuration changed')).toHaveLength(1);
 });

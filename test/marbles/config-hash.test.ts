@@ -71,8 +71,8 @@ describe('configHash', () => {
     marbles((m) => {
       const changes$ = m.hot(' -', signs);
       const unsub = '          ^ 150s !';
-      //                       [ 60s   ][ 60s   ]
-      const expected = '       A 59999ms B 59999ms C';
+      //                       [ 60s   ][ 10s ]
+      const expected = '       A 69999ms B 59999ms C';
       m.expectObservable(configHash({ changes$, hash$: readings('ABC') }, { minDelay }), unsub).toBe(expected);
     }),
   );
@@ -114,7 +114,7 @@ describe('configHash', () => {
   it(
     'keeps reading when the source of changes has ended',
     marbles((m) => {
-      const expected = '       (AB) 59996ms C'; // the net goes on
+      const expected = '       (AB) 69996ms C'; // the net goes on
       m.expectObservable(configHash({ changes$: of({ type: 'ready' }), hash$: readings('ABC') }, { minDelay }), '^ 90s !').toBe(expected);
     }),
   );

@@ -1,0 +1,19 @@
+import { exitCodes } from '../src/cli/exit-codes.ts';
+import { Fatal } from '../src/cli/fatal.ts';
+import { cacheDir } from '../src/envoy/cache-dir.ts';
+import { findEnvoy } from '../src/envoy/find-envoy.ts';
+import { installEnvoy } from '../src/envoy/install-envoy.ts';
+import { pinnedEnvoy } from '../src/envoy/pinned-envoy.ts';
+import { showProgress } from '../src/envoy/show-progress.ts';
+
+/** Puts an Envoy into the cache, with its progress on the error stream, where the agent would find none. */
+export async function provideEnvoy(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
+  const cache = cacheDir(env);
+  if (findEnvoy({ binaryPath: undefined, env, cacheDir: cache, version: pinnedEnvoy.version }).ok) return;
+  process.stderr.write(`demo: there is no Envoy on this machine yet; one is put into ${cache}\n`);
+  try {
+    await installEnvoy({ cacheDir: cache, onProgress: showProgress(process.stderr), signal, env });
+  } catch (error) {
+    throw new Fatal((error as Error).message, exitCodes.unavailable);
+  }
+}

@@ -1,0 +1,135 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isatty } from 'node:tty';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { execa } from 'execa';
+import { concatMap, distinctUntilChanged, exhaustMap, filter, interval, merge, share, takeUntil, tap, throttleTime } from 'rxjs';
+import { exitCodes } from '../src/cli/exit-codes.ts';
+import { Fatal } from '../src/cli/fatal.ts';
+import { parseDuration } from '../src/config/parse-duration.ts';
+import { findExecutable } from '../src/envoy/find-executable.ts';
+import { openLog } from '../src/log/open-log.ts';
+import { signals } from '../src/streams/signals.ts';
+import { certificateAuthority, certificateFiles, writeKubernetesVolume } from './certificates.ts';
+import { envoyConfig } from './envoy-config.ts';
+import { firstFreePort } from './first-free-port.ts';
+import { header } from './header.ts';
+import { provideEnvoy } from './provide-envoy.ts';
+import { servedSerial } from './served-serial.ts';
+
+const program = fileURLToPath(new URL('../dist/pilot-agent.cjs', import.meta.url));
+const flagsOfInterest = { binaryPath: { type: 'string' }, proxyAdminPort: { type: 'string' }, statusPort: { type: 'string' } } as const;
+/** One Ctrl-C comes twice, from the terminal and from npm; a second press is later than that. In ms. */
+const onePress = 500;
+/** How often the demo looks at what clients are shown. In ms. */
+const look = 250;
+
+process.exit(
+  await demo(process.argv.slice(2), process.env).catch((error: unknown) => {
+    process.stderr.write(`demo: ${error instanceof Fatal ? error.message : String((error as Error).stack)}\n`);
+    return error instanceof Fatal ? error.code : exitCodes.software;
+  }),
+);
+
+/**
+ * Runs the built agent on a real Envoy, with certificates that are made here and change all the time, until it ends. Resolves to its exit code.
+ *
+ * `flags` go to the agent. From the environment: DEMO_ROTATE_EVERY (a duration, 20s) and DEMO_TLS_PORT (8443, or the next that is free).
+ */
+async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const terminal = isatty(1);
+  const stop$ = signals(['SIGINT', 'SIGTERM', ...(terminal ? (['SIGHUP'] as const) : [])]).pipe(throttleTime(onePress), share());
+  const stopped = new AbortController();
+  const abort = (reason: unknown) => stopped.abort(reason);
+  stop$.subscribe({ next: abort, error: abort });
+
+  const rotateEvery = env['DEMO_ROTATE_EVERY'] ?? '20s';
+  const period = parseDuration(rotateEvery) ?? 0;
+  if (period <= 0) throw new Fatal(`DEMO_ROTATE_EVERY: '${rotateEvery}' is not a duration (such as '20s')`, exitCodes.usage);
+  if (!existsSync(program)) throw new Fatal(`${program} is not there: run npm run build`, exitCodes.unavailable);
+  const given = parseArgs({ args: [...flags], strict: false, options: flagsOfInterest }).values;
+  if (given.binaryPath === undefined) await provideEnvoy(env, stopped.signal);
+  const ports = {
+    tls: await portFor('TLS', env['DEMO_TLS_PORT'], 8443),
+    admin: await portFor("Envoy's admin endpoint", given.proxyAdminPort, 15_000),
+    status: await portFor('the status server', given.statusPort, 15_020),
+  };
+
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-demo-'));
+  const log = openLog(1);
+  const tell = (msg: string, fields: Readonly<Record<string, string>>) => log.write({ level: 'info', component: 'demo', ...fields, msg });
+  log.open();
+  try {
+    const certDir = join(folder, 'certs');
+    const config = join(folder, 'envoy.json');
+    const ca = await certificateAuthority();
+    writeKubernetesVolume(certDir, certificateFiles(await ca.issue()));
+    writeFileSync(config, JSON.stringify(envoyConfig({ adminPort: ports.admin, listenPort: ports.tls, certDir }), undefined, 2));
+    const certificates = {
+      ISTIO_META_TLS_SERVER_CERT_CHAIN: join(certDir, 'cert-chain.pem'),
+      ISTIO_META_TLS_SERVER_KEY: join(certDir, 'key.pem'),
+      ISTIO_META_TLS_SERVER_ROOT_CERT: join(certDir, 'root-cert.pem'),
+    };
+    const defaults = {
+      customConfigFile: config,
+      configPath: join(folder, 'run'),
+      proxyAdminPort: String(ports.admin),
+      statusPort: String(ports.status),
+      minDelay: '3s',
+      drainDuration: '5s',
+      parentShutdownDuration: '8s',
+      proxyComponentLogLevel: 'misc:error,main:error', // what Envoy warns of at every hot restart the agent tells already
+    };
+    const missing = Object.entries(defaults).filter(
+      ([name]) => !flags.some((flag) => flag === `--${name}` || flag.startsWith(`--${name}=`)),
+    );
+    const args = ['proxy', 'sidecar', ...missing.flatMap(([name, value]) => [`--${name}`, value]), ...flags];
+    if (stopped.signal.aborted) return 128 + constants.signals[stopped.signal.reason as NodeJS.Signals];
+    process.stderr.write(header({ rotateEvery, ports, rootCert: certificates.ISTIO_META_TLS_SERVER_ROOT_CERT, args, env: certificates }));
+
+    // In a session of its own: a Ctrl-C reaches it once, from here. It ends with this process, however that ends.
+    const setpriv = findExecutable('setpriv', env['PATH']);
+    const agent = execa(
+      setpriv ?? process.execPath,
+      [...(setpriv === undefined ? [] : ['--pdeathsig', 'TERM', process.execPath]), program, ...args],
+      { env: { ...env, ...certificates }, stdio: ['ignore', 'inherit', 'inherit'], detached: true, cleanup: false, reject: false },
+    );
+    const forwarded$ = merge(stop$, signals(terminal ? [] : ['SIGHUP'])).pipe(tap((name) => agent.kill(name)));
+    const rotation$ = interval(period).pipe(
+      concatMap(() => ca.issue()),
+      tap((issued) => {
+        tell('a new certificate is written', { serial: issued.serial });
+        writeKubernetesVolume(certDir, certificateFiles(issued));
+      }),
+      takeUntil(stop$),
+    );
+    const served$ = interval(look).pipe(
+      exhaustMap(() => servedSerial(ports.tls, ca.rootCert)),
+      filter((serial) => serial !== undefined),
+      distinctUntilChanged(),
+      tap((serial) => tell('clients are shown this certificate', { serial })),
+      takeUntil(stop$),
+    );
+    const failed = new Promise<never>((_, fail) => merge(forwarded$, rotation$, served$).subscribe({ error: fail }));
+    const { exitCode, signal } = await Promise.race([agent, failed]).catch(async (error: unknown) => {
+      agent.kill('SIGTERM');
+      await agent;
+      throw error;
+    });
+    return exitCode ?? (signal === undefined ? exitCodes.software : 128 + constants.signals[signal]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    tell('the temporary folder is removed', { path: folder });
+    await log.close();
+  }
+}
+
+/** The port that was asked for, or the usual one, or the next that is free. */
+async function portFor(what: string, given: string | boolean | undefined, usual: number): Promise<number> {
+  if (typeof given === 'string') return Number(given);
+  const port = await firstFreePort(usual);
+  if (port !== usual) process.stderr.write(`demo: port ${usual} is taken: ${what} gets ${port}\n`);
+  return port;
+}

@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { sharedMemoryOf } from '../../src/proxy/free-base-id.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+import type { AgentExit, LogLine } from './support/rig.ts';
+
+interface Demo {
+  readonly exit: Promise<AgentExit>;
+  readonly said: (msg: string, fields?: Readonly<Record<string, unknown>>) => Promise<LogLine>;
+  readonly saidAll: () => readonly string[];
+  /** Resolves when the SIGINT has been taken: the kernel makes one of two that wait. */
+  readonly press: () => Promise<void>;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly errors: () => string;
+}
+
+let folder: string;
+let temporary: string;
+let demos: Demo[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pilot-agent-e2e-demo-'));
+  temporary = mkdtempSync(join(folder, 'tmp-'));
+  demos = [];
+});
+afterEach(async () => {
+  for (const demo of demos) demo.kill('SIGKILL');
+  await eventually(() => processes().length === 0, { within: 5_000 }).finally(() => {
+    for (const pid of processes()) process.kill(pid, 'SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
+
+it('a new certificate becomes a new epoch, a Ctrl-C that comes more than once drains once, and nothing is left', async () => {
+  const demo = await start({ DEMO_ROTATE_EVERY: '3s', MINIMUM_DRAIN_DURATION: '1s', TERMINATION_DRAIN_DURATION_SECONDS: '1' });
+  const { serial } = await demo.said('clients are shown this certificate');
+  expect(demo.errors()).toContain(`curl --cacert ${temporary}`);
+  const { pid } = await demo.said('Envoy started', { epoch: 0 });
+  const sharedMemory = sharedMemoryOf(Number(/--base-id\0(\d+)/.exec(read(`/proc/${String(pid)}/cmdline`))?.[1]));
+  expect(existsSync(sharedMemory)).toBe(true);
+
+  const written = await demo.said('a new certificate is written');
+  await demo.said('epoch is LIVE', { epoch: 1 });
+  await demo.said('clients are shown this certificate', { serial: written['serial'] });
+  expect(written['serial']).not.toBe(serial);
+
+  const first = performance.now();
+  while (performance.now() - first < 100) await demo.press();
+  expect(await demo.exit, demo.errors()).toEqual({ code: 0, signal: null });
+  expect(demo.saidAll().filter((msg) => msg.startsWith('asked to end'))).toEqual(['asked to end: draining']);
+  expect(demo.saidAll()).toContain('drained');
+  expect(processes()).toEqual([]);
+  expect(left()).toEqual([]);
+  expect(existsSync(sharedMemory)).toBe(false);
+});
+
+it('a later Ctrl-C cuts the drain short', async () => {
+  const demo = await start({ MINIMUM_DRAIN_DURATION: '60s', TERMINATION_DRAIN_DURATION_SECONDS: '60' });
+  await demo.said('epoch is LIVE', { epoch: 0 });
+  const again = () => demo.saidAll().includes('asked to end again: the drain is cut short');
+  await eventually(() => again() || demo.press().then(again), { within: 10_000, every: 50 });
+  expect((await demo.exit).code).toBe(0);
+  expect(left()).toEqual([]);
+});
+
+it('the agent ends when the demo is killed', async () => {
+  const demo = await start({ MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' });
+  await demo.said('epoch is LIVE', { epoch: 0 });
+  demo.kill('SIGKILL');
+  await demo.said('no Envoy is left');
+  await eventually(() => processes().length === 0, { within: 5_000 });
+});
+
+it('a flag that is not understood ends the demo as it ends the agent', async () => {
+  const demo = await start({}, ['--minDelay', 'soon']);
+  expect(await demo.exit).toEqual({ code: 64, signal: null });
+  expect(demo.errors()).toContain("pilot-agent: --minDelay: 'soon' is not a duration");
+  expect(left()).toEqual([]);
+});
+
+/** The demo with short times, on ports of its own; its output is a file, so that the log is JSON. */
+async function start(env: NodeJS.ProcessEnv, flags: readonly string[] = []): Promise<Demo> {
+  const [tls = 0, admin = 0, status = 0] = await freePorts(3);
+  const [stdout, stderr] = [join(folder, 'stdout'), join(folder, 'stderr')];
+  const descriptors = [openSync(stdout, 'a'), openSync(stderr, 'a')];
+  const args = [
+    '--proxyAdminPort',
+    String(admin),
+    '--statusPort',
+    String(status),
+    '--drainDuration',
+    '1s',
+    '--parentShutdownDuration',
+    '2s',
+  ];
+  const child = spawn(process.execPath, ['--import', 'tsx', resolve('demo/start.ts'), ...args, '--minDelay', '100ms', ...flags], {
+    stdio: ['ignore', ...descriptors],
+    env: { ...process.env, TMPDIR: temporary, DEMO_TLS_PORT: String(tls), ...env },
+  });
+  for (const descriptor of descriptors) closeSync(descriptor);
+  const log = () => read(stdout).split('\n').filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as LogLine); // prettier-ignore
+  const matches = (line: LogLine, fields: Readonly<Record<string, unknown>>) =>
+    Object.entries(fields).every(([name, value]) => line[name] === value);
+  const demo: Demo = {
+    exit: new Promise((done) => child.once('exit', (code, signal) => done({ code, signal }))),
+    said: (msg, fields = {}) =>
+      eventually(() => log().find((line) => line.msg === msg && matches(line, fields)), { within: 10_000 }).catch((error: unknown) => {
+        throw new Error(`'${msg}': ${String(error)}\n${read(stdout)}${read(stderr)}`);
+      }),
+    saidAll: () => log().map(({ msg }) => msg),
+    press: async () => {
+      child.kill('SIGINT');
+      await eventually(() => !isPending(child.pid ?? 0), { within: 5_000, every: 1 });
+    },
+    kill: (signal) => child.kill(signal),
+    errors: () => read(stderr),
+  };
+  demos.push(demo);
+  return demo;
+}
+
+/** Whether a SIGINT has not been taken yet. Also false when the process has ended. */
+function isPending(pid: number): boolean {
+  const masks = [...read(`/proc/${pid}/status`).matchAll(/^(?:ShdPnd|SigPnd):\s*(\w+)$/gm)].map(([, mask = '']) => BigInt(`0x${mask}`));
+  return masks.some((mask) => (mask & (1n << BigInt(constants.signals.SIGINT - 1))) !== 0n);
+}
+
+/** What is left of the demo's own in the folder for temporary files; tsx keeps its cache there. */
+function left(): readonly string[] {
+  return readdirSync(temporary).filter((name) => name.startsWith('pilot-agent'));
+}
+
+/** The agent and its Envoys. */
+function processes(): readonly number[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => read(`/proc/${pid}/cmdline`).includes(temporary)); // prettier-ignore
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
