@@ -147,6 +147,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
     if (gone.stage === 'retiring') return survivor === undefined ? stay(state) : [state, [{ type: 'follow', epoch: survivor.number }]];
     if (exit.kind === 'clean' && (survivor === undefined || gone.stage === 'live')) return stopAll(state, { kind: 'envoy', exit });
     if (survivor === undefined) {
+      if (!state.served && exit.kind === 'spawn-failed') return stopAll(state, { kind: 'envoy', exit });
       if (state.served || exit.kind !== 'failed' || exit.code !== 1) return crash(state, exit);
       if (exit.addressTaken !== undefined) return stopAll(state, { kind: 'address-taken', address: exit.addressTaken });
       return [{ ...state, examined: exit }, [{ type: 'check', hash: gone.hash }]];

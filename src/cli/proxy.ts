@@ -48,7 +48,7 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
   const tell = (level: 'info' | 'warn', msg: string, fields = {}) => log.write({ level, component: 'agent', ...fields, msg });
   tell('info', 'pilot-agent', { version, node: process.version, pid, role, id: node.id, envoy: found.path });
   const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, env['PATH']));
-  if (setpriv === undefined) tell('warn', 'setpriv is not in PATH: an Envoy in its first 100 ms survives a SIGKILL of the agent');
+  if (setpriv === undefined) tell('warn', 'setpriv is not in PATH: an Envoy in its first moments may survive a SIGKILL of the agent');
   if (mkfifo === undefined) tell('warn', "mkfifo is not in PATH: Envoy's log lines are passed on as they are");
   for (const warning of warnings) tell('warn', warning);
 

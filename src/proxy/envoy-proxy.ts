@@ -1,5 +1,5 @@
 import { unlinkSync } from 'node:fs';
-import { asyncScheduler, defer, finalize, ignoreElements, map, of, type SchedulerLike, switchMap } from 'rxjs';
+import { asyncScheduler, defer, finalize, ignoreElements, map, of, type SchedulerLike, switchMap, tap } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import { parseStats } from '../admin/parse-stats.ts';
 import type { Proxy, Vitals } from '../agent/ports.ts';
@@ -8,6 +8,7 @@ import { activeFilter, activeRequests } from './active-requests.ts';
 import { checkPairs, type KeyPair } from './check-pairs.ts';
 import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
 import { sharedMemoryOf } from './free-base-id.ts';
+import { guard } from './guard.ts';
 import { hasInbound } from './has-inbound.ts';
 import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
 import { validate } from './validate.ts';
@@ -36,6 +37,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
   const { binary, args, admin, addressFile, folder, pairs, drainsAll, tools, onLine, scheduler = asyncScheduler } = options;
   const restartEpochs = new Map<number, number>();
   const seen = new Set<number>();
+  let relieveGuard: (() => void) | undefined;
 
   return {
     run({ epoch, restartEpoch }, signals$) {
@@ -53,10 +55,15 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
           scheduler,
         });
       }).pipe(
+        tap(({ type }) => {
+          if (type === 'spawned' && tools.sh !== undefined) relieveGuard ??= guard(tools.sh, args.baseId);
+        }),
         finalize(() => {
           restartEpochs.delete(epoch);
           seen.delete(epoch);
           if (restartEpochs.size > 0) return;
+          relieveGuard?.();
+          relieveGuard = undefined;
           remove(addressFile);
           remove(sharedMemoryOf(args.baseId));
         }),

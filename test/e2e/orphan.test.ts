@@ -1,4 +1,5 @@
-import { afterEach, it } from 'vitest';
+import { existsSync, readFileSync } from 'node:fs';
+import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeRig, type Rig } from './support/rig.ts';
@@ -39,3 +40,27 @@ it('no Envoy is left 2 s after a SIGKILL of the agent, whenever in a hot restart
   }
   await rig.start().said('epoch is LIVE', 0);
 });
+
+it('an Envoy that is stopped does not outlive its agent, nor does anything that watched over it', async () => {
+  rig = await makeRig();
+  const agent = rig.start();
+  await agent.said('epoch is LIVE', 0);
+  const [envoy = 0] = rig.envoys();
+  const guards = () => guardsOf(agent.pid);
+  expect(guards()).toHaveLength(1);
+  const [guard = 0] = guards();
+  process.kill(envoy, 'SIGSTOP');
+  agent.kill('SIGKILL');
+  await agent.exit;
+  await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
+  await eventually(() => !existsSync(`/proc/${guard}`), { within: 2_000 });
+});
+
+/** The children of an agent that wait for its end. */
+function guardsOf(agent: number): readonly number[] {
+  return readFileSync(`/proc/${agent}/task/${agent}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .map(Number)
+    .filter((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes('PILOT_AGENT_BASE_ID='));
+}

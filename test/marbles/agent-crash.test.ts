@@ -221,7 +221,6 @@ describe('the first Envoy', () => {
   it.each([
     { how: 'by a signal', sign: 'k' },
     { how: 'with another code', sign: 'x' },
-    { how: 'before it exists', sign: 'n' },
   ])('is started again without being examined when it ends $how', ({ sign }) =>
     marbles((m) => {
       const hash$ = m.hot('  a');
@@ -234,6 +233,18 @@ describe('the first Envoy', () => {
       m.expectObservable(agent.checked$).toBe(checked);
       m.expectObservable(agent.hashes$).toBe(launches);
     })(),
+  );
+
+  it(
+    'ends the agent when it can not be started at all: another try would not make it a program',
+    marbles((m) => {
+      const hash$ = m.hot('  a');
+      const processes = ['   100ms n'];
+      const launches = '     a';
+      const agent = drawAgent(m, { hash$ }, { processes });
+      m.expectObservable(agent.serving$).toBe('n 99ms (E|)');
+      m.expectObservable(agent.hashes$).toBe(launches);
+    }),
   );
 
   it(

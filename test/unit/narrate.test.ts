@@ -191,7 +191,10 @@ const cases: readonly Case[] = [
     what: 'S2 a start that fails',
     given: starting,
     when: ended(0, { kind: 'spawn-failed', reason: 'ENOENT' }),
-    lines: [{ level: 'error', msg: 'Envoy could not be started', epoch: 0, kind: 'spawn-failed', reason: 'ENOENT' }, started],
+    lines: [
+      { level: 'error', msg: 'Envoy could not be started', epoch: 0, kind: 'spawn-failed', reason: 'ENOENT' },
+      { level: 'info', msg: 'no Envoy is left' },
+    ],
   },
   {
     what: 'the pause before a restart',

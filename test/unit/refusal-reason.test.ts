@@ -21,6 +21,18 @@ describe('refusalReason', () => {
       exit: failed("error initializing configuration '/a b.yaml': Protobuf message (\n  reason: x\n)\twith  gaps \n"),
       reason: 'Protobuf message ( reason: x ) with gaps',
     },
+    {
+      what: 'does not repeat the configuration that Envoy repeats, for it may hold secrets',
+      exit: failed(
+        `error initializing configuration 'a.json': Unable to parse JSON as proto (INVALID: near 1:75 (offset 74): no number): {"token":"x"}`,
+      ),
+      reason: 'Unable to parse JSON as proto (INVALID: near 1:75 (offset 74): no number)',
+    },
+    {
+      what: 'does not repeat a text that is no object',
+      exit: failed("error initializing configuration 'a.yaml': Unable to convert YAML as JSON: token"),
+      reason: 'Unable to convert YAML as JSON',
+    },
     { what: 'is the last that Envoy said, if it says nothing of the configuration', exit: failed('a', ' b '), reason: 'b' },
     { what: 'is the code of a silent Envoy', exit: failed(), reason: 'Envoy ended with 1' },
     {

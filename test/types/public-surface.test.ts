@@ -1,0 +1,125 @@
+import { type MonoTypeOperatorFunction, NEVER, type Observable, of, type OperatorFunction, type SchedulerLike, Subject } from 'rxjs';
+import { expectTypeOf, it } from 'vitest';
+import {
+  agent,
+  type AgentEvent,
+  type AgentState,
+  type AgentTransition,
+  coalesce,
+  composeSources,
+  configHash,
+  type ConfigSource,
+  type Effect,
+  type Exit,
+  fileSource,
+  fixedTiming,
+  hashFiles,
+  initialState,
+  type Inputs,
+  narrate,
+  ofType,
+  type Outcome,
+  type ProcessEvent,
+  type Proxy,
+  reducer,
+  reduceWithEffects,
+  type RestartPolicy,
+  settle,
+  type Settled,
+  signals,
+  type SourceChange,
+  type Step,
+  type Timing,
+  type Transition,
+  type Vitals,
+  watchFiles,
+  type World,
+} from '../../src/index.ts';
+
+// The compiler decides here; at run time these tests only build streams that nobody subscribes to.
+
+it('an agent is made of inputs, a policy and a world, and is a stream of transitions', () => {
+  expectTypeOf(agent).parameters.toEqualTypeOf<[Inputs, RestartPolicy, World]>();
+  expectTypeOf(agent).returns.toEqualTypeOf<Observable<AgentTransition>>();
+  expectTypeOf<AgentTransition>().toEqualTypeOf<Transition<AgentState, AgentEvent>>();
+  expectTypeOf<keyof Inputs>().toEqualTypeOf<'hash$' | 'restart$' | 'reopen$' | 'terminate$'>();
+  expectTypeOf<World['scheduler']>().toEqualTypeOf<SchedulerLike | undefined>();
+});
+
+it('the reducer answers a state and an event with a state and effects', () => {
+  expectTypeOf(reducer).parameters.toEqualTypeOf<[RestartPolicy]>();
+  expectTypeOf(reducer).returns.toEqualTypeOf<(state: AgentState, event: AgentEvent) => Step<AgentState, Effect>>();
+  expectTypeOf(initialState).toEqualTypeOf<AgentState>();
+  expectTypeOf<RestartPolicy['onCrash']>().toEqualTypeOf<'backoff' | 'exit'>();
+  // @ts-expect-error a state is never changed in place
+  const assign = (state: AgentState) => (state.lastEpoch = 7);
+  expectTypeOf(assign).toBeFunction();
+  expectTypeOf<AgentState['epochs']>().not.toHaveProperty('set');
+});
+
+it('a narrated line has a level, a constant text and fields', () => {
+  expectTypeOf(narrate).parameter(0).toEqualTypeOf<AgentTransition>();
+  expectTypeOf<ReturnType<typeof narrate>[number]['level']>().toEqualTypeOf<'info' | 'warn' | 'error'>();
+});
+
+it('ends and outcomes are told apart by their kind', () => {
+  expectTypeOf<Exit['kind']>().toEqualTypeOf<'clean' | 'failed' | 'signaled' | 'spawn-failed'>();
+  expectTypeOf<Outcome['kind']>().toEqualTypeOf<'asked' | 'envoy' | 'refused' | 'address-taken'>();
+  expectTypeOf<Extract<Exit, { kind: 'failed' }>['code']>().toBeNumber();
+});
+
+it('the fixed figures and those of the flags make a whole timing', () => {
+  const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
+  expectTypeOf(timing).toExtend<Timing>();
+  expectTypeOf(fixedTiming).not.toExtend<Timing>();
+});
+
+it('a proxy of one’s own gives all five of its answers as streams', () => {
+  const proxy: Proxy = {
+    run: () => of<ProcessEvent>({ type: 'spawned', pid: 1 }),
+    vitals: () => of<Vitals>('live'),
+    check: () => of({ ok: true }),
+    drain: () => NEVER,
+    active: () => of(undefined),
+  };
+  expectTypeOf(proxy.active()).toEqualTypeOf<Observable<number | undefined>>();
+  expectTypeOf<keyof Proxy>().toEqualTypeOf<'run' | 'vitals' | 'check' | 'drain' | 'active'>();
+  // @ts-expect-error a verdict against a configuration has a reason
+  const silent: Proxy = { ...proxy, check: () => of({ ok: false }) };
+  expectTypeOf(silent).toEqualTypeOf<Proxy>();
+});
+
+it('a source is its changes and its hash', () => {
+  expectTypeOf<keyof ConfigSource>().toEqualTypeOf<'changes$' | 'hash$'>();
+  expectTypeOf<SourceChange['type']>().toEqualTypeOf<'ready' | 'changed' | 'watch-failed'>();
+  expectTypeOf(fileSource).returns.toEqualTypeOf<ConfigSource>();
+  expectTypeOf(composeSources(fileSource([]), fileSource([]))).toEqualTypeOf<ConfigSource>();
+  expectTypeOf(configHash).parameter(0).toEqualTypeOf<ConfigSource>();
+  expectTypeOf(configHash).returns.toEqualTypeOf<Observable<string>>();
+  expectTypeOf(hashFiles).returns.toEqualTypeOf<Observable<string>>();
+  expectTypeOf(watchFiles).returns.toEqualTypeOf<Observable<SourceChange>>();
+  // @ts-expect-error a trigger is one of the three, no bare value
+  void composeSources({ changes$: of(1), hash$: of('') });
+});
+
+it('signals are known to the system', () => {
+  expectTypeOf(signals(['SIGTERM'])).toEqualTypeOf<Observable<NodeJS.Signals>>();
+  // @ts-expect-error there is no such signal
+  void signals(['SIGNONSENSE']);
+});
+
+it('ofType narrows to the members that carry the type', () => {
+  const events$ = new Subject<AgentEvent>();
+  expectTypeOf(events$.pipe(ofType('epoch-exited'))).toEqualTypeOf<Observable<Extract<AgentEvent, { readonly type: 'epoch-exited' }>>>();
+  // @ts-expect-error no event has that type
+  void events$.pipe(ofType('epoch-lost'));
+});
+
+it('the operators keep the types of what flows', () => {
+  expectTypeOf(coalesce<number>(10)).toEqualTypeOf<MonoTypeOperatorFunction<number>>();
+  expectTypeOf(settle<number>()).toEqualTypeOf<OperatorFunction<number, Settled<number>>>();
+  const count = (state: number, event: 'up' | 'down'): Step<number, 'beep'> => [event === 'up' ? state + 1 : state - 1, ['beep']];
+  expectTypeOf(reduceWithEffects(0, count, () => NEVER)).toEqualTypeOf<
+    OperatorFunction<'up' | 'down', Transition<number, 'up' | 'down'>>
+  >();
+});
