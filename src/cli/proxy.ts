@@ -49,6 +49,7 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
   tell('info', 'pilot-agent', { version, node: process.version, pid, role, id: node.id, envoy: found.path });
   const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, env['PATH']));
   if (setpriv === undefined) tell('warn', 'setpriv is not in PATH: an Envoy in its first moments may survive a SIGKILL of the agent');
+  if (sh === undefined) tell('warn', 'sh is not in PATH: an Envoy that is stopped or stuck survives a SIGKILL of the agent');
   if (mkfifo === undefined) tell('warn', "mkfifo is not in PATH: Envoy's log lines are passed on as they are");
   for (const warning of warnings) tell('warn', warning);
 

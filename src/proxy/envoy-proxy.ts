@@ -29,21 +29,29 @@ export interface EnvoyOptions {
   readonly scheduler?: SchedulerLike;
 }
 
+/** A process that has been started and has not ended. */
+interface Running {
+  readonly epoch: number;
+  readonly restartEpoch: number;
+  /** Once it is, it is enough that somebody answers. */
+  seenLive: boolean;
+}
+
 /** An admin endpoint that is handed over may leave a question unanswered: the next one is not to wait for it. In ms. */
 const answerWithin = 500;
 
 /** The proxy as a real Envoy. */
 export function envoyProxy(options: EnvoyOptions): Proxy {
   const { binary, args, admin, addressFile, folder, pairs, drainsAll, tools, onLine, scheduler = asyncScheduler } = options;
-  const restartEpochs = new Map<number, number>();
-  const seen = new Set<number>();
+  const running = new Set<Running>();
   let relieveGuard: (() => void) | undefined;
 
   return {
     run({ epoch, restartEpoch }, signals$) {
       return defer(() => {
-        if (restartEpochs.size === 0) remove(addressFile);
-        restartEpochs.set(epoch, restartEpoch);
+        const own: Running = { epoch, restartEpoch, seenLive: false };
+        if (running.size === 0) remove(addressFile);
+        running.add(own);
         return spawnEnvoy({
           binary,
           args: [...envoyArgs(args, restartEpoch), '--admin-address-path', addressFile],
@@ -53,42 +61,44 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
           onLine: (line) => onLine(line, epoch),
           signals$,
           scheduler,
-        });
-      }).pipe(
-        tap(({ type }) => {
-          if (type === 'spawned' && tools.sh !== undefined) relieveGuard ??= guard(tools.sh, args.baseId);
-        }),
-        finalize(() => {
-          restartEpochs.delete(epoch);
-          seen.delete(epoch);
-          if (restartEpochs.size > 0) return;
-          relieveGuard?.();
-          relieveGuard = undefined;
-          remove(addressFile);
-          remove(sharedMemoryOf(args.baseId));
-        }),
-      );
+        }).pipe(
+          tap(({ type }) => {
+            if (type === 'spawned' && tools.sh !== undefined) relieveGuard ??= guard(tools.sh, args.baseId);
+          }),
+          finalize(() => {
+            running.delete(own);
+            if (running.size > 0) return;
+            relieveGuard?.();
+            relieveGuard = undefined;
+            remove(addressFile);
+            remove(sharedMemoryOf(args.baseId));
+          }),
+        );
+      });
     },
 
     vitals(epoch) {
-      // Who answers is worth 110 KB of JSON until the epoch has been seen LIVE; after that it is enough that somebody does.
-      const known = seen.has(epoch);
-      return admin.request('GET', known ? '/ready' : '/server_info', answerWithin).pipe(
-        map((answer): Vitals => {
-          if (!answer.ok) return admin.located() ? 'silent' : 'unknown';
-          const { status, body } = answer.value;
-          const live = status === 200 && (known || isLive(body, args.baseId, restartEpochs.get(epoch)));
-          if (live) seen.add(epoch);
-          return live ? 'live' : 'up';
-        }),
-      );
+      return defer(() => {
+        const asked = [...running].find((process) => process.epoch === epoch);
+        // Who answers is worth 110 KB of JSON until the epoch has been seen LIVE; after that it is enough that somebody does.
+        const known = asked?.seenLive === true;
+        return admin.request('GET', known ? '/ready' : '/server_info', answerWithin).pipe(
+          map((answer): Vitals => {
+            if (!answer.ok) return admin.located() ? 'silent' : 'unknown';
+            const { status, body } = answer.value;
+            const live = status === 200 && (known || isLive(body, args.baseId, asked?.restartEpoch));
+            if (live && asked !== undefined) asked.seenLive = true;
+            return live ? 'live' : 'up';
+          }),
+        );
+      });
     },
 
     check() {
       return checkPairs(pairs, scheduler).pipe(
         switchMap((verdict) =>
           verdict.ok
-            ? validate({ binary, args: envoyArgs(args, 0), folder, tools, alone: () => restartEpochs.size === 0, scheduler })
+            ? validate({ binary, args: envoyArgs(args, 0), folder, tools, alone: () => running.size === 0, scheduler })
             : of(verdict),
         ),
       );
@@ -112,8 +122,17 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
 }
 
 function isLive(body: string, baseId: number, restartEpoch: number | undefined): boolean {
-  const { state, command_line_options: options } = JSON.parse(body) as ServerInfo;
+  const { state, command_line_options: options } = parseInfo(body);
   return state === 'LIVE' && options?.base_id === String(baseId) && options.restart_epoch === restartEpoch;
+}
+
+/** Somebody else may be where the admin endpoint is looked for, and answer what he likes. */
+function parseInfo(body: string): ServerInfo {
+  try {
+    return (JSON.parse(body) as ServerInfo | null) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /** What is asked of Envoy's `/server_info`. While a child comes up it is still its parent that answers. */

@@ -1,0 +1,270 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { concat, defer, ignoreElements, lastValueFrom, NEVER, type Observable, tap, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { envoyConfig } from '../../demo/envoy-config.ts';
+import { adminClient } from '../../src/admin/admin-client.ts';
+import { findExecutable } from '../../src/envoy/find-executable.ts';
+import { envoyLogFormat } from '../../src/log/envoy-lines.ts';
+import { envoyProxy } from '../../src/proxy/envoy-proxy.ts';
+import { freeBaseId, sharedMemoryOf } from '../../src/proxy/free-base-id.ts';
+import type { Tools } from '../../src/proxy/spawn-envoy.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { proxyContract } from './proxy-contract.ts';
+import type { Life, World } from './stage.ts';
+
+const binary = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
+const inPath = (name: string) => findExecutable(name, process.env['PATH']);
+const allTools: Tools = { mkfifo: inPath('mkfifo'), setpriv: inPath('setpriv'), sh: inPath('sh') };
+
+/** So many lines as fast as a shell can write them, and no time after them. */
+const flood = String.raw`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); printf '2025-01-01T00:00:00.000Z\tinfo\tenvoy main\tline %d\n' $i; done >&2; exit 3`;
+
+interface Settings {
+  readonly life: Life;
+  readonly tools?: Tools;
+  /** Of a shell, in place of Envoy. */
+  readonly script?: string;
+  readonly logLevel?: string;
+  /** What somebody else answers to everything, where Envoy's admin endpoint is looked for. */
+  readonly stranger?: string;
+}
+
+/** A real Envoy on free ports, in a folder of its own, and what has been heard of it. */
+async function makeWorld({ life, tools = allTools, script, logLevel = 'info', stranger }: Settings) {
+  const root = mkdtempSync(join(tmpdir(), 'pilot-agent-contract-'));
+  const folder = join(root, 'run');
+  const certDir = join(root, 'certs');
+  const config = join(root, 'envoy.json');
+  mkdirSync(folder);
+  mkdirSync(certDir);
+  const [adminPort = 0, listenPort = 0] = await freePorts(2);
+  const baseId = freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random);
+
+  const answers: (() => void)[] = [];
+  const upstream = createServer((asked, response) => {
+    answers.push(() => response.end('at last'));
+    asked.resume();
+  }).listen(0, '127.0.0.1');
+  const neighbour = createTcpServer();
+  const servers: Server[] = [upstream, neighbour];
+  await once(upstream, 'listening');
+  if (life === 'finds its port taken') await once(neighbour.listen(listenPort, '127.0.0.1'), 'listening');
+
+  if (stranger !== undefined) {
+    const impostor = createServer((_, response) => void response.end(stranger));
+    servers.push(impostor);
+    await once(impostor.listen(adminPort, '127.0.0.1'), 'listening');
+  }
+
+  const write = (keyPair: boolean) => {
+    const { port } = upstream.address() as AddressInfo;
+    const { admin, ...rest } = envoyConfig({ adminPort, listenPort, upstreamPort: port, ...(keyPair && { certDir }) });
+    writeFileSync(config, JSON.stringify(life === 'has no admin endpoint' ? rest : { admin, ...rest }));
+  };
+  writeFileSync(join(certDir, 'cert-chain.pem'), 'its key is missing');
+  const program = join(root, 'program');
+  if (script !== undefined) writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  write(life === 'fails for want of key.pem');
+
+  const heard: string[] = [];
+  const addressFile = join(folder, 'envoy-admin-address');
+  const proxy = envoyProxy({
+    binary: script !== undefined ? program : life === 'can not be started' ? join(root, 'no-such-envoy') : binary,
+    args: {
+      ...{ config, baseId, drainDuration: 1_000, parentShutdownDuration: 60_000, serviceCluster: 'cluster', serviceNode: 'node' },
+      ...{ ipv6: false, logFormat: envoyLogFormat, logLevel, componentLogLevel: '', concurrency: 1 },
+    },
+    admin: adminClient(addressFile, adminPort),
+    addressFile,
+    folder,
+    pairs: [],
+    drainsAll: false,
+    tools,
+    onLine: ({ message }) => heard.push(message),
+  });
+  const pids = new Set<number>();
+  const processes = () => [...new Set([...pids, ...processesOf(root)])].filter(exists);
+  const fate = async (pid: number) => {
+    if (life !== 'ends cleanly by itself' && life !== 'is killed by somebody else') return;
+    await eventually(async () => (await statusOf(adminPort, '/ready')) === 200, { within: 10_000 });
+    if (life === 'is killed by somebody else') process.kill(pid, 'SIGKILL');
+    else await statusOf(adminPort, '/quitquitquit', 'POST');
+  };
+  const requests: Promise<number>[] = [];
+  const world: World = {
+    proxy: {
+      ...proxy,
+      run: (launch, signals$) =>
+        proxy.run(launch, signals$).pipe(
+          tap((event) => {
+            if (event.type !== 'spawned') return;
+            pids.add(event.pid);
+            void fate(event.pid).catch(() => undefined);
+          }),
+        ),
+    },
+    slack: 250,
+    alive: () => processes().length,
+    remains: () => [
+      ...processes().map((pid) => `process ${pid}`),
+      ...readdirSync(folder),
+      ...[sharedMemoryOf(baseId)].filter((path) => existsSync(path)),
+    ],
+    freeze: (_, pid) => void process.kill(pid, 'SIGSTOP'),
+    thaw: (_, pid) => void process.kill(pid, 'SIGCONT'),
+    spoil: () => write(true),
+    sicken: () => done(() => statusOf(adminPort, '/healthcheck/fail', 'POST')),
+    serves: () => done(() => eventually(async () => (await statusOf(listenPort, '/')) === 200, { within: 10_000 })),
+    refuses: () => done(() => eventually(async () => (await statusOf(listenPort, '/')) === 0, { within: 10_000 })),
+    ask: () =>
+      done(() => {
+        requests.push(statusOf(listenPort, '/slow'));
+        return once(upstream, 'request');
+      }),
+    answer: () =>
+      done(() => {
+        answers.forEach((answer) => answer());
+        return Promise.all(requests);
+      }),
+  };
+  return {
+    world,
+    heard: heard as readonly string[],
+    /** For what a trial that went wrong has left. */
+    dispose: () => {
+      for (const pid of processes()) process.kill(pid, 'SIGKILL');
+      upstream.closeAllConnections();
+      for (const server of servers) server.close();
+      rmSync(sharedMemoryOf(baseId), { force: true });
+      rmSync(root, { recursive: true });
+    },
+  };
+}
+
+/** A trial that may also look at what has been heard. */
+interface EnvoyTrial {
+  in(world: World, heard: readonly string[]): Observable<unknown>;
+}
+
+async function perform(settings: Settings, trial: EnvoyTrial): Promise<void> {
+  const { world, heard, dispose } = await makeWorld(settings);
+  try {
+    await lastValueFrom(trial.in(world, heard), { defaultValue: undefined });
+    expect(world.remains()).toEqual([]);
+  } finally {
+    dispose();
+  }
+}
+
+proxyContract((life, trial) => perform({ life }, trial));
+
+describe('an Envoy that ends', () => {
+  const launch = { epoch: 0, hash: 'hash', restartEpoch: 0 };
+
+  it('has been heard to its last word when its exit is emitted', () =>
+    perform(
+      { life: 'ends cleanly by itself', logLevel: 'trace' },
+      {
+        in(world, heard) {
+          let told: readonly string[] = [];
+          return world.proxy.run(launch, NEVER).pipe(
+            tap({
+              next: ({ type }) => {
+                if (type === 'exited') told = [...heard];
+              },
+              complete: () => {
+                expect(told[0]).toMatch(/^initializing epoch 0/);
+                expect(told.at(-1)).toBe('init manager Server destroyed');
+                expect(heard).toEqual(told);
+              },
+            }),
+          );
+        },
+      },
+    ));
+
+  it('in the middle of a flood of lines has been heard in full, and its last 20 lines are kept', () =>
+    perform(
+      { life: 'serves', script: flood },
+      {
+        in: (world, heard) =>
+          world.proxy.run(launch, NEVER).pipe(
+            tap((event) => {
+              if (event.type === 'spawned') return;
+              const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index + 1}`);
+              expect(heard).toEqual(lines);
+              expect(event.exit).toEqual({ kind: 'failed', code: 3, tail: lines.slice(-20) });
+            }),
+          ),
+      },
+    ));
+
+  it.each([
+    ['setpriv', { setpriv: undefined }],
+    ['sh', { sh: undefined }],
+    ['setpriv and mkfifo', { setpriv: undefined, mkfifo: undefined }],
+  ])('before it has begun is an exit on a machine without %s, too', (_, lack) =>
+    perform(
+      { life: 'can not be started', tools: { ...allTools, ...lack } },
+      {
+        in: (world) =>
+          world.proxy.run(launch, NEVER).pipe(
+            toArray(),
+            tap((events) => expect(events.at(-1)).toMatchObject({ type: 'exited', exit: { kind: 'spawn-failed' } })),
+          ),
+      },
+    ),
+  );
+});
+
+describe('with a stranger where the admin endpoint is looked for', () => {
+  it.each(['hello', '', 'null', '[]', '{"state":"LIVE"}'])('that answers %j to everything, nothing errors, nor is live', (stranger) =>
+    perform(
+      { life: 'has no admin endpoint', stranger },
+      {
+        in: ({ proxy }) =>
+          concat(proxy.vitals(0), proxy.active(), proxy.drain(true), proxy.drain(false)).pipe(
+            toArray(),
+            tap((answers) => expect(answers).toEqual(['up', undefined])),
+          ),
+      },
+    ),
+  );
+});
+
+function done(action: () => Promise<unknown>): Observable<unknown> {
+  return defer(action).pipe(ignoreElements());
+}
+
+/** The status code of an answer, 0 where nobody answers. */
+function statusOf(port: number, path: string, method = 'GET'): Promise<number> {
+  return new Promise((resolve) => {
+    request({ host: '127.0.0.1', port, path, method, agent: false }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+    }).on('error', () => resolve(0)).end(); // prettier-ignore
+  });
+}
+
+/** Not those that are between two programs: they have no command line for a moment. */
+function processesOf(folder: string): number[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => read(`/proc/${pid}/cmdline`).includes(folder)); // prettier-ignore
+}
+
+function exists(pid: number): boolean {
+  return /^\d+ \(.*\) [^ZX]/.test(read(`/proc/${pid}/stat`));
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

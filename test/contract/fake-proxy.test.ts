@@ -1,0 +1,74 @@
+import { EMPTY, type Observable } from 'rxjs';
+import { expect } from 'vitest';
+import { marbles } from '../marbles/support/marbles.ts';
+import { fakeProxy } from '../marbles/support/fake-proxy.ts';
+import { proxyContract } from './proxy-contract.ts';
+import type { Life, World } from './stage.ts';
+
+const diagrams: Record<Life, string> = {
+  serves: 'S',
+  'ends cleanly by itself': 'S 999ms c',
+  'is killed by somebody else': 'S 999ms k',
+  'fails for want of key.pem': 'S 49ms f',
+  'finds its port taken': 'S 49ms p',
+  'can not be started': 'n',
+  'has no admin endpoint': 'S',
+};
+
+proxyContract((life, trial) =>
+  marbles((m) => {
+    const frozen = new Set<number>();
+    let inFlight = 0;
+    let spoiled = false;
+    let sick = false;
+    const mute = life === 'has no admin endpoint';
+    // A halted child leaves its parent to answer; a halted process without one, nobody.
+    const vitals = (epoch: number) => {
+      if (mute) return '?';
+      if (frozen.has(epoch)) return epoch > 0 && !frozen.has(epoch - 1) ? 'u' : 's';
+      return sick ? 'u' : 'u 99ms l';
+    };
+    // The fake reads its script whenever it is asked: what happens to it can be decided meanwhile.
+    const fake = fakeProxy(m, {
+      processes: [diagrams[life], diagrams[life]],
+      get vitals() {
+        return [vitals(0), vitals(1)];
+      },
+      get checks() {
+        return [spoiled ? '(n|)' : '(y|)'];
+      },
+      get active() {
+        return mute || frozen.size > 0 ? '?' : String(inFlight);
+      },
+      get ignoresTerm() {
+        return [...frozen];
+      },
+    });
+    const alive = () => fake.lives.flat().filter(({ unsubscribedFrame }) => unsubscribedFrame === Infinity).length;
+
+    const end: { error?: unknown; completed?: true } = {};
+    const world: World = {
+      proxy: fake.proxy,
+      slack: 0,
+      alive,
+      remains: () => Array.from({ length: alive() }, () => 'a process'),
+      freeze: (epoch) => void frozen.add(epoch),
+      thaw: (epoch) => void frozen.delete(epoch),
+      spoil: () => (spoiled = true),
+      sicken: () => done(() => (sick = true)),
+      serves: () => EMPTY,
+      refuses: () => EMPTY,
+      ask: () => done(() => inFlight++),
+      answer: () => done(() => (inFlight = 0)),
+    };
+    trial.in(world).subscribe({ error: (error: unknown) => (end.error = error), complete: () => (end.completed = true) });
+    m.flush();
+    if ('error' in end) throw end.error as Error;
+    expect(end.completed).toBe(true);
+  })(),
+);
+
+function done(action: () => void): Observable<never> {
+  action();
+  return EMPTY;
+}

@@ -1,0 +1,304 @@
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  endWith,
+  exhaustMap,
+  filter,
+  isObservable,
+  map,
+  type Observable,
+  of,
+  ReplaySubject,
+  Subject,
+  type Subscription,
+  take,
+  tap,
+  throwError,
+  timeout,
+  timer,
+  toArray,
+} from 'rxjs';
+import { expect } from 'vitest';
+import type { Exit } from '../../src/agent/model.ts';
+import type { ProcessEvent, Proxy, Signal, Verdict, Vitals } from '../../src/agent/ports.ts';
+
+/** How the processes of a proxy live: until they are told to end, or not even so long. */
+export type Life =
+  | 'serves'
+  | 'ends cleanly by itself'
+  | 'is killed by somebody else'
+  | 'fails for want of key.pem'
+  | 'finds its port taken'
+  | 'can not be started'
+  | 'has no admin endpoint';
+
+/** A proxy and what is around it. What takes time is an Observable that completes when it is done. */
+export interface World {
+  readonly proxy: Proxy;
+  /** How late an answer may be, for the sake of the machine. In ms. */
+  readonly slack: number;
+  /** How many processes exist. */
+  alive(): number;
+  /** What is left of processes that have ended, and of those that have not. */
+  remains(): readonly string[];
+  /** Halts a process: it neither answers nor heeds SIGTERM. `pid` is what it said of itself. */
+  freeze(epoch: number, pid: number): void;
+  thaw(epoch: number, pid: number): void;
+  /** Makes what is on disk such that no process could start from it. */
+  spoil(): void;
+  /** Makes the newest process say of itself that it is not LIVE. */
+  sicken(): Observable<unknown>;
+  /** Completes when a new client is served. */
+  serves(): Observable<unknown>;
+  /** Completes when a new client is turned away. */
+  refuses(): Observable<unknown>;
+  /** Completes when a request is in flight, which then stays so. */
+  ask(): Observable<unknown>;
+  /** Completes when the requests in flight have their answers. */
+  answer(): Observable<unknown>;
+}
+
+/** A run of a process that somebody has subscribed to. */
+interface Run {
+  readonly run$: Observable<ProcessEvent>;
+  readonly life: Subscription;
+  readonly spawned$: Observable<number>;
+  readonly over$: Observable<unknown>;
+}
+
+/** How long an Envoy may take to come up or to end, and a check. In ms. */
+const patience = 10_000;
+/** How long a process may live on after it was unsubscribed from. In ms. */
+const lastSecond = 1_000;
+
+/** What can be done with a proxy, each as an Observable that completes when it is done, and a log of what is observed meanwhile. */
+export class Stage {
+  readonly log: string[] = [];
+  readonly #world: World;
+  readonly #proxy: Proxy;
+  readonly #runs = new Map<string, Run>();
+  readonly #orders = new Map<number, Subject<Signal>>();
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#proxy = world.proxy;
+  }
+
+  launch(epoch: number, restartEpoch = epoch, signals$?: Observable<Signal>): Observable<never> {
+    return step(() => this.#start(String(epoch), this.#launch(epoch, restartEpoch, signals$)));
+  }
+
+  /** Subscribes once more to what was launched. */
+  again(epoch: number): Observable<never> {
+    return step(() => this.#start(`${epoch} again`, this.#run(epoch).run$));
+  }
+
+  /** Calls the method, and leaves it at that. */
+  unsubscribed(method: keyof Proxy): Observable<never> {
+    return step(() => {
+      const called$ =
+        method === 'run'
+          ? this.#launch(0, 0)
+          : method === 'drain'
+            ? this.#proxy.drain(true)
+            : method === 'vitals'
+              ? this.#proxy.vitals(0)
+              : this.#proxy[method]();
+      expect(isObservable(called$)).toBe(true);
+    });
+  }
+
+  spawned(epoch: number): Observable<unknown> {
+    return this.#pid(epoch).pipe(tap(() => this.log.push(`${epoch} spawned`)));
+  }
+
+  ended(epoch: number): Observable<unknown> {
+    return defer(() => this.#run(epoch).over$).pipe(take(1), timeout(patience));
+  }
+
+  signal(epoch: number, signal: Signal): Observable<never> {
+    return step(() => this.#orders.get(epoch)?.next(signal));
+  }
+
+  leave(name: number | string): Observable<never> {
+    return step(() => this.#run(name).life.unsubscribe());
+  }
+
+  freeze(epoch: number): Observable<unknown> {
+    return this.#pid(epoch).pipe(tap((pid) => this.#world.freeze(epoch, pid)));
+  }
+
+  thaw(epoch: number): Observable<unknown> {
+    return this.#pid(epoch).pipe(tap((pid) => this.#world.thaw(epoch, pid)));
+  }
+
+  count(): Observable<never> {
+    return step(() => this.log.push(`${this.#world.alive()} processes`));
+  }
+
+  /** Completes when so many processes are left, within a second. */
+  left(number: number): Observable<unknown> {
+    const alive$ = defer(() => of(this.#world.alive()));
+    return until(alive$, number, lastSecond + this.#world.slack).pipe(tap(() => this.log.push(`${number} left`)));
+  }
+
+  /** Unsubscribes from whatever still runs; completes when nothing is left of it. */
+  cleared(): Observable<unknown> {
+    for (const { life } of this.#runs.values()) life.unsubscribe();
+    const remains$ = defer(() => of(this.#world.remains().join()));
+    return until(remains$, '', lastSecond + this.#world.slack);
+  }
+
+  /** Asks until that is the answer. */
+  until(epoch: number, vitals: Vitals): Observable<unknown> {
+    return until(this.#proxy.vitals(epoch), vitals, patience).pipe(tap(() => this.log.push(`${epoch} ${vitals}`)));
+  }
+
+  /** Asks five times, and tells each answer that differs from those before. */
+  stays(epoch: number): Observable<unknown> {
+    return concat(...Array.from({ length: 5 }, () => this.#proxy.vitals(epoch))).pipe(
+      toArray(),
+      tap((answers) => this.log.push(`${epoch} stays ${[...new Set(answers)].join(', ')}`)),
+    );
+  }
+
+  untilIdle(): Observable<unknown> {
+    return until(this.#proxy.active(), 0, patience).pipe(tap(() => this.log.push('idle')));
+  }
+
+  vitals(epoch: number): Observable<unknown> {
+    return this.#asked('vitals', this.#proxy.vitals(epoch), 1_000);
+  }
+
+  active(): Observable<unknown> {
+    return this.#asked('active', this.#proxy.active(), 1_000);
+  }
+
+  drain(graceful: boolean): Observable<unknown> {
+    return this.#asked('drain', this.#proxy.drain(graceful), 2_000);
+  }
+
+  check(): Observable<unknown> {
+    return this.#asked('check', this.#proxy.check().pipe(map(tellVerdict)), patience);
+  }
+
+  giveUpCheck(): Observable<never> {
+    return step(() => this.#proxy.check().subscribe().unsubscribe());
+  }
+
+  spoil(): Observable<never> {
+    return step(() => this.#world.spoil());
+  }
+
+  sicken(): Observable<unknown> {
+    return defer(() => this.#world.sicken());
+  }
+
+  serves(): Observable<unknown> {
+    return defer(() => this.#world.serves());
+  }
+
+  refuses(): Observable<unknown> {
+    return defer(() => this.#world.refuses());
+  }
+
+  ask(): Observable<unknown> {
+    return defer(() => this.#world.ask());
+  }
+
+  answer(): Observable<unknown> {
+    return defer(() => this.#world.answer());
+  }
+
+  #launch(epoch: number, restartEpoch: number, signals$?: Observable<Signal>): Observable<ProcessEvent> {
+    const orders$ = new Subject<Signal>();
+    this.#orders.set(epoch, orders$);
+    return this.#proxy.run({ epoch, hash: 'hash', restartEpoch }, signals$ ?? orders$);
+  }
+
+  #start(name: string, run$: Observable<ProcessEvent>): void {
+    const spawned$ = new ReplaySubject<number>(1);
+    const over$ = new ReplaySubject<unknown>(1);
+    let events = '';
+    const obey = (event: string) => {
+      events += `${event} `;
+      if (!/^(spawned )?(exited (completed )?)?$/.test(events)) this.log.push(`${name} broke the order: ${events}`);
+    };
+    const life = run$.subscribe({
+      next: (event) => {
+        obey(event.type);
+        if (event.type === 'spawned') spawned$.next(event.pid);
+        else this.log.push(`${name} exited: ${tell(event.exit)}`);
+      },
+      error: (error: unknown) => this.log.push(`${name} errored: ${String(error)}`),
+      complete: () => {
+        obey('completed');
+        this.log.push(`${name} completed`);
+      },
+    });
+    life.add(() => over$.next(undefined)); // by then its own teardown has been
+    this.#runs.set(name, { run$, life, spawned$, over$ });
+  }
+
+  #run(name: number | string): Run {
+    const run = this.#runs.get(String(name));
+    if (run === undefined) throw new Error(`nobody has launched ${name}`);
+    return run;
+  }
+
+  #pid(epoch: number): Observable<number> {
+    return defer(() => this.#run(epoch).spawned$).pipe(take(1), timeout(patience));
+  }
+
+  /** Asks once, and tells all that was said within the time. */
+  #asked(name: string, answer$: Observable<unknown>, within: number): Observable<unknown> {
+    return answer$.pipe(
+      map(String),
+      endWith('completed'),
+      catchError((error: unknown) => of(`errored: ${String(error)}`)),
+      toArray(),
+      map((answers) => answers.join(', ')),
+      timeout({ first: within + this.#world.slack, with: () => of(`nothing within ${within} ms`) }),
+      tap((answers) => this.log.push(`${name}: ${answers}`)),
+    );
+  }
+}
+
+function step(action: () => unknown): Observable<never> {
+  return defer(() => {
+    action();
+    return EMPTY;
+  });
+}
+
+/** Asks until that is the answer; errors with the last one if it is not in time. */
+function until<T>(answer$: Observable<T>, wanted: T, within: number): Observable<unknown> {
+  let last: unknown = 'nothing';
+  return timer(0, 10).pipe(
+    exhaustMap(() => answer$),
+    tap((answer) => (last = answer)),
+    filter((answer) => answer === wanted),
+    take(1),
+    timeout({ first: within, with: () => throwError(() => new Error(`not ${String(wanted)} within ${within} ms, but ${String(last)}`)) }),
+  );
+}
+
+function tell(exit: Exit): string {
+  if (exit.kind === 'clean') return 'clean';
+  if (exit.kind === 'signaled') return `signaled ${exit.signal}`;
+  if (exit.kind === 'spawn-failed') return `spawn-failed, ${isOneLine(exit.reason) ? 'in one line' : `in several: ${exit.reason}`}`;
+  const { code, tail, addressTaken } = exit;
+  const address = addressTaken === undefined ? '' : `, address ${/^\S+:\d+$/.test(addressTaken) ? 'taken' : addressTaken}`;
+  return `failed ${code}${tail.some((line) => line.includes('key.pem')) ? ', says key.pem' : ''}${address}`;
+}
+
+function tellVerdict(verdict: Verdict): string {
+  if (verdict.ok) return 'accepted';
+  return `refused ${isOneLine(verdict.reason) ? 'in one line' : `in several: ${verdict.reason}`}`;
+}
+
+function isOneLine(text: string): boolean {
+  return /^\S.*$/.test(text);
+}
