@@ -1,7 +1,7 @@
 export { agent, type AgentTransition, type Inputs } from './agent/agent.ts';
 export { initialState } from './agent/initial-state.ts';
 export type { World } from './agent/interpret.ts';
-export type { AgentEvent, AgentState, AwaitedParent, Claim, Crashes, Effect, Epoch, Exit, Outcome, Stage } from './agent/model.ts';
+export type { AgentEvent, AgentState, AwaitedParent, Claim, Effect, Epoch, Exit, Outcome, Stage } from './agent/model.ts';
 export { narrate, type NarratedLine } from './agent/narrate.ts';
 export type { Launch, ProcessEvent, Proxy, Signal, Verdict, Vitals } from './agent/ports.ts';
 export { reducer, type RestartPolicy } from './agent/reducer.ts';

@@ -8,7 +8,7 @@ export const initialState: AgentState = {
   claim: undefined,
   wanted: undefined,
   refused: undefined,
-  crashes: undefined,
+  crashes: 0,
   served: false,
   examined: undefined,
   asked: 0,

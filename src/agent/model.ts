@@ -32,14 +32,6 @@ export interface Claim {
   readonly parentStuck: boolean;
 }
 
-/** Crashes since the budget was last full. */
-export interface Crashes {
-  readonly count: number;
-  readonly last: Exit;
-  /** A restart is due after its back-off. */
-  readonly retrying: boolean;
-}
-
 /** Why the agent ends. */
 export type Outcome =
   | { readonly kind: 'asked' }
@@ -58,7 +50,8 @@ export interface AgentState {
   readonly wanted: string | undefined;
   /** The newest reading, if it can not work. */
   readonly refused: { readonly hash: string; readonly reason: string } | undefined;
-  readonly crashes: Crashes | undefined;
+  /** Since the budget was last full. */
+  readonly crashes: number;
   /** An Envoy has been LIVE once. */
   readonly served: boolean;
   /** How the first Envoy ended, while it is found out whether its configuration is why. */

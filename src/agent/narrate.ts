@@ -78,8 +78,8 @@ function decide(before: AgentState, state: AgentState): readonly NarratedLine[] 
   if (state.claim === undefined && before.claim !== undefined && state.lastEpoch === before.lastEpoch && state.refused === before.refused) {
     lines.push({ level: 'info', msg: 'new epoch is not needed any more', epoch: before.claim.epoch });
   }
-  if (state.crashes !== undefined && state.crashes.count !== before.crashes?.count) {
-    lines.push({ level: 'warn', msg: 'Envoy is started again after a pause', attempt: state.crashes.count });
+  if (state.crashes > before.crashes) {
+    lines.push({ level: 'warn', msg: 'Envoy is started again after a pause', attempt: state.crashes });
   }
   if (state.phase === 'stopped') lines.push({ level: 'info', msg: 'no Envoy is left' });
   return lines;

@@ -42,8 +42,7 @@ const claim = (state: AgentState, byHand = false): AgentStep => {
     const claimed = { ...state.claim, hash, byHand: byHand || state.claim.byHand };
     return [{ ...state, claim: claimed }, claimed.stage === 'checking' ? [{ type: 'check', hash }] : []];
   }
-  const crashes = state.crashes && { ...state.crashes, retrying: false };
-  return andThen([{ ...state, examined: undefined, crashes }, [{ type: 'cancel-retry' }]], (next) =>
+  return andThen([{ ...state, examined: undefined }, [{ type: 'cancel-retry' }]], (next) =>
     takeTurn(next, { epoch: state.lastEpoch + 1, hash, stage: 'waiting', byHand, parentStuck: false }),
   );
 };
@@ -79,21 +78,22 @@ const launch = (state: AgentState): AgentStep => {
   ];
 };
 
+const stopEach = (state: AgentState): AgentStep => [
+  { ...state, epochs: new Map([...state.epochs].map(([number, epoch]) => [number, { ...epoch, stage: 'stopping' }])) },
+  [...state.epochs.keys()].map((epoch) => ({ type: 'stop', epoch })),
+];
+
 /** Tells every process to end; the last one's exit ends the agent. */
 const stopAll = (state: AgentState, outcome: Outcome): AgentStep => {
-  const epochs = new Map([...state.epochs].map(([number, epoch]) => [number, { ...epoch, stage: 'stopping' as const }]));
-  const phase = epochs.size === 0 ? 'stopped' : 'stopping';
-  return andThen([{ ...state, epochs, phase, outcome }, [{ type: 'cancel-retry' }, ...stops(epochs)]], withdraw);
+  const phase = state.epochs.size === 0 ? 'stopped' : 'stopping';
+  return andThen(andThen([{ ...state, phase, outcome }, [{ type: 'cancel-retry' }]], stopEach), withdraw);
 };
-
-const stops = (epochs: ReadonlyMap<number, Epoch>): readonly Effect[] => [...epochs.keys()].map((epoch) => ({ type: 'stop', epoch }));
 
 /** Makes way for an Envoy without a parent. Its claim is launched when the last process is gone. */
-const replace = (state: AgentState): AgentStep => {
-  if (state.claim === undefined || state.epochs.size === 0) return launch(state);
-  const epochs = new Map([...state.epochs].map(([number, epoch]) => [number, { ...epoch, stage: 'stopping' as const }]));
-  return [{ ...state, epochs, claim: { ...state.claim, stage: 'replacing' } }, stops(epochs)];
-};
+const replace = (state: AgentState): AgentStep =>
+  state.claim === undefined || state.epochs.size === 0
+    ? launch(state)
+    : stopEach({ ...state, claim: { ...state.claim, stage: 'replacing' } });
 
 const terminate = (state: AgentState): AgentStep => {
   const asked = state.asked + 1;
@@ -120,10 +120,8 @@ const terminate = (state: AgentState): AgentStep => {
 export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState, event: AgentEvent) => AgentStep {
   /** Starts a crashed Envoy again after a while, or ends with it. While an older one serves there is no reason to end. */
   const crash = (state: AgentState, exit: Exit): AgentStep => {
-    const count = state.crashes?.count ?? 0;
-    const spent = onCrash === 'exit' || (budget !== 0 && count >= budget);
-    if (!spent)
-      return [{ ...state, crashes: { count: count + 1, last: exit, retrying: true } }, [{ type: 'retry', delay: backOff(count) }]];
+    const spent = onCrash === 'exit' || (budget !== 0 && state.crashes >= budget);
+    if (!spent) return [{ ...state, crashes: state.crashes + 1 }, [{ type: 'retry', delay: backOff(state.crashes) }]];
     return newestEpoch(state)?.stage === 'live' ? stay(state) : stopAll(state, { kind: 'envoy', exit });
   };
 
@@ -162,7 +160,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
       case 'config-changed': {
         const next: AgentState = { ...state, wanted: event.hash };
         if (state.phase !== 'running') return stay(next);
-        const refilled: AgentState = { ...next, crashes: undefined, refused: undefined };
+        const refilled: AgentState = { ...next, crashes: 0, refused: undefined };
         if (event.hash !== applied(state) || state.claim?.byHand === true) return claim(refilled);
         return andThen([refilled, [{ type: 'cancel-retry' }]], withdraw);
       }
@@ -212,7 +210,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
       case 'epoch-hung':
         return [state, state.epochs.has(event.epoch) ? [{ type: 'kill', epoch: event.epoch }] : []];
       case 'epoch-stable':
-        return stay(newestEpoch(state)?.number === event.epoch ? { ...state, crashes: undefined } : state);
+        return stay(newestEpoch(state)?.number === event.epoch ? { ...state, crashes: 0 } : state);
       case 'epoch-exited':
         return exited(state, event.epoch, event.exit);
       case 'retry-due':

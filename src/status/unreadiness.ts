@@ -8,7 +8,7 @@ export function unreadiness(state: AgentState): string | undefined {
   const newest = newestEpoch(state);
   if (newest === undefined) {
     if (state.refused !== undefined) return `Envoy is not running: configuration refused: ${state.refused.reason}`;
-    return state.crashes === undefined ? 'Envoy has not been started yet' : 'Envoy has crashed and waits to be started again';
+    return state.lastEpoch < 0 ? 'Envoy has not been started yet' : 'Envoy has crashed and waits to be started again';
   }
   if (newest.stage === 'stopping') return 'Envoy is being replaced';
   if (newest.stage === 'retiring') return 'Envoy has crashed and waits to be started again';

@@ -114,6 +114,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', st
     alive: () => processes().length,
     remains: () => [
       ...processes().map((pid) => `process ${pid}`),
+      ...guardsOf(baseId).map((pid) => `guard ${pid}`),
       ...readdirSync(folder),
       ...[sharedMemoryOf(baseId)].filter((path) => existsSync(path)),
     ],
@@ -139,7 +140,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', st
     heard: heard as readonly string[],
     /** For what a trial that went wrong has left. */
     dispose: () => {
-      for (const pid of processes()) process.kill(pid, 'SIGKILL');
+      for (const pid of [...processes(), ...guardsOf(baseId)]) process.kill(pid, 'SIGKILL');
       upstream.closeAllConnections();
       for (const server of servers) server.close();
       rmSync(sharedMemoryOf(baseId), { force: true });
@@ -157,7 +158,7 @@ async function perform(settings: Settings, trial: EnvoyTrial): Promise<void> {
   const { world, heard, dispose } = await makeWorld(settings);
   try {
     await lastValueFrom(trial.in(world, heard), { defaultValue: undefined });
-    expect(world.remains()).toEqual([]);
+    await eventually(() => world.remains().length === 0, { within: 1_000 + world.slack });
   } finally {
     dispose();
   }
@@ -252,9 +253,18 @@ function statusOf(port: number, path: string, method = 'GET'): Promise<number> {
   });
 }
 
+/** The processes that would end the Envoys if this one died. */
+function guardsOf(baseId: number): number[] {
+  return pidsWhere('environ', `PILOT_AGENT_BASE_ID=${baseId}\0`).filter(exists);
+}
+
 /** Not those that are between two programs: they have no command line for a moment. */
 function processesOf(folder: string): number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => read(`/proc/${pid}/cmdline`).includes(folder)); // prettier-ignore
+  return pidsWhere('cmdline', folder);
+}
+
+function pidsWhere(file: 'cmdline' | 'environ', text: string): number[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => read(`/proc/${pid}/${file}`).includes(text)); // prettier-ignore
 }
 
 function exists(pid: number): boolean {

@@ -75,7 +75,7 @@ const promises: Record<string, Promised> = {
     (state.outcome !== undefined) !== (state.phase === 'stopping' || state.phase === 'stopped') && 'the outcome does not fit the phase',
 
   'counts no more crashes than its budget': ({ state, policy: { budget } }) =>
-    budget > 0 && (state.crashes?.count ?? 0) > budget && `${state.crashes?.count ?? 0} crashes`,
+    budget > 0 && state.crashes > budget && `${state.crashes} crashes`,
 
   'never dies: without an Envoy that serves or starts, something is on its way': ({ state, world }) =>
     state.phase === 'running' &&
@@ -109,9 +109,6 @@ const promises: Record<string, Promised> = {
   'has no turn waiting behind another': ({ world }) => world.turns.length > 1 && 'two turns are outstanding',
 
   'claims only while it runs': ({ state }) => state.phase !== 'running' && state.claim !== undefined && 'a claim is left',
-
-  'says that a restart is due only if it is': ({ state, world }) =>
-    state.phase === 'running' && state.crashes?.retrying === true && !world.retry && 'no retry is outstanding',
 
   'watches the newest epoch that exists, while it runs': ({ state, world }) => {
     const newest = newestEpoch(state);

@@ -129,7 +129,7 @@ describe('a change', () => {
       given: [...serving, ended(0, killed)],
       when: changed('b'),
       then: ['cancel-retry', 'await-turn 1'],
-      state: { crashes: undefined },
+      state: { crashes: 0 },
     },
     {
       what: 'forgets a refusal',
@@ -192,7 +192,7 @@ describe('an exit', () => {
       given: serving,
       when: ended(0, killed),
       then: ['retry in 200'],
-      state: { crashes: { count: 1, last: killed, retrying: true } },
+      state: { crashes: 1 },
     },
     {
       what: 'ends the agent where the policy is exit',
@@ -230,7 +230,7 @@ describe('an exit', () => {
       given: [...serving, changed('b')],
       when: ended(0, killed),
       then: [],
-      state: { phase: 'running', crashes: undefined },
+      state: { phase: 'running', crashes: 0 },
     },
     {
       what: 'of a second child replaces a parent that retires',
@@ -250,7 +250,7 @@ describe('an exit', () => {
       given: [changed('a'), granted(0)],
       when: ended(0, failed),
       then: ['check a'],
-      state: { examined: failed, crashes: undefined },
+      state: { examined: failed, crashes: 0 },
     },
     {
       what: 'of a first epoch that was examined in vain is a crash',
@@ -280,14 +280,14 @@ describe('an epoch', () => {
       given: [...serving, ended(0, killed), due, granted(1), accepted('a'), live(1)],
       when: { type: 'epoch-stable', epoch: 1 },
       then: [],
-      state: { crashes: undefined },
+      state: { crashes: 0 },
     },
     {
       what: 'refills nothing when it is not the newest any more',
       given: [...handingOver, ended(1, killed), due, granted(2), accepted('b')],
       when: { type: 'epoch-stable', epoch: 0 },
       then: [],
-      state: { crashes: { count: 1, last: killed, retrying: false } },
+      state: { crashes: 1 },
     },
     { what: 'exists without consequence', given: [changed('a'), granted(0)], when: { type: 'epoch-spawned', epoch: 0, pid: 7 }, then: [] },
     {

@@ -9,7 +9,7 @@ const epochs = (...stages: readonly Stage[]): Pick<AgentState, 'epochs'> => ({
 const silent = (stage: Stage): Pick<AgentState, 'epochs'> => ({
   epochs: new Map([[0, { hash: 'a', restartEpoch: 0, stage, answering: false }]]),
 });
-const crashes = { count: 1, last: { kind: 'failed', code: 1, tail: [] }, retrying: true } as const;
+const crashed = { lastEpoch: 0, crashes: 1 };
 const refused = { hash: 'b', reason: 'key.pem: the key does not parse' };
 
 describe('unreadiness', () => {
@@ -22,16 +22,16 @@ describe('unreadiness', () => {
     { what: 'an epoch is silent', state: silent('live'), reason: 'Envoy does not answer' },
     { what: 'an epoch is silent while it starts', state: silent('starting'), reason: 'Envoy does not answer' },
     { what: 'a change was refused, and the old epoch serves', state: { ...epochs('live'), refused }, reason: undefined },
-    { what: 'a crash was made good', state: { ...epochs('live'), crashes: { ...crashes, retrying: false } }, reason: undefined },
-    { what: 'Envoy has crashed', state: { crashes }, reason: 'Envoy has crashed and waits to be started again' },
+    { what: 'a crash was made good', state: { ...epochs('live'), ...crashed }, reason: undefined },
+    { what: 'Envoy has crashed', state: crashed, reason: 'Envoy has crashed and waits to be started again' },
     {
       what: 'the child has crashed, and its parent drains already',
-      state: { ...epochs('retiring'), crashes },
+      state: { ...epochs('retiring'), ...crashed },
       reason: 'Envoy has crashed and waits to be started again',
     },
     {
       what: 'Envoy has crashed, and what is on disk is refused',
-      state: { crashes, refused },
+      state: { ...crashed, refused },
       reason: 'Envoy is not running: configuration refused: key.pem: the key does not parse',
     },
     { what: 'an epoch makes way for the next', state: epochs('stopping'), reason: 'Envoy is being replaced' },
