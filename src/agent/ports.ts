@@ -33,7 +33,7 @@ export interface Proxy {
   /** Tries what is on disk now without touching a running process. Emits one verdict and completes. Never errors. */
   check(): Observable<Verdict>;
   /**
-   * Asks the newest process to drain: `graceful` keeps serving and says goodbye, otherwise listeners close. Completes within two seconds.
+   * Asks the newest process to drain: `graceful` keeps serving and says goodbye, otherwise listeners close. Completes when both of its questions are answered, or have had a second each.
    * Never errors.
    */
   drain(graceful: boolean): Observable<never>;
