@@ -1,6 +1,7 @@
+import { profile } from './profile.ts';
 import { start } from './start.ts';
 
-const benches: Readonly<Record<string, (rounds?: number) => Promise<void>>> = { start };
+const benches: Readonly<Record<string, (rounds?: number) => Promise<void>>> = { profile, start };
 const [name = '', rounds] = process.argv.slice(2);
 const bench = benches[name];
 if (bench === undefined) {
