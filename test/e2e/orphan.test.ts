@@ -53,8 +53,13 @@ it('an Envoy that is stopped does not outlive its agent, nor does anything that 
   agent.kill('SIGKILL');
   await agent.exit;
   await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
-  await eventually(() => !existsSync(`/proc/${guard}`), { within: 2_000 });
+  await eventually(() => hasEnded(guard), { within: 2_000 });
 });
+
+/** A process whose new parent has not asked for its exit yet has ended too. */
+function hasEnded(pid: number): boolean {
+  return !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+}
 
 /** The children of an agent that wait for its end. */
 function guardsOf(agent: number): readonly number[] {
