@@ -1,4 +1,4 @@
-import { map, merge, type Observable, takeWhile } from 'rxjs';
+import { concat, map, merge, type Observable, takeWhile } from 'rxjs';
 import { reduceWithEffects, type Transition } from '../operators/reduce-with-effects.ts';
 import { initialState } from './initial-state.ts';
 import { interpret, type World } from './interpret.ts';
@@ -7,6 +7,8 @@ import { reducer, type RestartPolicy } from './reducer.ts';
 
 /** What moves the agent from outside. */
 export interface Inputs {
+  /** The files that are still missing of those that the first epoch waits for; `hash$` is not looked at before it has completed. */
+  readonly awaited$: Observable<readonly string[]>;
   /** Says what an Envoy would be started from now; each value that differs from the one before is a change. The first one starts the first epoch. */
   readonly hash$: Observable<string>;
   /** A restart by hand: what an Envoy would be started from now. */
@@ -25,12 +27,19 @@ export type AgentTransition = Transition<AgentState, AgentEvent>;
  *
  * Cold: a subscription is an agent with processes of its own. Unsubscribing kills them. Errors only by a bug.
  */
-export function agent({ hash$, restart$, reopen$, terminate$ }: Inputs, policy: RestartPolicy, world: World): Observable<AgentTransition> {
+export function agent(
+  { awaited$, hash$, restart$, reopen$, terminate$ }: Inputs,
+  policy: RestartPolicy,
+  world: World,
+): Observable<AgentTransition> {
   return merge(
     terminate$.pipe(map((by): AgentEvent => ({ type: 'terminate-requested', by }))),
     reopen$.pipe(map((): AgentEvent => ({ type: 'reopen-requested' }))),
     restart$.pipe(map((hash): AgentEvent => ({ type: 'restart-requested', hash }))),
-    hash$.pipe(map((hash): AgentEvent => ({ type: 'config-changed', hash }))),
+    concat(
+      awaited$.pipe(map((missing): AgentEvent => ({ type: 'files-awaited', missing }))),
+      hash$.pipe(map((hash): AgentEvent => ({ type: 'config-changed', hash }))),
+    ),
   ).pipe(
     reduceWithEffects<AgentState, AgentEvent, Effect>(initialState, reducer(policy), interpret(world)),
     takeWhile(({ state }) => state.phase !== 'stopped', true),

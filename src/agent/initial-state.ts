@@ -6,6 +6,7 @@ export const initialState: AgentState = {
   lastEpoch: -1,
   epochs: new Map(),
   claim: undefined,
+  awaited: [],
   wanted: undefined,
   refused: undefined,
   crashes: 0,

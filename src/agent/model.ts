@@ -46,6 +46,8 @@ export interface AgentState {
   /** The processes that exist, by epoch, oldest first. */
   readonly epochs: ReadonlyMap<number, Epoch>;
   readonly claim: Claim | undefined;
+  /** Files that the first epoch waits for. */
+  readonly awaited: readonly string[];
   /** The newest hash that was read. */
   readonly wanted: string | undefined;
   /** The newest reading, if it can not work. */
@@ -63,6 +65,8 @@ export interface AgentState {
 
 /** What has happened. */
 export type AgentEvent =
+  /** The first epoch waits for these files, or, with none, no longer. */
+  | { readonly type: 'files-awaited'; readonly missing: readonly string[] }
   /** The files that Envoy is started from say something else than before. */
   | { readonly type: 'config-changed'; readonly hash: string }
   /** A new epoch is wanted by hand, whatever the files say. */

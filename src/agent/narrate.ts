@@ -18,10 +18,21 @@ export function narrate({ event, before, state }: AgentTransition): readonly Nar
 
 function tell(event: AgentTransition['event'], before: AgentState): readonly NarratedLine[] {
   switch (event.type) {
+    case 'files-awaited':
+      return event.missing.length === 0
+        ? [{ level: 'info', msg: 'the files that were waited for are there' }]
+        : [{ level: 'info', msg: 'waiting for files', missing: event.missing }];
     case 'config-changed':
-      return before.wanted === undefined
-        ? [{ level: 'info', msg: 'configuration read', hash: shortHash(event.hash) }]
-        : [{ level: 'info', msg: 'configuration changed', hash: shortHash(event.hash) }];
+      return [
+        ...(before.awaited.length === 0
+          ? []
+          : [{ level: 'warn' as const, msg: 'files are still missing: the agent goes on without them', missing: before.awaited }]),
+        {
+          level: 'info',
+          msg: before.wanted === undefined ? 'configuration read' : 'configuration changed',
+          hash: shortHash(event.hash),
+        },
+      ];
     case 'restart-requested':
       return [{ level: 'info', msg: 'restart requested', hash: shortHash(event.hash) }];
     case 'terminate-requested':

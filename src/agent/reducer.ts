@@ -157,8 +157,10 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
 
   return (state, event) => {
     switch (event.type) {
+      case 'files-awaited':
+        return stay({ ...state, awaited: event.missing });
       case 'config-changed': {
-        const next: AgentState = { ...state, wanted: event.hash };
+        const next: AgentState = { ...state, wanted: event.hash, awaited: [] };
         if (state.phase !== 'running') return stay(next);
         const refilled: AgentState = { ...next, crashes: 0, refused: undefined };
         if (event.hash !== applied(state) || state.claim?.byHand === true) return claim(refilled);

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import {
   BehaviorSubject,
   connect,
+  EMPTY,
   filter,
   ignoreElements,
   map,
@@ -83,6 +84,7 @@ export function runAgent(config: AgentConfig, { proxy, admin, terminal, tell }: 
   );
   const life$ = agent(
     {
+      awaited$: EMPTY,
       hash$: configHash({ changes$, hash$ }, { minDelay: config.minDelay }),
       restart$: signals(terminal ? [] : ['SIGHUP']).pipe(switchMap(() => hash$)),
       reopen$: signals(['SIGUSR1']),

@@ -8,6 +8,7 @@ export function unreadiness(state: AgentState): string | undefined {
   const newest = newestEpoch(state);
   if (newest === undefined) {
     if (state.refused !== undefined) return `Envoy is not running: configuration refused: ${state.refused.reason}`;
+    if (state.awaited.length > 0) return `waiting for ${state.awaited.join(', ')}`;
     return state.lastEpoch < 0 ? 'Envoy has not been started yet' : 'Envoy has crashed and waits to be started again';
   }
   if (newest.stage === 'stopping') return 'Envoy is being replaced';

@@ -22,6 +22,7 @@ const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, r
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const silent = (epoch: number): AgentEvent => ({ type: 'epoch-silent', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
+const missing = (...files: readonly string[]): AgentEvent => ({ type: 'files-awaited', missing: files });
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
 const clean: Exit = { kind: 'clean' };
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: ['bye'] };
@@ -48,6 +49,27 @@ const started = { level: 'warn', msg: 'Envoy is started again after a pause', at
 const nobody = { level: 'info', msg: 'no Envoy is left' };
 
 const cases: readonly Case[] = [
+  {
+    what: 'files that the first epoch waits for',
+    given: [],
+    when: missing('/certs/key.pem'),
+    lines: [{ level: 'info', msg: 'waiting for files', missing: ['/certs/key.pem'] }],
+  },
+  {
+    what: 'the files that were waited for are there',
+    given: [missing('/certs/key.pem')],
+    when: missing(),
+    lines: [{ level: 'info', msg: 'the files that were waited for are there' }],
+  },
+  {
+    what: 'the files that were waited for have not come',
+    given: [missing('/certs/key.pem')],
+    when: changed(a),
+    lines: [
+      { level: 'warn', msg: 'files are still missing: the agent goes on without them', missing: ['/certs/key.pem'] },
+      { level: 'info', msg: 'configuration read', hash: 'aaaaaaaa' },
+    ],
+  },
   { what: 'the first reading', given: [], when: changed(a), lines: [{ level: 'info', msg: 'configuration read', hash: 'aaaaaaaa' }] },
   {
     what: 'a change',
@@ -265,6 +287,7 @@ describe('narrate', () => {
 
   it('has a case above for each type of event', () => {
     const types: Readonly<Record<AgentEvent['type'], true>> = {
+      'files-awaited': true,
       'config-changed': true,
       'restart-requested': true,
       'terminate-requested': true,

@@ -15,6 +15,11 @@ const refused = { hash: 'b', reason: 'key.pem: the key does not parse' };
 describe('unreadiness', () => {
   it.each<{ what: string; state: Partial<AgentState>; reason: string | undefined }>([
     { what: 'nothing has been started', state: {}, reason: 'Envoy has not been started yet' },
+    {
+      what: 'certificates are waited for',
+      state: { awaited: ['/c/key.pem', '/c/root.pem'] },
+      reason: 'waiting for /c/key.pem, /c/root.pem',
+    },
     { what: 'the first epoch starts: Envoy knows', state: epochs('starting'), reason: undefined },
     { what: 'an epoch is LIVE', state: epochs('live'), reason: undefined },
     { what: 'a child starts beside a LIVE parent', state: epochs('live', 'starting'), reason: undefined },
