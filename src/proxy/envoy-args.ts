@@ -1,6 +1,5 @@
 /** What Envoy is started with, whatever the epoch. Durations in ms. */
 export interface EnvoyArgs {
-  readonly config: string;
   readonly baseId: number;
   readonly drainDuration: number;
   readonly parentShutdownDuration: number;
@@ -15,14 +14,22 @@ export interface EnvoyArgs {
   readonly concurrency: number;
 }
 
+/** What differs from one epoch to the next. */
+export interface EpochArgs {
+  readonly config: string;
+  /** YAML that Envoy lays over its configuration; '' for none. */
+  readonly override: string;
+  readonly restartEpoch: number;
+}
+
 /**
  * Envoy's argument vector, in the order of the Go agent 1.6 without what Envoy 1.36 no longer knows, and with what keeps epochs safe.
  *
  * `--skip-hot-restart-on-no-parent` goes with a parent only: without one Envoy 1.36 warns of a failed hot restart that nobody asked for.
  */
-export function envoyArgs(args: EnvoyArgs, restartEpoch: number): readonly string[] {
+export function envoyArgs(args: EnvoyArgs, { config, override, restartEpoch }: EpochArgs): readonly string[] {
   return [
-    ...['-c', args.config],
+    ...['-c', config],
     ...['--restart-epoch', String(restartEpoch)],
     ...['--drain-time-s', seconds(args.drainDuration)],
     ...['--parent-shutdown-time-s', seconds(args.parentShutdownDuration)],
@@ -32,6 +39,7 @@ export function envoyArgs(args: EnvoyArgs, restartEpoch: number): readonly strin
     ...['--log-format', args.logFormat],
     ...(args.logLevel === '' ? [] : ['-l', args.logLevel]),
     ...(args.componentLogLevel === '' ? [] : ['--component-log-level', args.componentLogLevel]),
+    ...(override === '' ? [] : ['--config-yaml', override]),
     ...(args.concurrency > 0 ? ['--concurrency', String(args.concurrency)] : []),
     ...['--base-id', String(args.baseId)],
     ...['--drain-strategy', 'immediate'],

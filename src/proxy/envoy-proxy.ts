@@ -2,24 +2,29 @@ import { unlinkSync } from 'node:fs';
 import { asyncScheduler, defer, finalize, ignoreElements, map, of, type SchedulerLike, switchMap, tap } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import { parseStats } from '../admin/parse-stats.ts';
-import type { Proxy, Vitals } from '../agent/ports.ts';
+import type { ProcessEvent, Proxy, Verdict, Vitals } from '../agent/ports.ts';
 import type { EnvoyLine } from '../log/envoy-lines.ts';
 import { activeFilter, activeRequests } from './active-requests.ts';
 import { checkPairs, type KeyPair } from './check-pairs.ts';
 import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
 import { sharedMemoryOf } from './free-base-id.ts';
 import { guard } from './guard.ts';
+import type { EpochConfig } from './epoch-config.ts';
 import { hasInbound } from './has-inbound.ts';
+import { isLive } from './is-live.ts';
 import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
 import { validate } from './validate.ts';
+import { withConfigFile } from './with-config-file.ts';
 
 export interface EnvoyOptions {
   readonly binary: string;
   readonly args: EnvoyArgs;
+  /** What the next Envoy is started from; asked at each start and each check. */
+  readonly config: () => EpochConfig;
   readonly admin: AdminClient;
   /** Where Envoy writes down its admin address. */
   readonly addressFile: string;
-  /** An empty folder, or one of the agent's own, to put a FIFO into for a moment. */
+  /** An empty folder, or one of the agent's own, for each epoch's bootstrap, and a FIFO for a moment. */
   readonly folder: string;
   readonly pairs: readonly KeyPair[];
   /** A sidecar drains what comes from outside and keeps its application's own calls going; a router drains all. */
@@ -42,7 +47,7 @@ const answerWithin = 500;
 
 /** The proxy as a real Envoy. */
 export function envoyProxy(options: EnvoyOptions): Proxy {
-  const { binary, args, admin, addressFile, folder, pairs, drainsAll, tools, onLine, scheduler = asyncScheduler } = options;
+  const { binary, args, config, admin, addressFile, folder, pairs, drainsAll, tools, onLine, scheduler = asyncScheduler } = options;
   const running = new Set<Running>();
   let relieveGuard: (() => void) | undefined;
 
@@ -52,15 +57,19 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         const own: Running = { epoch, restartEpoch, seenLive: false };
         if (running.size === 0) remove(addressFile);
         running.add(own);
-        return spawnEnvoy({
-          binary,
-          args: [...envoyArgs(args, restartEpoch), '--admin-address-path', addressFile],
-          fifo: `${folder}/envoy-rev${epoch}.stderr`,
-          tools,
-          stdout: 'inherit',
-          onLine: (line) => onLine(line, epoch),
-          signals$,
-          scheduler,
+        return withConfigFile<ProcessEvent>(config(), `${folder}/envoy-rev${epoch}`, {
+          failed: (reason) => ({ type: 'exited', exit: { kind: 'spawn-failed', reason } }),
+          use: (path, override) =>
+            spawnEnvoy({
+              binary,
+              args: [...envoyArgs(args, { config: path, override, restartEpoch }), '--admin-address-path', addressFile],
+              fifo: `${folder}/envoy-rev${epoch}.stderr`,
+              tools,
+              stdout: 'inherit',
+              onLine: (line) => onLine(line, epoch),
+              signals$,
+              scheduler,
+            }),
         }).pipe(
           tap(({ type }) => {
             if (type === 'spawned' && tools.sh !== undefined) relieveGuard ??= guard(tools.sh, args.baseId);
@@ -98,7 +107,13 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
       return checkPairs(pairs, scheduler).pipe(
         switchMap((verdict) =>
           verdict.ok
-            ? validate({ binary, args: envoyArgs(args, 0), folder, tools, alone: () => running.size === 0, scheduler })
+            ? withConfigFile<Verdict>(config(), `${folder}/envoy-check`, {
+                failed: (reason) => ({ ok: false, reason }),
+                use: (path, override) => {
+                  const tried = envoyArgs(args, { config: path, override, restartEpoch: 0 });
+                  return validate({ binary, args: tried, folder, tools, alone: () => running.size === 0, scheduler });
+                },
+              })
             : of(verdict),
         ),
       );
@@ -119,26 +134,6 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         .pipe(map((answer) => (answer.ok && answer.value.status === 200 ? activeRequests(parseStats(answer.value.body)) : undefined)));
     },
   };
-}
-
-function isLive(body: string, baseId: number, restartEpoch: number | undefined): boolean {
-  const { state, command_line_options: options } = parseInfo(body);
-  return state === 'LIVE' && options?.base_id === String(baseId) && options.restart_epoch === restartEpoch;
-}
-
-/** Somebody else may be where the admin endpoint is looked for, and answer what he likes. */
-function parseInfo(body: string): ServerInfo {
-  try {
-    return (JSON.parse(body) as ServerInfo | null) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-/** What is asked of Envoy's `/server_info`. While a child comes up it is still its parent that answers. */
-interface ServerInfo {
-  readonly state?: string;
-  readonly command_line_options?: { readonly base_id?: string; readonly restart_epoch?: number };
 }
 
 function remove(path: string): void {

@@ -78,9 +78,10 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', st
   const proxy = envoyProxy({
     binary: script !== undefined ? program : life === 'can not be started' ? join(root, 'no-such-envoy') : binary,
     args: {
-      ...{ config, baseId, drainDuration: 1_000, parentShutdownDuration: 60_000, serviceCluster: 'cluster', serviceNode: 'node' },
+      ...{ baseId, drainDuration: 1_000, parentShutdownDuration: 60_000, serviceCluster: 'cluster', serviceNode: 'node' },
       ...{ ipv6: false, logFormat: envoyLogFormat, logLevel, componentLogLevel: '', concurrency: 1 },
     },
+    config: () => ({ kind: 'given', path: config, override: '' }),
     admin: adminClient(addressFile, adminPort),
     addressFile,
     folder,

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type EnvoyArgs, envoyArgs } from '../../src/proxy/envoy-args.ts';
+import { type EnvoyArgs, envoyArgs, type EpochArgs } from '../../src/proxy/envoy-args.ts';
 import { envoyLogFormat } from '../../src/log/envoy-lines.ts';
 
 /** What the peer's TestEnvoyArgs is given. */
 const peers: EnvoyArgs = {
-  config: 'test.json',
   baseId: 7,
   drainDuration: 45_000,
   parentShutdownDuration: 60_000,
@@ -16,11 +15,13 @@ const peers: EnvoyArgs = {
   componentLogLevel: 'misc:error',
   concurrency: 8,
 };
+const args = (given: Partial<EnvoyArgs> & Partial<EpochArgs> = {}) =>
+  envoyArgs({ ...peers, ...given }, { config: 'test.json', override: '', restartEpoch: 0, ...given });
 const lines = (...options: readonly string[]) => options.flatMap((option) => option.split(' = '));
 
 describe('envoyArgs', () => {
-  it('B1 gives the peer’s vector in its order, without --max-obj-name-len (Envoy 1.36 has dropped it) and --config-yaml, and with ours behind it', () => {
-    expect(envoyArgs(peers, 5)).toEqual(
+  it('B1 gives the peer’s vector in its order, without --max-obj-name-len (Envoy 1.36 has dropped it), and with ours behind it', () => {
+    expect(args({ override: '{"key": "value"}', restartEpoch: 5 })).toEqual(
       lines(
         '-c = test.json',
         '--restart-epoch = 5',
@@ -32,6 +33,7 @@ describe('envoyArgs', () => {
         '--log-format = %Y-%m-%dT%T.%fZ\t%l\tenvoy %n\t%v',
         '-l = trace',
         '--component-log-level = misc:error',
+        '--config-yaml = {"key": "value"}',
         '--concurrency = 8',
         '--base-id = 7',
         '--drain-strategy = immediate',
@@ -41,19 +43,19 @@ describe('envoyArgs', () => {
   });
 
   it('B2, B3 differ: the log format of 1.6 whatever the epoch, instead of one that names it (1.5) or none (1.1); no --allow-unknown-fields', () => {
-    const formats = [0, 5].map((epoch) => envoyArgs(peers, epoch)).map((args) => args[args.indexOf('--log-format') + 1]);
+    const formats = [0, 5].map((restartEpoch) => args({ restartEpoch })).map((all) => all[all.indexOf('--log-format') + 1]);
     expect(formats).toEqual([envoyLogFormat, envoyLogFormat]);
-    expect(envoyArgs(peers, 5)).not.toContain('--allow-unknown-fields');
+    expect(args({ restartEpoch: 5 })).not.toContain('--allow-unknown-fields');
   });
 
   it.each(['--max-obj-name-len', '--log-format-prefix-with-location', '--bootstrap-version'])(
     'never passes %s, at which Envoy 1.36 ends',
     (dropped) => {
-      expect(envoyArgs(peers, 0)).not.toContain(dropped);
+      expect(args()).not.toContain(dropped);
     },
   );
 
-  it.each<{ what: string; given: Partial<EnvoyArgs>; option: string; value: string | undefined }>([
+  it.each<{ what: string; given: Parameters<typeof args>[0]; option: string; value: string | undefined }>([
     { what: 'C6 concurrency 4', given: { concurrency: 4 }, option: '--concurrency', value: '4' },
     { what: 'concurrency 0: a worker for each core', given: { concurrency: 0 }, option: '--concurrency', value: undefined },
     { what: 'C6 v4', given: { ipv6: false }, option: '--local-address-ip-version', value: 'v4' },
@@ -78,30 +80,28 @@ describe('envoyArgs', () => {
       value: 'router~10.0.0.1~a.b~c',
     },
     { what: 'S14 a custom file', given: { config: '/etc/custom.yaml' }, option: '-c', value: '/etc/custom.yaml' },
+    { what: 'no override', given: {}, option: '--config-yaml', value: undefined },
     { what: 'C6 drain 15 s', given: { drainDuration: 15_000 }, option: '--drain-time-s', value: '15' },
     { what: 'a drain of part of a second, cut', given: { drainDuration: 15_999 }, option: '--drain-time-s', value: '15' },
     { what: 'a drain below a second', given: { drainDuration: 999 }, option: '--drain-time-s', value: '0' },
     { what: 'C6 parent 15 s', given: { parentShutdownDuration: 15_000 }, option: '--parent-shutdown-time-s', value: '15' },
   ])('$what → $option $value', ({ given, option, value }) => {
-    const args = envoyArgs({ ...peers, ...given }, 0);
-    const at = args.indexOf(option);
-    expect(at < 0 ? undefined : args[at + 1]).toBe(value);
+    const all = args(given);
+    const at = all.indexOf(option);
+    expect(at < 0 ? undefined : all[at + 1]).toBe(value);
   });
 
   it('C30 passes what server_info is to report, hot restart never disabled', () => {
-    const args = envoyArgs(
-      {
-        ...peers,
-        logLevel: 'debug',
-        componentLogLevel: 'upstream:warning',
-        concurrency: 7,
-        serviceCluster: 'mycluster',
-        serviceNode: 'mynode',
-        drainDuration: 30_000,
-      },
-      1,
-    );
-    const text = ` ${args.join(' ')} `;
+    const all = args({
+      logLevel: 'debug',
+      componentLogLevel: 'upstream:warning',
+      concurrency: 7,
+      serviceCluster: 'mycluster',
+      serviceNode: 'mynode',
+      drainDuration: 30_000,
+      restartEpoch: 1,
+    });
+    const text = ` ${all.join(' ')} `;
     for (const option of [
       '-l debug',
       '--component-log-level upstream:warning',
@@ -122,12 +122,12 @@ describe('envoyArgs', () => {
     { epoch: 1, skips: true },
     { epoch: 123, skips: true },
   ])('C6 epoch $epoch: --skip-hot-restart-on-no-parent $skips', ({ epoch, skips }) => {
-    const args = envoyArgs(peers, epoch);
-    expect(args[args.indexOf('--restart-epoch') + 1]).toBe(String(epoch));
-    expect(args.includes('--skip-hot-restart-on-no-parent')).toBe(skips);
+    const all = args({ restartEpoch: epoch });
+    expect(all[all.indexOf('--restart-epoch') + 1]).toBe(String(epoch));
+    expect(all.includes('--skip-hot-restart-on-no-parent')).toBe(skips);
   });
 
   it('gives each value an element of its own, whatever is in it', () => {
-    expect(envoyArgs({ ...peers, serviceCluster: 'a b=c "d" $e' }, 0)).toContain('a b=c "d" $e');
+    expect(args({ serviceCluster: 'a b=c "d" $e' })).toContain('a b=c "d" $e');
   });
 });

@@ -1,0 +1,66 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { finalize, lastValueFrom, of, Subject } from 'rxjs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { EpochConfig } from '../../src/proxy/epoch-config.ts';
+import { withConfigFile } from '../../src/proxy/with-config-file.ts';
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-config-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const generated: EpochConfig = { kind: 'generated', text: '{"admin":{}}', extension: '.json', override: 'node: {}' };
+const failed = (reason: string) => `failed: ${reason}`;
+const given = (config: EpochConfig, stem = join(folder, 'envoy-rev0')) =>
+  lastValueFrom(withConfigFile(config, stem, { use: (path, override) => of(`${path} ${override}`), failed }), { defaultValue: '' });
+
+it('leaves a given file alone', async () => {
+  expect(await given({ kind: 'given', path: '/etc/envoy.yaml', override: 'o' })).toBe('/etc/envoy.yaml o');
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it.each(['.json', '.yaml'] as const)(
+  'writes a generated bootstrap to a %s file of its owner alone, for as long as it is used',
+  (extension) => {
+    const end$ = new Subject<string>();
+    const path = join(folder, `envoy-rev0${extension}`);
+    const life = withConfigFile({ ...generated, extension }, join(folder, 'envoy-rev0'), { use: () => end$, failed }).subscribe();
+    expect(readFileSync(path, 'utf8')).toBe('{"admin":{}}');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toHaveLength(1);
+    end$.complete();
+    expect(life.closed).toBe(true);
+    expect(readdirSync(folder)).toEqual([]);
+  },
+);
+
+it('removes it when nobody waits any more', () => {
+  let used = false;
+  const life = withConfigFile(generated, join(folder, 'envoy-rev0'), {
+    use: (path) => new Subject<string>().pipe(finalize(() => (used = existsSync(path)))),
+    failed,
+  }).subscribe();
+  life.unsubscribe();
+  expect(used).toBe(true);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('replaces what an agent that was killed has left there, whoever may have been able to read it', async () => {
+  const stale$ = withConfigFile({ ...generated, text: 'stale' }, join(folder, 'envoy-rev0'), { use: () => new Subject<string>(), failed });
+  stale$.subscribe();
+  chmodSync(join(folder, 'envoy-rev0.json'), 0o644);
+  const seen = await lastValueFrom(
+    withConfigFile(generated, join(folder, 'envoy-rev0'), {
+      use: (path) => of(`${readFileSync(path, 'utf8')} ${(statSync(path).mode & 0o777).toString(8)}`),
+      failed,
+    }),
+    { defaultValue: '' },
+  );
+  expect(seen).toBe('{"admin":{}} 600');
+});
+
+it('says why there is none', async () => {
+  expect(await given({ kind: 'refused', reason: 'PROXY_CONFIG: no YAML' })).toBe('failed: PROXY_CONFIG: no YAML');
+  expect(await given(generated, join(folder, 'no', 'envoy-rev0'))).toMatch(/^failed: .*envoy-rev0\.json cannot be written: ENOENT/);
+});
