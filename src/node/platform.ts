@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { asyncScheduler, concat, defer, distinctUntilChanged, EMPTY, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
+import { amazonPlatform } from './amazon-platform.ts';
+import { cloudOf, type MachineSigns } from './cloud-of.ts';
+import { googlePlatform } from './google-platform.ts';
+import { knownPlatform } from './known-platform.ts';
+import { metadataServer } from './metadata-server.ts';
+import type { Platform } from './unknown-platform.ts';
+
+export interface PlatformInputs {
+  /** `GCP_METADATA`. */
+  readonly gcpMetadata: string;
+  /** `GCE_METADATA_HOST`, a host with or without a port. */
+  readonly metadataHost: string;
+  /** Where the machine's signs are found (`/sys`). */
+  readonly sys?: string;
+  /** Amazon's metadata server. */
+  readonly amazonAddress?: string;
+}
+
+/** Where both clouds have their metadata server, unless somebody says otherwise. */
+const linkLocal = '169.254.169.254';
+
+/**
+ * The cloud that this machine is of. Emits at once what is known without asking; then what its metadata server says, if there is one and that is more; and completes.
+ *
+ * A metadata server is asked only where firmware, hypervisor or one of the two variables say that there is one, and 5 s at most. The Go agent asks two anew before each
+ * start of Envoy, which waits for them. Cold: a subscription asks once. Never errors.
+ */
+export function platform(
+  { gcpMetadata, metadataHost, sys = '/sys', amazonAddress = linkLocal }: PlatformInputs,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<Platform> {
+  const known = knownPlatform(gcpMetadata);
+  const google$ = googlePlatform(known, metadataServer(metadataHost === '' ? linkLocal : metadataHost), scheduler);
+  const learnt$ =
+    gcpMetadata !== '' || metadataHost !== ''
+      ? google$
+      : defer(() => machineSigns(sys)).pipe(
+          switchMap((signs) => {
+            const cloud = cloudOf(signs);
+            if (cloud === 'google') return google$;
+            return cloud === 'amazon' ? amazonPlatform(metadataServer(amazonAddress), scheduler) : EMPTY;
+          }),
+        );
+  return concat(of(known), learnt$).pipe(distinctUntilChanged<Platform>(isDeepStrictEqual));
+}
+
+async function machineSigns(sys: string): Promise<MachineSigns> {
+  const read = (path: string) => readFile(`${sys}/${path}`, 'latin1').then((text) => text.trim(), () => ''); // prettier-ignore
+  const [productName, vendor, productVersion, productUuid, hypervisorUuid] = await Promise.all([
+    read('class/dmi/id/product_name'),
+    read('class/dmi/id/sys_vendor'),
+    read('class/dmi/id/product_version'),
+    read('class/dmi/id/product_uuid'),
+    read('hypervisor/uuid'),
+  ]);
+  return { productName, vendor, productVersion, productUuid, hypervisorUuid };
+}

@@ -1,0 +1,50 @@
+import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, timeout, TimeoutError } from 'rxjs';
+import { splitAddress } from './split-address.ts';
+
+/** An address with a number for its host; or why there is none. */
+export type ResolvedAddress = { readonly ok: true; readonly address: string } | { readonly ok: false; readonly reason: string };
+
+/** What knows the addresses of hosts. */
+export interface HostNames {
+  /** Looks once, on subscribe; emits the addresses and completes, or errors where there are none. */
+  lookup(host: string): Observable<readonly string[]>;
+}
+
+/** In ms, as in the Go agent. */
+const patience = 15_000;
+
+const systemNames: HostNames = {
+  lookup: (host) =>
+    // Loaded only where it is needed, see httpAnswer.
+    defer(() => process.getBuiltinModule('node:dns/promises').lookup(host, { all: true })).pipe(
+      map((found) => found.map(({ address }) => address)),
+    ),
+};
+
+/**
+ * Resolves the host of `host:port`, once, on subscribe: to its first IPv4 address, or to its first one where it has none of those. Emits one value, within 15 s,
+ * and completes. Never errors. The port is left as it is, empty too.
+ */
+export function resolveAddress(
+  address: string,
+  names: HostNames = systemNames,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<ResolvedAddress> {
+  const split = splitAddress(address);
+  if (!split.ok) return of(split);
+  const { host, port } = split;
+  const failed = (why: string): ResolvedAddress => ({ ok: false, reason: `lookup failed for '${host}': ${why}` });
+  if (host === '') return of(failed('there is no host'));
+  return names.lookup(host).pipe(
+    timeout({ first: patience, scheduler }),
+    map((found): ResolvedAddress => {
+      const [best] = [...found.filter((one) => !one.includes(':')), ...found];
+      if (best === undefined) return failed('no such host');
+      return { ok: true, address: `${best.includes(':') ? `[${best}]` : best}:${port}` };
+    }),
+    catchError((error: unknown) => {
+      const why = error instanceof TimeoutError ? `no answer within ${patience / 1000} s` : (error as Error).message;
+      return of(failed(why));
+    }),
+  );
+}

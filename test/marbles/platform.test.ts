@@ -1,0 +1,83 @@
+import { type Observable } from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { describe, it } from 'vitest';
+import { amazonPlatform } from '../../src/node/amazon-platform.ts';
+import { googlePlatform } from '../../src/node/google-platform.ts';
+import type { MetadataServer } from '../../src/node/metadata-server.ts';
+import { type Platform, unknownPlatform } from '../../src/node/unknown-platform.ts';
+import { marbles } from './support/marbles.ts';
+
+/** A metadata server that answers to the end of a path as it is drawn; v is a text, and n none. To all else it says none at once. */
+function fakeServer(m: RunHelpers, answers: Readonly<Record<string, string>>, text: string) {
+  const drawn = new Map(Object.entries(answers).map(([end, diagram]) => [end, m.cold(diagram, { v: text, n: undefined })]));
+  const server: MetadataServer = {
+    ask: (path): Observable<string | undefined> => [...drawn].find(([end]) => path.endsWith(end))?.[1] ?? m.cold('(n|)', { n: undefined }),
+  };
+  return { server, asked: (end: string) => drawn.get(end)?.subscriptions ?? [] };
+}
+
+describe('the metadata server of Google Cloud', () => {
+  const project: Platform = { ...unknownPlatform, metadata: { gcp_project: 'text' } };
+
+  it(
+    'is waited for until all is answered',
+    marbles((m) => {
+      const { server } = fakeServer(m, { '/project-id': '1s (v|)', '/id': '4999ms (n|)' }, 'text');
+      const expected = '                                4999ms (p|)';
+      m.expectObservable(googlePlatform(unknownPlatform, server)).toBe(expected, { p: project });
+    }),
+  );
+
+  it(
+    'is given up after 5 s: what it has said by then counts',
+    marbles((m) => {
+      const { server, asked } = fakeServer(m, { '/project-id': '1s (v|)', '/id': '6s (v|)' }, 'text');
+      const expected = '                                5s (p|)';
+      m.expectObservable(googlePlatform(unknownPlatform, server)).toBe(expected, { p: project });
+      m.expectSubscriptions(asked('/id')).toBe('        ^ 4999ms !');
+    }),
+  );
+
+  it(
+    'that never answers leaves what was known before',
+    marbles((m) => {
+      const { server } = fakeServer(m, { '': '-' }, 'text');
+      m.expectObservable(googlePlatform(project, server)).toBe('5s (p|)', { p: project });
+    }),
+  );
+});
+
+describe('the metadata server of Amazon', () => {
+  const account: Platform = { ...unknownPlatform, metadata: { aws_account_id: 'account' } };
+  const text = '{"accountId":"account"}';
+
+  it(
+    'is waited for: first the token, then the document',
+    marbles((m) => {
+      const { server } = fakeServer(m, { token: '999ms (v|)', document: '4s (v|)' }, text);
+      const expected = '                         4999ms (a|)';
+      m.expectObservable(amazonPlatform(server)).toBe(expected, { a: account });
+    }),
+  );
+
+  it(
+    'is asked without a token after 1 s',
+    marbles((m) => {
+      const { server, asked } = fakeServer(m, { token: '-', document: '100ms (v|)' }, text);
+      const expected = '1100ms (a|)';
+      m.expectObservable(amazonPlatform(server)).toBe(expected, { a: account });
+      m.expectSubscriptions(asked('token')).toBe('   ^ 999ms !');
+      m.expectSubscriptions(asked('document')).toBe('1s ^ 99ms !');
+    }),
+  );
+
+  it(
+    'is given up after 5 s in all',
+    marbles((m) => {
+      const { server, asked } = fakeServer(m, { token: '-', document: '10s (v|)' }, text);
+      const expected = '5s (u|)';
+      m.expectObservable(amazonPlatform(server)).toBe(expected, { u: unknownPlatform });
+      m.expectSubscriptions(asked('document')).toBe('1s ^ 3999ms !');
+    }),
+  );
+});

@@ -1,0 +1,38 @@
+import { describe, it } from 'vitest';
+import { resolveAddress } from '../../src/node/resolve-address.ts';
+import { marbles } from './support/marbles.ts';
+
+const values = { a: { ok: true, address: '1.2.3.4:9125' }, x: { ok: false, reason: "lookup failed for 'statsd': no answer within 15 s" } };
+
+describe('resolveAddress', () => {
+  it(
+    'waits for an answer of 14.999 s',
+    marbles((m) => {
+      const lookup$ = m.cold('14999ms (a|)', { a: ['1.2.3.4'] });
+      const expected = '      14999ms (a|)';
+      m.expectObservable(resolveAddress('statsd:9125', { lookup: () => lookup$ })).toBe(expected, values);
+    }),
+  );
+
+  it(
+    'gives up after 15 s, as a value, and drops the question',
+    marbles((m) => {
+      const lookup$ = m.cold(' 20s (a|)', { a: ['1.2.3.4'] });
+      const subscribed = '    ^ 14999ms !';
+      const expected = '      15s (x|)';
+      m.expectObservable(resolveAddress('statsd:9125', { lookup: () => lookup$ })).toBe(expected, values);
+      m.expectSubscriptions(lookup$.subscriptions).toBe(subscribed);
+    }),
+  );
+
+  it(
+    'asks nobody before it is subscribed to, and anew each time',
+    marbles((m) => {
+      const lookup$ = m.cold(' 1s (a|)', { a: ['1.2.3.4'] });
+      const address$ = resolveAddress('statsd:9125', { lookup: () => lookup$ });
+      m.expectObservable(address$, '5s ^').toBe('6s (a|)', values);
+      m.expectObservable(address$, '9s ^').toBe('10s (a|)', values);
+      m.expectSubscriptions(lookup$.subscriptions).toBe(['5s ^ 999ms !', '9s ^ 999ms !']);
+    }),
+  );
+});
