@@ -14,7 +14,7 @@ export interface AdminClient {
    * Asks once, on subscribe; emits the answer, or what went wrong, within `patience` ms (1,000), and completes. Never errors. Unsubscribing abandons the
    * request.
    */
-  request(method: 'GET' | 'POST', path: string, patience?: number): Observable<Settled<AdminAnswer>>;
+  request(method: 'GET' | 'POST', path: string, patience?: number, body?: string): Observable<Settled<AdminAnswer>>;
   /** Whether Envoy has written down where its admin endpoint is: only then does its silence mean that Envoy itself is silent. */
   located(): boolean;
 }
@@ -36,8 +36,8 @@ export function adminClient(addressFile: string, port: number, scheduler: Schedu
   };
 
   return {
-    request(method, path, patience = 1_000) {
-      return defer(() => send({ ...locate(), method, path, agent: connections })).pipe(
+    request(method, path, patience = 1_000, body = '') {
+      return defer(() => send({ ...locate(), method, path, agent: connections }, body)).pipe(
         // Envoy may close a kept connection in the moment that it is used again, which says nothing about Envoy.
         retry({
           count: 2,
@@ -57,9 +57,10 @@ export function adminClient(addressFile: string, port: number, scheduler: Schedu
 
 class StaleConnection extends Error {}
 
-function send(options: RequestOptions): Observable<AdminAnswer> {
+function send(options: RequestOptions, body: string): Observable<AdminAnswer> {
   return new Observable((subscriber) => {
-    const headers: OutgoingHttpHeaders = options.method === 'POST' ? { 'content-length': 0 } : {};
+    const length = Buffer.byteLength(body);
+    const headers: OutgoingHttpHeaders = options.method === 'POST' || length > 0 ? { 'content-length': length } : {};
     const request = httpRequest({ ...options, headers });
     request.on('error', (error: NodeJS.ErrnoException) =>
       subscriber.error(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error.message) : error),
@@ -79,7 +80,7 @@ function send(options: RequestOptions): Observable<AdminAnswer> {
         subscriber.complete();
       });
     });
-    request.end();
+    request.end(body);
     return () => request.destroy();
   });
 }

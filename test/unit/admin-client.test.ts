@@ -71,6 +71,21 @@ describe('adminClient', () => {
     expect(answer).toEqual({ ok: true, value: { status: 200, body: `a ${method} /drain_listeners?graceful&skip_exit` } });
   });
 
+  it.each([
+    { method: 'POST', text: 'schlüssel', length: '10' },
+    { method: 'GET', text: 'schlüssel', length: '10' },
+    { method: 'POST', text: '', length: '0' },
+    { method: 'GET', text: '', length: undefined },
+  ] as const)('sends "$text" with $method, and its length', async ({ method, text, length }) => {
+    await start(port(0), 'a', (request, response) => {
+      const pieces: Buffer[] = [];
+      request.on('data', (piece: Buffer) => pieces.push(piece));
+      request.on('end', () => response.end(`${String(request.headers['content-length'])} ${Buffer.concat(pieces).toString()}`));
+    });
+    const answer = await only(client().request(method, '/', undefined, text));
+    expect(answer).toMatchObject({ value: { body: `${String(length)} ${text}` } });
+  });
+
   it('puts an answer together that comes in pieces, within a character too', async () => {
     const text = Buffer.from('schlüssel');
     await start(port(0), 'a', (_, response) => {

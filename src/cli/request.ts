@@ -1,0 +1,46 @@
+import { firstValueFrom, TimeoutError } from 'rxjs';
+import { type AdminAnswer, adminClient } from '../admin/admin-client.ts';
+import type { Settled } from '../operators/settle.ts';
+import { exitCodes } from './exit-codes.ts';
+import { Fatal } from './fatal.ts';
+
+export interface RequestOptions {
+  /** Port of Envoy's admin endpoint on 127.0.0.1. Without it: where the running Envoy has written down that it is, else 15000. */
+  readonly port?: string;
+  /** `--configPath` of the running agent. */
+  readonly configPath: string;
+}
+
+/** In ms, as in the Go agent. */
+const patience = 60_000;
+const silence: Settled<AdminAnswer> = { ok: false, error: new Error('it hung up') };
+/** The exit code where Envoy has answered, but not what was wanted. */
+
+/**
+ * `pilot-agent request`: asks Envoy's admin endpoint one thing and prints the answer, and nothing else, so that a program can read it. 404 is an answer too. Rejects with a
+ * {@link Fatal} for any other status above 399, and if there is no answer within 60 s.
+ */
+export async function request(method: string, path: string, body: string | undefined, { port, configPath }: RequestOptions): Promise<void> {
+  const verb = (['GET', 'POST'] as const).find((name) => name === method.toUpperCase());
+  if (verb === undefined) throw new Fatal(`method: '${method}' is not GET or POST`, exitCodes.usage);
+  if (port !== undefined && !(/^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535))
+    throw new Fatal(`--port: '${port}' is not a port (1 to 65535)`, exitCodes.usage);
+  const target = `/${path.replace(/^\//, '')}`.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
+  const admin = port === undefined ? adminClient(`${configPath}/envoy-admin-address`, 15_000) : adminClient('', Number(port));
+
+  const answer = await firstValueFrom(admin.request(verb, target, patience, body), { defaultValue: silence });
+  if (!answer.ok) {
+    const why = answer.error instanceof TimeoutError ? `nothing within ${patience / 1_000} s` : (answer.error as Error).message;
+    throw new Fatal(`Envoy's admin endpoint does not answer: ${why}`, exitCodes.unavailable);
+  }
+  const { status, body: text } = answer.value;
+  if (status > 399 && status !== 404) throw new Fatal(`received unsuccessful status code ${status}: ${text}`, exitCodes.refused);
+  await print(`${text}\n`);
+}
+
+/** Resolves when all is written; or when nobody reads any more, which is no failure of ours (`… | head`). */
+function print(text: string): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.once('error', () => resolve()).write(text, () => resolve());
+  });
+}

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { program, withoutDrain } from './support/bad-input-program.ts';
+import { type LogLine, makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+
+const [node, script] = program;
+/** What a command prints, and how it ends. */
+const run = (...args: readonly string[]) =>
+  promisify(execFile)(node, [script, ...args]).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: unknown) => {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+      return { code, stdout, stderr };
+    },
+  );
+const messages = (log: string) =>
+  log
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as LogLine).msg);
+
+describe('beside an agent that runs', () => {
+  let rig: Rig;
+  let agent: RunningAgent;
+  let logFile: string;
+
+  beforeAll(async () => {
+    rig = await makeRig({ plain: true });
+    logFile = join(rig.folder, 'agent.log');
+    agent = rig.start(['--log_target', 'stdout', '--log_target', logFile], { env: withoutDrain });
+  });
+  afterAll(() => rig.dispose());
+
+  it('wait is over when the agent is ready', async () => {
+    const url = `http://localhost:${rig.ports.status}/healthz/ready`;
+    expect(await run('wait', '--url', url, '--periodMillis', '50')).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect((await rig.ready()).status).toBe(200);
+  });
+
+  it('request finds its Envoy, and prints the answer as it is', async () => {
+    const { stdout, ...rest } = await run('request', 'GET', 'server_info', '--configPath', join(rig.folder, 'run'));
+    expect(rest).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'LIVE' });
+  });
+
+  it('request ends with 1 and one line where Envoy refuses', async () => {
+    const why = 'pilot-agent: received unsuccessful status code 405: Method GET not allowed, POST required.\n';
+    const refused = await run('request', 'GET', '/quitquitquit', '--port', String(rig.ports.admin));
+    expect(refused).toEqual({ code: 1, stdout: '', stderr: why });
+  });
+
+  it('a log file that was moved away is opened anew by SIGUSR1', async () => {
+    renameSync(logFile, `${logFile}.1`);
+    agent.kill('SIGUSR1');
+    await eventually(() => existsSync(logFile), { within: 10_000 });
+    agent.kill('SIGTERM');
+    expect((await agent.exit).code).toBe(0);
+    const [before = [], after = []] = [`${logFile}.1`, logFile].map((path) => messages(readFileSync(path, 'utf8')));
+    expect(after).toContain('no Envoy is left');
+    expect([...before, ...after]).toEqual(messages(agent.output()));
+  });
+});
+
+it('wait and request end with 69 and one line where there is nobody', async () => {
+  const [port = 0] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}/`;
+  const [waited, asked] = await Promise.all([
+    run('wait', '--timeoutSeconds', '1', '--url', url),
+    run('request', 'GET', 'stats', '--port', String(port)),
+  ]);
+  const refused = `connect ECONNREFUSED 127.0.0.1:${port}\n`;
+  expect(waited).toEqual({ code: 69, stdout: '', stderr: `pilot-agent: ${url} is not ready within 1 s: ${refused}` });
+  expect(asked).toEqual({ code: 69, stdout: '', stderr: `pilot-agent: Envoy's admin endpoint does not answer: ${refused}` });
+});
