@@ -1,52 +1,92 @@
-import { constants, fstatSync, openSync } from 'node:fs';
-import { isatty } from 'node:tty';
+import type { LogLevel } from './log-level.ts';
 import type { LogLine } from './log-line.ts';
+import { type LogTarget, logTarget } from './log-target.ts';
+import type { PinoLog } from './pino-log.ts';
 
 export interface AgentLog {
   /** Never blocks, never throws. */
   write(line: LogLine): void;
+  /** From now on: from which level on lines are written. Envoy's are written whatever it is, for Envoy has a level of its own. */
+  level(level: LogLevel): void;
   /** Begins to put lines out; until then they wait. */
   open(): void;
+  /** Opens files anew, which somebody has moved away. Where one cannot be, that is said, and the old one goes on. */
+  reopen(): void;
   /** Resolves when all is written that can be, within a second. */
   close(): Promise<void>;
 }
 
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** JSON, even on a terminal. */
+  readonly json: boolean;
+  /** Paths; `stdout` and `stderr` are the streams. Each gets all lines. */
+  readonly targets: readonly string[];
+}
+
 /**
- * The log on a descriptor: readable text on a terminal, otherwise a JSON object a line.
+ * The log: readable text on a terminal, otherwise a JSON object a line. Throws, with one line that names the target, if one cannot be written.
  *
  * What a slow reader leaves waiting beyond 1 MiB is dropped, counted, and said when there is room again. The logger is loaded when the log is
  * opened, so that Envoy need not wait for it.
  */
-export function openLog(fd: number): AgentLog {
+export function openLog({ level: first, json, targets: names }: LogOptions): AgentLog {
+  const targets = names.map(openTarget);
+  let level = first;
   const early: LogLine[] = [];
   let write = (line: LogLine): void => void early.push(line);
-  let opened: Promise<() => Promise<void>> | undefined;
+  let sinks: PinoLog[] = [];
+  let done: Promise<void> | undefined;
 
+  const sinkOf = async ({ fd, terminal }: LogTarget) => {
+    const { pinoLog } = await import('./pino-log.ts');
+    const sink = await pinoLog(fd, terminal && !json);
+    sink.level(level);
+    return sink;
+  };
   const open = () =>
-    (opened ??= import('./pino-log.ts').then(async ({ pinoLog }) => {
-      const log = await pinoLog(withoutBlocking(fd), isatty(fd));
-      write = log.write;
+    (done ??= Promise.all(targets.map(sinkOf)).then((made) => {
+      sinks = made;
+      write = (line) => {
+        for (const sink of sinks) sink.write(line);
+      };
       for (const line of early.splice(0)) write(line);
-      return log.close;
     }));
+  const reopen = async () => {
+    for (const [index, { file }] of targets.entries()) {
+      if (file === undefined) continue;
+      try {
+        const target = logTarget(file);
+        const [old, sink] = [sinks[index], await sinkOf(target)];
+        targets[index] = target;
+        sinks[index] = sink;
+        await old?.close();
+      } catch (error) {
+        const reason = (error as Error).message;
+        write({ level: 'warn', component: 'agent', msg: 'a log file cannot be opened anew: the old one goes on', path: file, reason });
+      }
+    }
+  };
 
   return {
     write: (line) => write(line),
+    level(wanted) {
+      level = wanted;
+      for (const sink of sinks) sink.level(wanted);
+    },
     open: () => void open(),
-    close: async () => (await open())(),
+    reopen: () => void (done = open().then(reopen)),
+    close: async () => {
+      await open();
+      await Promise.all(sinks.map((sink) => sink.close()));
+    },
   };
 }
 
-/**
- * The same stream, opened anew so that a full pipe or a stopped terminal does not block: the flag is not shared with Envoy, which writes its
- * access log there. A regular file never blocks, and has to keep its one position; a socket can not be opened anew.
- */
-function withoutBlocking(fd: number): number {
+function openTarget(name: string): LogTarget {
   try {
-    const found = fstatSync(fd);
-    if (!found.isFIFO() && !found.isCharacterDevice()) return fd;
-    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  } catch {
-    return fd;
+    return logTarget(name);
+  } catch (error) {
+    throw new Error(`${name} cannot be written: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import type { LogLevel } from './log-level.ts';
 import type { LogLine } from './log-line.ts';
 
 /** How much may wait for a slow reader. In bytes. */
@@ -6,10 +7,18 @@ const most = 1 << 20;
 /** In ms. */
 const patience = 1_000;
 
-/** Writes lines to a descriptor as pino does: for a person on a terminal, otherwise as JSON. See `openLog` for what it promises. */
-export async function pinoLog(fd: number, terminal: boolean): Promise<{ write: (line: LogLine) => void; close: () => Promise<void> }> {
+/** See `openLog` for what it promises. */
+export interface PinoLog {
+  write(line: LogLine): void;
+  level(level: LogLevel): void;
+  /** Closes the descriptor too, but for stdout and stderr. */
+  close(): Promise<void>;
+}
+
+/** Writes lines to a descriptor as pino does: for a person on a terminal, otherwise as JSON. All levels, until it is told another. */
+export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
   const destination = pino.destination({ fd, sync: false, maxLength: most });
-  const logger = terminal
+  const all = terminal
     ? pino({ level: 'trace', base: null }, (await import('./terminal-lines.ts')).terminalLines(destination))
     : pino(
         {
@@ -20,7 +29,11 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<{ write: (
         },
         destination,
       );
-  const write = ({ level, msg, ...fields }: LogLine) => logger[level](fields, msg);
+  const own = all.child({});
+  const write = ({ level, msg, ...fields }: LogLine) => {
+    const logger = String(fields['component']).startsWith('envoy.') ? all : own;
+    logger[level](fields, msg);
+  };
 
   let dropped = 0;
   destination.on('drop', () => (dropped += 1));
@@ -32,11 +45,14 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<{ write: (
   });
   destination.on('error', () => undefined); // a reader that is gone is no reason to end
 
-  const close = () =>
-    new Promise<void>((resolve) => {
-      destination.once('close', () => resolve()).end();
-      // Destroyed, it does not try to flush when the process exits, which a reader that does not read would keep waiting for ever.
-      AbortSignal.timeout(patience).addEventListener('abort', () => destination.destroy());
-    });
-  return { write, close };
+  return {
+    write,
+    level: (level) => void (own.level = level === 'none' ? 'silent' : level),
+    close: () =>
+      new Promise((resolve) => {
+        destination.once('close', () => resolve()).end();
+        // Destroyed, it does not try to flush when the process exits, which a reader that does not read would keep waiting for ever.
+        AbortSignal.timeout(patience).addEventListener('abort', () => destination.destroy());
+      }),
+  };
 }

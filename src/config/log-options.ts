@@ -1,0 +1,75 @@
+import { type LogFlagName, logFlags } from './log-flags.ts';
+import { parseBoolean } from './parse-boolean.ts';
+import type { Problem } from './resolve-config.ts';
+
+const levels = ['debug', 'info', 'warn', 'error', 'fatal', 'none'] as const;
+type Level = (typeof levels)[number];
+
+/** How the agent logs. */
+export interface LogOptions {
+  /** From which level on. */
+  readonly level: Level;
+  /** JSON, even on a terminal. */
+  readonly json: boolean;
+  /** Paths; `stdout` and `stderr` are the streams. Each once, and at least one. */
+  readonly targets: readonly string[];
+}
+
+/** The logging flags that were given, each with its value, or with all of them where it was repeated. */
+export type GivenLogFlags = Readonly<Partial<Record<LogFlagName, string | readonly string[]>>>;
+
+export type ResolvedLogOptions =
+  | { readonly ok: true; readonly options: LogOptions; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/**
+ * How to log, from the logging flags that were given; or all that is wrong with them.
+ *
+ * A flag that has no effect here is warned of, for none of them is worth not to start. Pure.
+ */
+export function logOptions(given: GivenLogFlags): ResolvedLogOptions {
+  const all = (flag: LogFlagName): readonly string[] => {
+    const values = [given[flag] ?? []].flat();
+    return values.length > 0 ? values : [logFlags[flag].default];
+  };
+  const last = (flag: LogFlagName) => all(flag).at(-1) ?? '';
+  const problems: Problem[] = [];
+  const warnings: string[] = [];
+  const refuse = (flag: LogFlagName, text: string) => void problems.push({ place: `--${flag}`, text });
+
+  const scoped = (flag: LogFlagName) => last(flag).split(',').map((part) => scopedLevel(part)); // prettier-ignore
+  const checkLevels = (flag: LogFlagName) => {
+    for (const { text, level } of scoped(flag))
+      if (level === undefined) refuse(flag, `'${text}' is not level or scope:level; levels are ${levels.join(', ')}`);
+  };
+  checkLevels('log_output_level');
+  checkLevels('log_stacktrace_level');
+  const json = parseBoolean(last('log_as_json'));
+  if (json === undefined) refuse('log_as_json', `'${last('log_as_json')}' is not true or false`);
+  const targets = [...new Set(all('log_target'))];
+  if (targets.includes('')) refuse('log_target', "'' is not a path, stdout or stderr");
+  for (const flag of ['log_rotate_max_age', 'log_rotate_max_size', 'log_rotate_max_backups'] as const)
+    if (!/^[+-]?\d+$/.test(last(flag))) refuse(flag, `'${last(flag)}' is not a whole number`);
+  if (json === undefined || problems.length > 0) return { ok: false, problems };
+
+  let level: Level = 'info';
+  for (const part of scoped('log_output_level')) {
+    const isOwn = part.scope === 'default' || part.scope === 'all';
+    if (isOwn) level = part.level ?? level;
+    else warnings.push(`--log_output_level: there is no scope ${part.scope}: its level is ignored`);
+    if (part.scope === 'all') break;
+  }
+  if (last('log_caller') !== '') warnings.push('--log_caller is ignored: a line of the log names its component instead');
+  if (scoped('log_stacktrace_level').some((part) => part.level !== 'none'))
+    warnings.push('--log_stacktrace_level is ignored: only a bug has a stack trace');
+  if (last('log_rotate') !== '')
+    warnings.push('--log_rotate is ignored: give the file to --log_target, move it away when it is large, and send SIGUSR1');
+  return { ok: true, options: { level, json, targets }, warnings };
+}
+
+/** `level`, of the scope `default`, or `scope:level`. */
+function scopedLevel(text: string): { readonly text: string; readonly scope: string; readonly level: Level | undefined } {
+  const [first = '', second, ...more] = text.split(':');
+  const [scope, name] = second === undefined ? ['default', first] : [first, second];
+  return { text, scope, level: more.length > 0 ? undefined : levels.find((level) => level === name) };
+}
