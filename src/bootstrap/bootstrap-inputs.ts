@@ -1,0 +1,29 @@
+import type { ProxyConfig } from '../config/proxy-config.ts';
+import type { SubjectAltName } from '../node/subject-alt-name.ts';
+import type { NodeMetadata } from './node-metadata.ts';
+
+/** All that a bootstrap is made of. */
+export interface BootstrapInputs {
+  readonly config: ProxyConfig;
+  /** `role~ip~id~domain`. */
+  readonly serviceNode: string;
+  /** The node has no IPv4 address. */
+  readonly ipv6: boolean;
+  /** Of the node. */
+  readonly addresses: readonly string[];
+  readonly metadata: NodeMetadata;
+  /** Empty where it is not known. */
+  readonly locality: { readonly region: string; readonly zone: string; readonly subZone: string };
+  /** Whom the control plane may prove to be under `MUTUAL_TLS`. */
+  readonly sans: readonly SubjectAltName[];
+  /** Files for `MUTUAL_TLS`: certificate chain and key of this proxy, and the CA of the control plane. */
+  readonly controlPlaneTls: { readonly chain: string; readonly key: string; readonly root: string };
+  /** Where Envoy's statistics are offered to Prometheus; 0 = nowhere. */
+  readonly prometheusPort: number;
+  /** Where Envoy passes readiness probes on to the status port; 0 = nowhere. */
+  readonly healthPort: number;
+  /** Empty for none. */
+  readonly outlierLogPath: string;
+  /** Of the token exchange on this machine; 0 = none. */
+  readonly stsPort: number;
+}

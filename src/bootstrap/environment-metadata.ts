@@ -1,0 +1,80 @@
+import type { Findings } from './findings.ts';
+import type { Json } from './json.ts';
+
+/** What the environment says about the node. */
+export interface EnvironmentMetadata {
+  /** By name, each with the variable that it came from. */
+  readonly members: ReadonlyMap<string, { readonly value: Json; readonly variable: string }>;
+  /** Of the pod. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+type JsonObject = Readonly<Record<string, Json>>;
+
+/** Envoy refuses 100 levels; other readers of protobuf count three for each, and stop at 100 too. */
+const deepest = 30;
+/** Annotations that the control plane is not told: they can hold the access token of a tracer, or the environment of the whole pod. */
+const secret = ['proxy.istio.io/config', 'kubectl.kubernetes.io/last-applied-configuration'];
+
+/**
+ * What the environment adds to the node metadata: `ISTIO_META_<NAME>` is a text, the members of the object in `ISTIO_METAJSON_<ANY>` are what they
+ * are, and the later of two wins. Variables that begin with `ISTIO_META_WORKLOAD` are none, but for the name of the workload. Pure.
+ */
+export function environmentMetadata(
+  env: Readonly<Record<string, string | undefined>>,
+  { problems, warnings }: Findings,
+): EnvironmentMetadata {
+  const members = new Map<string, { readonly value: Json; readonly variable: string }>();
+  let labels = {};
+  for (const [variable, text = ''] of Object.entries(env)) {
+    const [, json, name = ''] = /^ISTIO_META(JSON)?_(.+)$/s.exec(variable) ?? [];
+    if (json !== undefined) {
+      const object = parse(text);
+      if (typeof object === 'string') {
+        problems.push({ place: variable, text: object });
+        continue;
+      }
+      for (const [member, value] of Object.entries(object)) members.set(member, { value, variable });
+      if (name === 'LABELS')
+        labels = texts(object, (label) => warnings.push(`${variable}: the label ${label} is left out: it is not a text`));
+    } else if (name === 'WORKLOAD_NAME' || (name !== '' && !name.startsWith('WORKLOAD'))) members.set(name, { value: text, variable });
+  }
+  return { members, labels };
+}
+
+/** The object, or what is wrong with it. */
+function parse(text: string): JsonObject | string {
+  let value;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    return 'is not JSON'; // the parser's own word repeats the text, which may hold a secret
+  }
+  if (!isObject(value)) return 'is not a JSON object';
+  return depth(value) > deepest ? `is nested more than ${deepest} levels deep` : tellable(value);
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Does not look further than it has to. */
+function depth(value: Json, level = 0): number {
+  if (typeof value !== 'object' || value === null || level > deepest) return level;
+  return Math.max(level + 1, ...Object.values(value).map((member: Json) => depth(member, level + 1)));
+}
+
+function tellable(object: JsonObject): JsonObject {
+  const told = Object.entries(object).filter(([name]) => !secret.includes(name));
+  return Object.fromEntries(told.map(([name, value]) => [name, isObject(value) ? tellable(value) : value]));
+}
+
+function texts(object: JsonObject, onOther: (name: string) => void): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(object).flatMap(([name, value]) => {
+      if (typeof value === 'string') return [[name, value]];
+      onOther(name);
+      return [];
+    }),
+  );
+}

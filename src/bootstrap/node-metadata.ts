@@ -1,0 +1,78 @@
+import type { ProxyConfig } from '../config/proxy-config.ts';
+import type { Problem } from '../config/resolve-config.ts';
+import { environmentMetadata } from './environment-metadata.ts';
+import type { Findings } from './findings.ts';
+import type { Json } from './json.ts';
+import { metadataFlaw } from './metadata-flaw.ts';
+import { podPorts } from './pod-ports.ts';
+import { proxyConfigJson } from './proxy-config-json.ts';
+import { sorted } from './sorted.ts';
+import { wellFormed } from './well-formed.ts';
+
+/** What the control plane is told of this node, as JSON. */
+export type NodeMetadata = Readonly<Record<string, Json>>;
+
+export interface NodeMetadataInputs {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly config: ProxyConfig;
+  /** Of the pod. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Of the pod; those that ask for statistics are told, and no other. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Of the node. */
+  readonly addresses: readonly string[];
+  /** What is known of the platform. */
+  readonly platform: Readonly<Record<string, string>>;
+  /** 0 = none. */
+  readonly stsPort: number;
+}
+
+export type NodeMetadataResult =
+  | { readonly ok: true; readonly metadata: NodeMetadata; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** What proxies tell each other of themselves. */
+const exchanged = 'NAME,NAMESPACE,INSTANCE_IPS,LABELS,OWNER,PLATFORM_METADATA,WORKLOAD_NAME,MESH_ID,SERVICE_ACCOUNT,CLUSTER_ID';
+const aboutStatistics = /^sidecar\.istio\.io\/(?:statsInclusion(?:Prefixes|Suffixes|Regexps)|extraStatTags)$/;
+
+/**
+ * The metadata of the node, by sorted names: what the agent knows, and beneath it what the environment says, and beneath that what annotations
+ * say about statistics. Pure.
+ *
+ * `ISTIO_META_*` among the `proxyMetadata` of the configuration count as environment, beneath the real one. JSON that does not parse, and a
+ * value that Pilot would not understand, are problems of the variable.
+ */
+export function nodeMetadata({ env, config, labels, annotations, addresses, platform, stsPort }: NodeMetadataInputs): NodeMetadataResult {
+  const findings: Findings = { problems: [], warnings: [] };
+  const { members, labels: toldLabels } = environmentMetadata({ ...config.proxyMetadata, ...env }, findings);
+  for (const [name, { value, variable }] of members) {
+    const flaw = metadataFlaw(name, value);
+    if (flaw !== undefined) findings.problems.push({ place: variable, text: flaw });
+  }
+  if (findings.problems.length > 0) return { ok: false, problems: findings.problems };
+
+  const told = new Map([...members].map(([name, { value }]) => [name, value]));
+  const ports = told.get('POD_PORTS');
+  const more = (env['ISTIO_ADDITIONAL_METADATA_EXCHANGE_KEYS'] ?? '').split(',').map((key) => key.trim());
+  const known: Readonly<Record<string, Json>> = {
+    NAME: env['POD_NAME'],
+    NAMESPACE: env['POD_NAMESPACE'],
+    CONFIG_NAMESPACE: env['POD_NAMESPACE'],
+    SERVICE_ACCOUNT: env['SERVICE_ACCOUNT'],
+    INSTANCE_IPS: [...new Set(addresses)].join(','),
+    LABELS: { ...(told.get('LABELS') as NodeMetadata | undefined), ...toldLabels, ...labels },
+    PLATFORM_METADATA: platform,
+    EXCHANGE_KEYS: [exchanged, ...more].filter((key) => key !== '').join(','),
+    STS_PORT: stsPort > 0 ? String(stsPort) : '',
+    PROXY_CONFIG: proxyConfigJson(config),
+    POD_PORTS: typeof ports === 'string' ? podPorts(ports) : undefined,
+  };
+  const isThere = (value: Json) =>
+    value !== undefined && value !== '' && (typeof value !== 'object' || Object.keys(value ?? {}).length > 0);
+  const metadata = {
+    ...Object.fromEntries(Object.entries(annotations).filter(([name]) => aboutStatistics.test(name))),
+    ...Object.fromEntries(told),
+    ...Object.fromEntries(Object.entries(known).filter(([, value]) => isThere(value))),
+  };
+  return { ok: true, metadata: sorted(wellFormed(metadata)), warnings: findings.warnings };
+}

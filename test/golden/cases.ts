@@ -1,0 +1,213 @@
+import type { ProxyConfig, RemoteService, TlsSettings } from '../../src/config/proxy-config.ts';
+import type { BootstrapInputs } from '../../src/bootstrap/bootstrap-inputs.ts';
+import { bootstrap, type BootstrapResult } from '../../src/bootstrap/bootstrap.ts';
+import { nodeMetadata, type NodeMetadataInputs } from '../../src/bootstrap/node-metadata.ts';
+import type { TemplateInputs } from '../../src/bootstrap/template-variables.ts';
+
+/** Stands in the golden files for the folder where the certificates are. */
+export const certificates = '/CERTIFICATES';
+
+export const tls: TlsSettings = {
+  mode: 'SIMPLE',
+  caCertificates: `${certificates}/root-cert.pem`,
+  clientCertificate: '',
+  privateKey: '',
+  sni: '',
+  subjectAltNames: [],
+};
+const mutual: TlsSettings = {
+  ...tls,
+  mode: 'MUTUAL',
+  clientCertificate: `${certificates}/cert-chain.pem`,
+  privateKey: `${certificates}/key.pem`,
+  sni: 'reports.example.com',
+  subjectAltNames: ['reports.example.com', 'spiffe://cluster.local/ns/reports/sa/default'],
+};
+const none = { zipkin: undefined, lightstep: undefined, datadog: undefined, stackdriver: undefined, openTelemetry: undefined, tlsSettings: undefined }; // prettier-ignore
+const service: RemoteService = { address: 'reports.example.com:15000', tlsSettings: undefined, tcpKeepalive: undefined };
+
+/** The configuration of K1, and the defaults of what K1 does not name. */
+export const proxyConfig: ProxyConfig = {
+  configPath: '/etc/istio/proxy',
+  binaryPath: '/usr/local/bin/envoy',
+  serviceCluster: 'istio-proxy',
+  drainDuration: 2_000,
+  parentShutdownDuration: 3_000,
+  terminationDrainDuration: 5_000,
+  discoveryAddress: 'istio-pilot:15010',
+  proxyAdminPort: 15_000,
+  statusPort: 15_020,
+  controlPlaneAuthPolicy: 'NONE',
+  concurrency: 0,
+  connectTimeout: 1_000,
+  dnsRefreshRate: 300_000,
+  customConfigFile: '',
+  proxyBootstrapTemplatePath: '',
+  statsdUdpAddress: '',
+  envoyMetricsService: undefined,
+  envoyAccessLogService: undefined,
+  tracing: undefined,
+  extraStatTags: [],
+  proxyMetadata: {},
+};
+
+/** What differs from K1. */
+export interface GoldenCase {
+  readonly config?: Partial<ProxyConfig>;
+  readonly metadata?: Partial<NodeMetadataInputs>;
+  readonly inputs?: Partial<BootstrapInputs>;
+}
+
+const running: GoldenCase = {
+  config: {
+    discoveryAddress: 'mypilot:1001',
+    controlPlaneAuthPolicy: 'MUTUAL_TLS',
+    statsdUdpAddress: '10.1.1.1:9125',
+    proxyAdminPort: 15_005,
+    tracing: { ...none, zipkin: { address: 'localhost:6000' } },
+    drainDuration: 5_000,
+    parentShutdownDuration: 6_000,
+  },
+  metadata: {
+    env: {
+      ISTIO_META_ISTIO_PROXY_SHA: 'istio-proxy:sha',
+      ISTIO_META_INTERCEPTION_MODE: 'REDIRECT',
+      ISTIO_META_ISTIO_VERSION: 'release-3.1',
+      ISTIO_META_POD_NAME: 'svc-0-0-0-6944fb884d-4pgx8',
+      POD_NAME: 'svc-0-0-0-6944fb884d-4pgx8',
+      POD_NAMESPACE: 'test',
+      INSTANCE_IP: '10.10.10.1',
+      ISTIO_METAJSON_LABELS: '{"version": "v1alpha1", "app": "test", "istio-locality":"regionA.zoneB.sub_zoneC"}',
+      ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({ 'istio.io/insecurepath': '{"paths":["/metrics","/live"]}' }),
+    },
+  },
+  inputs: { locality: { region: 'regionA', zone: 'zoneB', subZone: 'sub_zoneC' } },
+};
+
+const istioMutual: TlsSettings = { ...tls, mode: 'ISTIO_MUTUAL', caCertificates: '' };
+const ownCertificates = {
+  ISTIO_META_TLS_CLIENT_CERT_CHAIN: `${certificates}/cert-chain.pem`,
+  ISTIO_META_TLS_CLIENT_KEY: `${certificates}/key.pem`,
+  ISTIO_META_TLS_CLIENT_ROOT_CERT: `${certificates}/root-cert.pem`,
+};
+
+/**
+ * By the name of the golden file: the peer's cases under their numbers, then this agent's own.
+ *
+ * The peer's are in v3, with listeners that have names, without the swaps and slips of the Go agent, and differ in what follows. All: the gauges that a
+ * drain looks at are included; secrets come in files, so there is no `sds-grpc` cluster, and no SDS and TRUSTJWT in the metadata (Pilot names
+ * certificate files then); PROXY_CONFIG has the effective values of all fields. K2, K3, K4: certificates of the control plane are files, with an SNI.
+ * K6: the token is a header, not a file. K9: OpenTelemetry to Google Cloud.
+ */
+export const goldenCases: Readonly<Record<string, GoldenCase>> = {
+  'K1-default': {},
+  'K2-auth': { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' } },
+  'K3-authsds': { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' } },
+  'K4-running': running,
+  'K6-tracing-lightstep': {
+    config: {
+      tracing: { ...none, lightstep: { address: 'lightstep-satellite:8080', accessToken: 'abcdefg1234567', secure: true, cacertPath: `${certificates}/root-cert.pem` } }, // prettier-ignore
+    },
+  },
+  'K7-tracing-zipkin': { config: { tracing: { ...none, zipkin: { address: 'localhost:6000' } } } },
+  'K8-tracing-datadog': { config: { tracing: { ...none, datadog: { address: 'localhost:8126' } } } },
+  'K9-tracing-stackdriver': {
+    config: {
+      tracing: { ...none, stackdriver: { debug: true, maxNumberOfAttributes: 0, maxNumberOfAnnotations: 201, maxNumberOfMessageEvents: 201 } }, // prettier-ignore
+    },
+    metadata: { platform: { gcp_project: 'my-sd-project' } },
+  },
+  'K13-stats-inclusion': {
+    metadata: { env: { ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({ 'sidecar.istio.io/statsInclusionPrefixes': 'http.{pod_ip}_' }) } },
+  },
+  'K15-tracing-tls': { config: { tracing: { ...none, zipkin: { address: 'localhost:6000' }, tlsSettings: tls } } },
+  'metrics-service': { config: { envoyMetricsService: { ...service, tlsSettings: mutual, tcpKeepalive: { probes: 3, time: 10_000, interval: 1_500 } } } }, // prettier-ignore
+  'access-log-service': { config: { envoyAccessLogService: { ...service, tlsSettings: { ...tls, sni: 'reports.example.com' } } } },
+  'istio-mutual': {
+    config: {
+      envoyMetricsService: { ...service, tlsSettings: istioMutual },
+      envoyAccessLogService: { ...service, tlsSettings: istioMutual },
+    },
+    metadata: { env: ownCertificates },
+  },
+  ipv6: {
+    config: { discoveryAddress: '[2001:db8::100]:15010', statsdUdpAddress: '[2001:db8::5]:9125', envoyMetricsService: service },
+    metadata: { env: { ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({ 'sidecar.istio.io/statsInclusionPrefixes': 'http.{pod_ip}_' }) } },
+    inputs: { ipv6: true, addresses: ['2001:db8::1', '2001:db8::2'], serviceNode: 'sidecar~2001:db8::1~foo~bar' },
+  },
+  router: { inputs: { serviceNode: 'router~1.2.3.4~foo~bar' }, config: { statusPort: 0 } },
+  'open-telemetry': { config: { tracing: { ...none, openTelemetry: { address: 'collector.example.com:4317' } } } },
+  'stackdriver-sts': {
+    config: { tracing: { ...none, stackdriver: { debug: false, maxNumberOfAttributes: 200, maxNumberOfAnnotations: 200, maxNumberOfMessageEvents: 200 } } }, // prettier-ignore
+    metadata: { stsPort: 15_463, platform: { gcp_project: 'my-sd-project' } },
+    inputs: { stsPort: 15_463 },
+  },
+  all: {
+    config: {
+      ...running.config,
+      connectTimeout: 7_000,
+      dnsRefreshRate: 60_000,
+      extraStatTags: ['of_the_mesh'],
+      envoyMetricsService: { ...service, tlsSettings: mutual, tcpKeepalive: { probes: 3, time: 10_000, interval: 10_000 } },
+      envoyAccessLogService: { ...service, tlsSettings: mutual, tcpKeepalive: { probes: 3, time: 10_000, interval: 10_000 } },
+      tracing: { ...none, openTelemetry: { address: '10.2.2.2:4317' }, tlsSettings: { ...mutual, subjectAltNames: ['10.2.2.2'], sni: '' } },
+      proxyMetadata: { ISTIO_META_OF_THE_MESH: 'yes', HOST_IP: '10.3.3.3' },
+    },
+    metadata: {
+      ...running.metadata,
+      labels: { app: 'of the file', odd: '"quoted"\n%s\t☃' },
+      annotations: {
+        'sidecar.istio.io/statsInclusionRegexps': String.raw`listener\.(\d+\.){3}\d+_\d+\.ssl\..*`,
+        'sidecar.istio.io/statsInclusionSuffixes': 'upstream_rq_time,upstream_cx_active',
+        'sidecar.istio.io/extraStatTags': 'of_the_pod,a.b*c',
+        'not.told': 'x',
+      },
+      platform: { gcp_project: 'p', gcp_location: 'europe-west1-b' },
+      stsPort: 15_463,
+    },
+    inputs: { ...running.inputs, stsPort: 15_463 },
+  },
+};
+
+const podAddresses = ['10.3.3.3', '10.4.4.4', '10.5.5.5', '10.6.6.6', '10.4.4.4'];
+
+/** All that a bootstrap or a template is made of, of a case. Throws where its metadata is refused. */
+export function inputsOf({ config: changes = {}, metadata: given = {}, inputs = {} }: GoldenCase): TemplateInputs {
+  const config = { ...proxyConfig, ...changes };
+  const addresses = inputs.addresses ?? podAddresses;
+  const told = nodeMetadata({ env: {}, config, labels: {}, annotations: {}, addresses, platform: {}, stsPort: 0, ...given });
+  if (!told.ok) throw new Error(JSON.stringify(told.problems));
+  return {
+    config,
+    serviceNode: 'sidecar~1.2.3.4~foo~bar',
+    ipv6: false,
+    addresses,
+    metadata: told.metadata,
+    locality: { region: '', zone: '', subZone: '' },
+    sans: [
+      { type: 'DNS', value: 'istio-pilot' },
+      { type: 'URI', value: 'spiffe://cluster.local/ns/istio-system/sa/istio-pilot-service-account' },
+    ],
+    controlPlaneTls: {
+      chain: `${certificates}/cert-chain.pem`,
+      key: `${certificates}/key.pem`,
+      root: `${certificates}/root-cert.pem`,
+    },
+    prometheusPort: 15_090,
+    healthPort: 15_021,
+    outlierLogPath: '/dev/stdout',
+    stsPort: 0,
+    podName: '',
+    podNamespace: '',
+    podIp: '10.3.3.3',
+    mixerSan: '',
+    certProvider: 'istiod',
+    provisionedCert: '',
+    disableInternalTelemetry: false,
+    ...inputs,
+  };
+}
+
+export function bootstrapOf(golden: GoldenCase): BootstrapResult {
+  return bootstrap(inputsOf(golden));
+}

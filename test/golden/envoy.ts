@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { certificateAuthority, writeCertificates } from '../../demo/certificates.ts';
+import { cacheDir } from '../../src/envoy/cache-dir.ts';
+import { findEnvoy } from '../../src/envoy/find-envoy.ts';
+import { pinnedEnvoy } from '../../src/envoy/pinned-envoy.ts';
+import { eventually } from '../support/eventually.ts';
+import { certificates } from './cases.ts';
+
+export interface Verdict {
+  readonly accepted: boolean;
+  /** What Envoy wrote, from warnings on. */
+  readonly said: string;
+}
+
+/** A real Envoy, and a folder with certificates for what it is given. */
+export interface TrialEnvoy {
+  /** Lets Envoy look at the text of a bootstrap (`--mode validate`), in which the golden folder stands for the one with certificates. */
+  validate(text: string): Promise<Verdict>;
+  /** Starts it in earnest; `end` ends it. Accepted: it is LIVE. */
+  start(text: string): Promise<Verdict & { end(): Promise<void> }>;
+  dispose(): void;
+}
+
+const patience = 20_000;
+
+export async function trialEnvoy(): Promise<TrialEnvoy> {
+  const { env } = process;
+  const found = findEnvoy({ binaryPath: undefined, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
+  if (!found.ok) throw new Error(found.reason);
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bootstrap-'));
+  writeCertificates(folder, await (await certificateAuthority()).issue());
+  let count = 0;
+  const run = (text: string, args: readonly string[]) => {
+    const file = join(folder, `${++count}.json`);
+    const log = `${file}.log`;
+    writeFileSync(file, text.replaceAll(certificates, folder));
+    const errors = openSync(log, 'w');
+    // Its output stream is no pipe: those of Node are sockets, and Envoy cannot open /dev/stdout then.
+    const child = spawn(found.path, ['-c', file, '-l', 'warning', '--use-dynamic-base-id', ...args], {
+      stdio: ['ignore', 'ignore', errors],
+    });
+    closeSync(errors);
+    const ended = new Promise<number | null>((done) => child.once('exit', done));
+    const limit = setTimeout(() => child.kill('SIGKILL'), patience);
+    void ended.then(() => clearTimeout(limit));
+    return { child, ended, said: () => readFileSync(log, 'utf8') };
+  };
+  return {
+    async validate(text) {
+      const { ended, said } = run(text, ['--mode', 'validate']);
+      return { accepted: (await ended) === 0, said: said() };
+    },
+    async start(text) {
+      const { child, ended, said } = run(text, ['--component-log-level', 'main:info', '--concurrency', '1']);
+      const isUp = () => said().includes('starting main dispatch loop');
+      await eventually(() => isUp() || child.exitCode !== null || child.signalCode !== null, { within: patience });
+      return {
+        accepted: isUp(),
+        said: said().split('\n').filter((line) => !/\[(?:info|debug)\]|^ /.test(line)).join('\n'), // prettier-ignore
+        end: async () => {
+          child.kill('SIGKILL');
+          await ended;
+        },
+      };
+    },
+    dispose: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,137 @@
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseStats } from '../../src/admin/parse-stats.ts';
+import { bootstrap } from '../../src/bootstrap/bootstrap.ts';
+import { regexFlaw } from '../../src/bootstrap/regex-flaw.ts';
+import { wellFormed } from '../../src/bootstrap/well-formed.ts';
+import { activeFilter, activeRequests } from '../../src/proxy/active-requests.ts';
+import { readiness, readinessFilter } from '../../src/status/readiness.ts';
+import { arbitraryInputs, expression } from '../golden/arbitrary-inputs.ts';
+import { inputsOf } from '../golden/cases.ts';
+import { trialEnvoy, type TrialEnvoy } from '../golden/envoy.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+
+/** `BOOTSTRAP_RUNS` and `BOOTSTRAP_SEED` look further than the suite does. */
+const numRuns = Number(process.env['BOOTSTRAP_RUNS'] ?? 20);
+const seed = Number(process.env['BOOTSTRAP_SEED'] ?? 1);
+
+let envoy: TrialEnvoy;
+beforeAll(async () => {
+  envoy = await trialEnvoy();
+});
+afterAll(() => envoy.dispose());
+
+/** A listener of Envoy that speaks HTTP or TCP, and passes all on to `upstream`. */
+function listenerOf(kind: 'http' | 'tcp', port: number) {
+  const http = {
+    '@type': 'type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
+    stat_prefix: 'inbound',
+    route_config: {
+      virtual_hosts: [{ name: 'all', domains: ['*'], routes: [{ match: { prefix: '/' }, route: { cluster: 'upstream' } }] }],
+    },
+    http_filters: [{ name: 'router', typed_config: { '@type': 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router' } }],
+  };
+  const tcp = {
+    '@type': 'type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy',
+    stat_prefix: 'tcp',
+    cluster: 'upstream',
+  };
+  return {
+    name: kind,
+    address: loopback(port),
+    filter_chains: [{ filters: [{ name: kind, typed_config: kind === 'http' ? http : tcp }] }],
+  };
+}
+
+const loopback = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
+
+async function read(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  return { status: response.status, body: await response.text() };
+}
+
+describe('Envoy', () => {
+  it('takes each bootstrap that is made, whatever its inputs', { timeout: 30_000 + numRuns * 1_000 }, async () => {
+    let made = 0;
+    await fc.assert(
+      fc.asyncProperty(arbitraryInputs, arbitraryInputs, async (...pair) => {
+        await Promise.all(
+          pair.map(async (inputs) => {
+            const result = bootstrap(inputs);
+            if (!result.ok) return;
+            made++;
+            const { accepted, said } = await envoy.validate(JSON.stringify(result.bootstrap));
+            expect(accepted, said).toBe(true);
+            // A validation does not look at the statistics; only a start does.
+            const { node, stats_config } = result.bootstrap;
+            const started = await envoy.start(JSON.stringify({ node, stats_config }));
+            await started.end();
+            expect(started.accepted, started.said).toBe(true);
+          }),
+        );
+      }),
+      { numRuns, seed },
+    );
+    expect(made).toBeGreaterThan(numRuns);
+  });
+
+  it('has the statistics that readiness and the drain look at, and none that nobody asked for', async () => {
+    const [admin = 0, status = 0, prometheus = 0, health = 0, http = 0, tcp = 0] = await freePorts(6);
+    const silent = createServer(() => undefined);
+    await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
+    const statusPort = createHttpServer((request, response) => void response.writeHead(200).end(request.url)).listen(status, '127.0.0.1');
+    const inputs = inputsOf({
+      config: { proxyAdminPort: admin, statusPort: status },
+      inputs: { prometheusPort: prometheus, healthPort: health },
+    });
+    const made = bootstrap({ ...inputs, outlierLogPath: '' });
+    if (!made.ok) throw new Error(JSON.stringify(made.problems));
+    // The control plane that is not there would keep the listeners waiting.
+    const { listeners, clusters } = made.bootstrap['static_resources'] as Readonly<Record<string, readonly object[]>>;
+    const address = loopback((silent.address() as AddressInfo).port);
+    const upstream = { name: 'upstream', connect_timeout: '1s', load_assignment: { cluster_name: 'upstream', endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }] } }; // prettier-ignore
+    const static_resources = {
+      listeners: [...(listeners ?? []), listenerOf('http', http), listenerOf('tcp', tcp)],
+      clusters: [...(clusters ?? []), upstream],
+    };
+    const started = await envoy.start(JSON.stringify({ ...made.bootstrap, static_resources, dynamic_resources: undefined }));
+    const sockets = [http, tcp].map((port) => connect(port, '127.0.0.1'));
+    try {
+      expect(started.accepted, started.said).toBe(true);
+      const filtered = async (filter: string) => (await read(admin, `/stats?filter=${encodeURIComponent(filter)}`)).body;
+      await eventually(async () => readiness(await filtered(readinessFilter)) === undefined, { within: 10_000 });
+      // An idle connection with HTTP is not active; one without is.
+      await eventually(async () => activeRequests(parseStats(await filtered(activeFilter))) === 1, { within: 10_000 });
+      sockets[0]?.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+      await eventually(async () => activeRequests(parseStats(await filtered(activeFilter))) === 2, { within: 10_000 });
+
+      expect(await read(health, '/healthz/ready')).toEqual({ status: 200, body: '/healthz/ready' });
+      expect((await read(health, '/quitquitquit')).status).toBe(404);
+      expect((await read(prometheus, '/stats/prometheus')).body).toContain('envoy_server_state');
+      expect((await read(prometheus, '/quitquitquit')).status).toBe(404);
+
+      const names = (await read(admin, '/stats')).body.split('\n').flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
+      const wanted =
+        /^(server|listener_manager|cluster_manager|cluster\.xds-grpc)\.|\.downstream_(rq_active|cx_active|cx_upgrades_active)$/;
+      const others = names.filter((name) => !wanted.test(name) && !/^listener\..+\.http\..+\.downstream_rq_completed$/.test(name));
+      expect(others).toEqual([]);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await started.end();
+      silent.close();
+      statusPort.close();
+    }
+  });
+
+  it('takes each expression that is not refused', async () => {
+    const taken = fc.sample(expression, { numRuns: numRuns * 100, seed }).filter((text) => regexFlaw(text) === undefined);
+    const patterns = wellFormed(taken).map((regex) => ({ safe_regex: { regex } }));
+    const started = await envoy.start(JSON.stringify({ stats_config: { stats_matcher: { inclusion_list: { patterns } } } }));
+    await started.end();
+    expect(started.accepted, started.said).toBe(true);
+    expect(taken.length).toBeGreaterThan(numRuns * 20);
+  });
+});
