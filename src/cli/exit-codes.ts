@@ -2,6 +2,8 @@
 export const exitCodes = {
   /** Asked to stop, or the last Envoy ended cleanly. */
   ok: 0,
+  /** Envoy has refused what `request` asked of it. */
+  refused: 1,
   /** A bad flag or role. */
   usage: 64,
   /** A port, or the Envoy binary, is not to be had. */

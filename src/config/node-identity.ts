@@ -1,10 +1,12 @@
 import { isIP } from 'node:net';
 
 export interface NodeIdentity {
-  /** The first address; it names the node. */
+  /** The first of its addresses. */
   readonly ip: string;
   readonly id: string;
   readonly domain: string;
+  /** Its addresses, each once; the first one names it. */
+  readonly addresses: readonly string[];
   /** No address of the node is an IPv4 one. */
   readonly ipv6: boolean;
 }
@@ -25,8 +27,8 @@ export interface NodeInputs {
 export function nodeIdentity({ ip, id, domain, registry, env, addresses }: NodeInputs): NodeIdentity {
   const given = ip !== '' ? ip : isIP(env['INSTANCE_IP'] ?? '') === 0 ? '' : (env['INSTANCE_IP'] ?? '');
   const reachable = addresses.filter((address) => !/^fe80:/i.test(address) && !address.startsWith('169.254.'));
-  const found = [...(given === '' ? [] : [given]), ...reachable];
-  const all = found.length === 0 ? ['127.0.0.1'] : found;
+  const found = new Set([...(given === '' ? [] : [given]), ...reachable]);
+  const all = found.size === 0 ? ['127.0.0.1', '::1'] : [...found];
   const first = all[0] ?? '';
   const namespace = env['POD_NAMESPACE'] ?? '';
   const names = new Map<string, readonly [string, string]>([
@@ -38,6 +40,7 @@ export function nodeIdentity({ ip, id, domain, registry, env, addresses }: NodeI
     ip: first,
     id: id === '' ? defaultId : id,
     domain: domain === '' ? defaultDomain : domain,
+    addresses: all,
     ipv6: all.every((address) => isIP(address) !== 4),
   };
 }

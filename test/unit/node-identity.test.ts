@@ -49,6 +49,30 @@ describe('nodeIdentity', () => {
     expect(identify(inputs).ip).toBe(ip);
   });
 
+  it.each<{ what: string; inputs: Partial<NodeInputs>; addresses: readonly string[] }>([
+    { what: 'those of the machine, in their order', inputs: { addresses: ['10.0.0.2', '10.0.0.1'] }, addresses: ['10.0.0.2', '10.0.0.1'] },
+    {
+      what: 'the one that is given first',
+      inputs: { ip: '1.1.1.1', addresses: ['10.0.0.1'] },
+      addresses: ['1.1.1.1', '10.0.0.1'],
+    },
+    {
+      what: 'INSTANCE_IP once, though the machine has it too (the Go agent 1.5: twice)',
+      inputs: { env: { INSTANCE_IP: '10.0.0.1' }, addresses: ['10.0.0.2', '10.0.0.1', '10.0.0.2'] },
+      addresses: ['10.0.0.1', '10.0.0.2'],
+    },
+    { what: 'the loopbacks without a network', inputs: { addresses: [] }, addresses: ['127.0.0.1', '::1'] },
+    { what: 'the given one alone without a network', inputs: { ip: '1.1.1.1', addresses: [] }, addresses: ['1.1.1.1'] },
+    { what: 'no link-local ones (the Go agent: them too)', inputs: { addresses: ['fe80::1', '10.0.0.1'] }, addresses: ['10.0.0.1'] },
+    {
+      what: 'a link-local one that is given',
+      inputs: { ip: 'fe80::1', addresses: ['fe80::1', '10.0.0.1'] },
+      addresses: ['fe80::1', '10.0.0.1'],
+    },
+  ])('has for its addresses $what', ({ inputs, addresses }) => {
+    expect(identify(inputs).addresses).toEqual(addresses);
+  });
+
   it.each<{ what: string; inputs: Partial<NodeInputs>; ipv6: boolean }>([
     { what: 'F17 IPv4 only', inputs: { addresses: ['1.1.1.1', '127.0.0.1', '2.2.2.2'] }, ipv6: false },
     { what: 'F17 IPv6 only', inputs: { addresses: ['1111:2222::1', '::1', '2222:3333::1'] }, ipv6: true },

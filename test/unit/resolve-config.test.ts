@@ -1,271 +1,403 @@
 import { describe, expect, it } from 'vitest';
+import type { GivenFlags } from '../../src/config/flag-layer.ts';
 import { type FlagName, flags } from '../../src/config/flags.ts';
-import { type AgentConfig, type Problem, resolveConfig } from '../../src/config/resolve-config.ts';
-
-type Given = Readonly<Partial<Record<FlagName, string>>>;
-const file = { customConfigFile: '/etc/envoy.yaml' };
-
-const resolved = (
-  given: Given = {},
-  { leftover = [] as readonly string[], env = {}, addresses = ['10.1.2.3'] as readonly string[] } = {},
-) => resolveConfig({ ...file, ...given }, leftover, env, addresses);
-const accepted = (...args: Parameters<typeof resolved>): { config: AgentConfig; warnings: readonly string[] } => {
-  const result = resolved(...args);
-  return result.ok ? result : expect.unreachable(JSON.stringify(result.problems));
-};
-const problems = (...args: Parameters<typeof resolved>): readonly Problem[] => {
-  const result = resolved(...args);
-  return result.ok ? [] : result.problems;
-};
+import type { AgentConfig } from '../../src/config/resolve-config.ts';
+import { accepted, configOf, problemsOf, type Said } from '../support/resolved.ts';
 
 /** What Node's timers can count; beyond it they fire at once. */
 const longestTimer = 2 ** 31 - 1;
+const ownFiles = { chain: '/etc/certs/cert-chain.pem', key: '/etc/certs/key.pem', root: '/etc/certs/root-cert.pem' };
 
-describe('resolveConfig', () => {
-  it('is the defaults of the Go agent where nothing is given but the file', () => {
-    expect(accepted()).toEqual({
-      ok: true,
-      config: {
-        binaryPath: undefined,
-        configPath: '/etc/istio/proxy',
-        customConfigFile: '/etc/envoy.yaml',
-        drainDuration: 45_000,
-        parentShutdownDuration: 60_000,
-        proxyAdminPort: 15_000,
-        statusPort: 15_020,
-        serviceCluster: 'istio-proxy',
-        concurrency: 0,
-        proxyLogLevel: 'warning',
-        proxyComponentLogLevel: 'misc:error',
-        serviceregistry: 'Kubernetes',
-        id: '',
-        ip: '',
-        domain: '',
-        minDelay: 10_000,
-        envoyRestartPolicy: 'backoff',
-        envoyRestartBudget: 10,
-        role: 'sidecar',
-        node: { ip: '10.1.2.3', id: '.', domain: '.svc.cluster.local', ipv6: false },
-        certificates: [
-          { chain: '/etc/certs/cert-chain.pem', key: '/etc/certs/key.pem', root: '/etc/certs/root-cert.pem' },
-          { chain: '/etc/certs/cert-chain.pem', key: '/etc/certs/key.pem', root: '/etc/certs/root-cert.pem' },
-        ],
-        drainCap: 5_000,
-        drainMinimum: 5_000,
+it('is the defaults of the Go agent where nothing is given', () => {
+  expect(accepted()).toMatchObject({ ok: true, warnings: [] });
+  expect(configOf()).toEqual({
+    configPath: '/etc/istio/proxy',
+    binaryPath: undefined,
+    serviceCluster: 'istio-proxy',
+    drainDuration: 45_000,
+    parentShutdownDuration: 60_000,
+    terminationDrainDuration: 5_000,
+    discoveryAddress: 'istio-pilot:15010',
+    proxyAdminPort: 15_000,
+    statusPort: 15_020,
+    controlPlaneAuthPolicy: 'NONE',
+    concurrency: 0,
+    connectTimeout: 1_000,
+    dnsRefreshRate: 300_000,
+    customConfigFile: '',
+    proxyBootstrapTemplatePath: '',
+    statsdUdpAddress: '',
+    envoyMetricsService: undefined,
+    envoyAccessLogService: undefined,
+    tracing: undefined,
+    extraStatTags: [],
+    proxyMetadata: {},
+    meshConfig: './etc/istio/config/mesh',
+    proxyLogLevel: 'warning',
+    proxyComponentLogLevel: 'misc:error',
+    outlierLogPath: '',
+    serviceregistry: 'Kubernetes',
+    id: '',
+    ip: '',
+    domain: '',
+    trustDomain: '',
+    pilotIdentity: '',
+    mixerIdentity: '',
+    disableInternalTelemetry: false,
+    stsPort: 0,
+    tokenManagerPlugin: 'GoogleTokenExchange',
+    minDelay: 10_000,
+    envoyRestartPolicy: 'backoff',
+    envoyRestartBudget: 10,
+    drainCap: 5_000,
+    drainMinimum: 5_000,
+    pilotCertProvider: undefined,
+    provCert: '',
+    istioNamespace: 'istio-system',
+    bootstrapOverride: '',
+    prometheusPort: 15_090,
+    healthPort: 15_021,
+    role: 'sidecar',
+    node: { ip: '10.1.2.3', id: '.', domain: '.svc.cluster.local', addresses: ['10.1.2.3'], ipv6: false },
+    certificates: [ownFiles, ownFiles],
+    watched: Object.values(ownFiles),
+    awaited: [],
+    controlPlaneTls: ownFiles,
+  } satisfies AgentConfig);
+});
+
+const notTls = { mode: 'DISABLE', caCertificates: '', clientCertificate: '', privateKey: '', sni: '', subjectAltNames: [] };
+const noTracer = {
+  zipkin: undefined,
+  lightstep: undefined,
+  datadog: undefined,
+  stackdriver: undefined,
+  openTelemetry: undefined,
+  tlsSettings: undefined,
+};
+const address = (at: string) => ({ address: at, tlsSettings: undefined, tcpKeepalive: undefined });
+
+/** Of each flag: texts, and what they come to, at a place in the configuration that is named like the flag if it is not told. */
+const good: Readonly<Record<FlagName, { readonly at?: keyof AgentConfig; readonly texts: Readonly<Record<string, unknown>> } | 'nothing'>> =
+  {
+    binaryPath: { texts: { '/usr/bin/envoy': '/usr/bin/envoy', envoy: 'envoy' } },
+    configPath: { texts: { './etc/istio/proxy': './etc/istio/proxy' } },
+    customConfigFile: { texts: { 'envoy.json': 'envoy.json', '': '' } },
+    templateFile: { at: 'proxyBootstrapTemplatePath', texts: { '/t.json': '/t.json', '': '' } },
+    meshConfig: { texts: { '/m.yaml': '/m.yaml', '': '' } },
+    drainDuration: { texts: { '0': 0, '1s': 1_000, '59.9s': 59_900, '100ms': 100 } },
+    parentShutdownDuration: { texts: { '46s': 46_000, '1h1m1s': 3_661_000 } },
+    discoveryAddress: { texts: { 'istiod.istio-system.svc:15012': 'istiod.istio-system.svc:15012', '[::1]:15010': '[::1]:15010' } },
+    controlPlaneAuthPolicy: { texts: { NONE: 'NONE', MUTUAL_TLS: 'MUTUAL_TLS' } },
+    connectTimeout: { texts: { '1ms': 1, '7s': 7_000, '30s': 30_000 } },
+    dnsRefreshRate: { texts: { '60s': 60_000, '1.5ms': 1.5 } },
+    proxyAdminPort: { texts: { '1': 1, '65535': 65_535 } },
+    statusPort: { texts: { '0': 0, '65535': 65_535 } },
+    serviceCluster: { texts: { 'my-cluster': 'my-cluster' } },
+    concurrency: { texts: { '0': 0, '8': 8, '2147483647': 2_147_483_647 } },
+    proxyLogLevel: {
+      texts: Object.fromEntries(
+        ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off', ''].map((level) => [level, level]),
+      ),
+    },
+    proxyComponentLogLevel: { texts: { '': '', 'misc:error': 'misc:error', 'upstream:debug,http2:trace': 'upstream:debug,http2:trace' } },
+    outlierLogPath: { texts: { '/dev/stdout': '/dev/stdout' } },
+    statsdUdpAddress: { texts: { 'statsd:9125': 'statsd:9125', '': '' } },
+    envoyMetricsServiceAddress: { at: 'envoyMetricsService', texts: { 'metrics:15000': address('metrics:15000'), '': undefined } },
+    envoyMetricsService: { texts: { '{"address":"metrics:15000"}': address('metrics:15000'), '': undefined, null: undefined } },
+    envoyAccessLogService: {
+      texts: {
+        '{"address":"oap.istio-system:11800","tlsSettings":{"mode":"DISABLE","subjectAltNames":[],"caCertificates":null},"tcpKeepalive":{"interval":"10s","probes":3,"time":"10s"}}':
+          { address: 'oap.istio-system:11800', tlsSettings: notTls, tcpKeepalive: { probes: 3, time: 10_000, interval: 10_000 } },
       },
-      warnings: [],
-    });
+    },
+    lightstepAddress: { at: 'tracing', texts: { '': undefined } },
+    lightstepAccessToken: { at: 'tracing', texts: { '': undefined } },
+    lightstepSecure: { at: 'tracing', texts: { true: undefined } },
+    lightstepCacertPath: { at: 'tracing', texts: { '': undefined } },
+    zipkinAddress: { at: 'tracing', texts: { 'zipkin:9411': { ...noTracer, zipkin: { address: 'zipkin:9411' } }, '': undefined } },
+    datadogAgentAddress: {
+      at: 'tracing',
+      texts: { '$(HOST_IP):8126': { ...noTracer, datadog: { address: '$(HOST_IP):8126' } }, '': undefined },
+    },
+    serviceregistry: { texts: { Consul: 'Consul', Mock: 'Mock', whatever: 'whatever', '': '' } },
+    id: { texts: { 'mypod.myns': 'mypod.myns', '': '' } },
+    ip: { texts: { '10.0.0.1': '10.0.0.1', nonsense: 'nonsense' } },
+    domain: { texts: { 'my.domain': 'my.domain' } },
+    'trust-domain': { at: 'trustDomain', texts: { 'mesh.com': 'mesh.com' } },
+    pilotIdentity: { texts: { 'pilot-identity': 'pilot-identity' } },
+    mixerIdentity: { texts: { 'mixer-identity': 'mixer-identity' } },
+    disableInternalTelemetry: { texts: { true: true, T: true, '0': false } },
+    stsPort: { texts: { '0': 0, '15463': 15_463 } },
+    tokenManagerPlugin: { texts: { none: 'none' } },
+    openTelemetryAddress: { at: 'tracing', texts: { 'otel:4317': { ...noTracer, openTelemetry: { address: 'otel:4317' } } } },
+    minDelay: { texts: { '0s': 0, '500ms': 500 } },
+    envoyRestartPolicy: { texts: { backoff: 'backoff', exit: 'exit' } },
+    envoyRestartBudget: { texts: { '0': 0, '3': 3 } },
+    controlPlaneBootstrap: 'nothing',
+    applicationPorts: 'nothing',
+  };
+
+describe('a flag', () => {
+  it('has a line in this table', () => {
+    expect(Object.keys(good)).toEqual(Object.keys(flags));
   });
 
-  const good: Readonly<Record<FlagName, readonly (readonly [text: string, value: unknown])[]>> = {
-    binaryPath: [['/usr/bin/envoy', '/usr/bin/envoy'], ['envoy', 'envoy']], // prettier-ignore
-    configPath: [['./etc/istio/proxy', './etc/istio/proxy']],
-    customConfigFile: [['envoy.json', 'envoy.json']],
-    drainDuration: [['0', 0], ['1s', 1_000], ['59.9s', 59_900], ['100ms', 100]], // prettier-ignore
-    parentShutdownDuration: [['46s', 46_000], ['1h1m1s', 3_661_000]], // prettier-ignore
-    proxyAdminPort: [['1', 1], ['65535', 65_535]], // prettier-ignore
-    statusPort: [['0', 0], ['65535', 65_535]], // prettier-ignore
-    serviceCluster: [['my-cluster', 'my-cluster']],
-    concurrency: [['0', 0], ['8', 8], ['2147483647', 2_147_483_647]], // prettier-ignore
-    proxyLogLevel: ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off', ''].map((level) => [level, level]),
-    proxyComponentLogLevel: ['', 'misc:error', 'upstream:debug,http2:trace'].map((text) => [text, text]),
-    serviceregistry: ['Consul', 'Mock', 'whatever', ''].map((text) => [text, text]),
-    id: [['mypod.myns', 'mypod.myns'], ['', '']], // prettier-ignore
-    ip: [['10.0.0.1', '10.0.0.1'], ['nonsense', 'nonsense']], // prettier-ignore
-    domain: [['my.domain', 'my.domain']],
-    minDelay: [['0s', 0], ['500ms', 500]], // prettier-ignore
-    envoyRestartPolicy: [['backoff', 'backoff'], ['exit', 'exit']], // prettier-ignore
-    envoyRestartBudget: [['0', 0], ['3', 3]], // prettier-ignore
-  };
-  it.each(Object.entries(good).flatMap(([name, cases]) => cases.map(([text, value]) => ({ name: name as FlagName, text, value }))))(
-    'takes --$name "$text"',
-    ({ name, text, value }) => {
-      expect(accepted({ [name]: text }).config[name]).toBe(value);
-    },
-  );
+  it.each(
+    Object.entries(good).flatMap(([name, line]) =>
+      line === 'nothing'
+        ? []
+        : Object.entries(line.texts).map(([text, value]) => ({ name, at: line.at ?? (name as keyof AgentConfig), text, value })),
+    ),
+  )('is taken: --$name "$text"', ({ name, at, text, value }) => {
+    expect(configOf({ given: { [name]: text } })[at]).toEqual(value);
+  });
+
+  it.each(['controlPlaneBootstrap', 'applicationPorts'])('has no effect any more: --%s, with a warning', (name) => {
+    expect(accepted({ given: { [name]: 'false' } })).toEqual({ ...accepted(), warnings: [`--${name} has no effect, and is ignored`] });
+  });
 
   const wholeNumber = (text: string) => `'${text}' is not a whole number from 0 on`;
   const port = (text: string) => `'${text}' is not a port (1 to 65535)`;
   const statusPort = (text: string) => `'${text}' is not a port (1 to 65535, or 0 for none)`;
   const duration = (text: string) => `'${text}' is not a duration (such as '45s' or '1m30s')`;
-  const bad: Readonly<Partial<Record<FlagName, { readonly texts: readonly string[]; readonly problem: (text: string) => string }>>> = {
-    binaryPath: { texts: [''], problem: (text) => `'${text}' is not a name` },
-    configPath: { texts: [''], problem: (text) => `'${text}' is not a name` },
-    customConfigFile: { texts: [''], problem: () => "'' is not a file: this version needs the Envoy configuration to be given" },
-    drainDuration: { texts: ['', '5', '-1s', '1 s', 'bad-int-value', 'NaN'], problem: duration },
-    parentShutdownDuration: { texts: ['', '60', '-1s', 'bad-int-value'], problem: duration },
-    proxyAdminPort: { texts: ['', '0', '65536', '-1', '1.5', '0x10', ' 80', 'http'], problem: port },
-    statusPort: { texts: ['', '65536', '-1', '1e3', 'http'], problem: statusPort },
-    serviceCluster: { texts: [''], problem: (text) => `'${text}' is not a name` },
-    concurrency: { texts: ['', '-1', '1.5', 'abc', 'bad-int-value', '2147483648'], problem: wholeNumber },
-    proxyLogLevel: {
-      texts: ['bad', 'WARNING', 'info '],
-      problem: (text) => `'${text}' is not one of trace, debug, info, warning, warn, error, critical, off`,
-    },
-    proxyComponentLogLevel: {
-      texts: ['a:bad', 'misc', 'misc:error,', 'a:info;b:info'].slice(0, 3),
-      problem: (text) => `'${text}' is not a list of name:level`,
-    },
-    minDelay: { texts: ['', '10', '-1s'], problem: duration },
-    envoyRestartPolicy: { texts: ['', 'never'], problem: (text) => `'${text}' is not one of backoff, exit` },
-    envoyRestartBudget: { texts: ['', '-1', 'many'], problem: wholeNumber },
+  const name = (text: string) => `'${text}' is not a name`;
+  const hostAndPort = (text: string) => `'${text}' is not host:port, the host a name or an IP address (IPv6 in brackets)`;
+  const boolean = (text: string) => `'${text}' is not true or false`;
+  const json = (text: string) => `'${text}' is not JSON, such as {"address":"host:port"}`;
+  const bad: Readonly<Partial<Record<FlagName, readonly [texts: readonly string[], problem: (text: string) => string]>>> = {
+    binaryPath: [[''], name],
+    configPath: [[''], name],
+    drainDuration: [['', '5', '-1s', '1 s', 'bad-int-value', 'NaN'], duration],
+    parentShutdownDuration: [['', '60', '-1s', 'bad-int-value'], duration],
+    discoveryAddress: [['', 'istio-pilot', '10.0.0.100'], hostAndPort],
+    controlPlaneAuthPolicy: [['', '1', 'mutual_tls'], (text) => `'${text}' is not one of NONE, MUTUAL_TLS`],
+    connectTimeout: [['', '1', '0s', '-1s', '30.1s'], (text) => `'${text}' is not a duration from '1ms' to '30s'`],
+    dnsRefreshRate: [['', '300', '0s', '1ms', '-1s'], (text) => `'${text}' is not a duration of more than '1ms'`],
+    proxyAdminPort: [['', '0', '65536', '-1', '1.5', '0x10', ' 80', 'http'], port],
+    statusPort: [['', '65536', '-1', '1e3', 'http'], statusPort],
+    serviceCluster: [[''], name],
+    concurrency: [['', '-1', '1.5', 'abc', 'bad-int-value', '2147483648'], wholeNumber],
+    proxyLogLevel: [
+      ['bad', 'WARNING', 'info '],
+      (text) => `'${text}' is not one of trace, debug, info, warning, warn, error, critical, off`,
+    ],
+    proxyComponentLogLevel: [['a:bad', 'misc', 'misc:error,'], (text) => `'${text}' is not a list of name:level`],
+    statsdUdpAddress: [['statsd', 'statsd:'], hostAndPort],
+    envoyMetricsServiceAddress: [['metrics', 'metrics:0'], hostAndPort],
+    envoyMetricsService: [['{', 'metrics:15000'], json],
+    envoyAccessLogService: [['{address: "als:1"}'], json],
+    zipkinAddress: [['zipkin'], hostAndPort],
+    datadogAgentAddress: [['$(HOST_IP)', '$(HOST_IP)$(HOST_IP):8126'], hostAndPort],
+    disableInternalTelemetry: [['', 'yes'], boolean],
+    stsPort: [['', '65536'], statusPort],
+    openTelemetryAddress: [['otel'], hostAndPort],
+    minDelay: [['', '10', '-1s'], duration],
+    envoyRestartPolicy: [['', 'never'], (text) => `'${text}' is not one of backoff, exit`],
+    envoyRestartBudget: [['', '-1', 'many'], wholeNumber],
   };
-  it.each(
-    Object.entries(bad).flatMap(([name, { texts, problem }]) =>
-      texts.map((text) => ({ name: name as FlagName, text, problem: problem(text) })),
-    ),
-  )('refuses --$name "$text"', ({ name, text, problem }) => {
-    expect(problems({ [name]: text })).toEqual([{ place: `--${name}`, text: problem }]);
+  it.each(Object.entries(bad).flatMap(([flag, [texts, problem]]) => texts.map((text) => ({ flag, text, problem: problem(text) }))))(
+    'is refused: --$flag "$text"',
+    ({ flag, text, problem }) => {
+      expect(problemsOf({ given: { [flag]: text } })).toEqual([{ place: `--${flag}`, text: problem }]);
+    },
+  );
+
+  it('that has a table of good values and none of bad ones takes any text', () => {
+    const others = Object.keys(good).filter((flag) => !(flag in bad) && good[flag as FlagName] !== 'nothing');
+    const lightstep = others.filter((flag) => flag.startsWith('lightstep'));
+    expect(lightstep).toHaveLength(4);
+    for (const flag of others.filter((one) => !lightstep.includes(one)))
+      expect(problemsOf({ given: { [flag]: 'any text \n at all' } })).toEqual([]);
   });
 
-  it('has each flag in the tables above, and takes any text for those that can not be wrong', () => {
-    const names = Object.keys(flags);
-    expect(Object.keys(good)).toEqual(names);
-    expect(names.filter((name) => !(name in bad))).toEqual(['serviceregistry', 'id', 'ip', 'domain']);
+  it.each<{ peer: string; flag: FlagName }>([
+    { peer: 'C12 InvalidConcurrency', flag: 'concurrency' },
+    { peer: 'C14 InvalidDrainDuration', flag: 'drainDuration' },
+    { peer: 'C15 InvalidParentShutdownDuration', flag: 'parentShutdownDuration' },
+  ])('$peer: bad-int-value is refused before Envoy sees it (C11 base id and C13 restart epoch are the agent’s own)', ({ flag }) => {
+    expect(problemsOf({ given: { [flag]: 'bad-int-value' } }).map(({ place }) => place)).toEqual([`--${flag}`]);
   });
 
-  it.each<{ peer: string; name: FlagName }>([
-    { peer: 'C12 InvalidConcurrency', name: 'concurrency' },
-    { peer: 'C14 InvalidDrainDuration', name: 'drainDuration' },
-    { peer: 'C15 InvalidParentShutdownDuration', name: 'parentShutdownDuration' },
-  ])('$peer: refuses bad-int-value before Envoy sees it (C11 base id and C13 restart epoch are the agent’s own)', ({ name }) => {
-    expect(problems({ [name]: 'bad-int-value' }).map(({ place }) => place)).toEqual([`--${name}`]);
+  it('F18 fromJSON: an empty TLS is one that is switched off, and nothing in the JSON is lost', () => {
+    const text = Object.keys((good.envoyAccessLogService as { texts: object }).texts)[0] ?? '';
+    expect(configOf({ given: { envoyMetricsService: text } }).envoyMetricsService).toEqual({
+      address: 'oap.istio-system:11800',
+      tlsSettings: notTls,
+      tcpKeepalive: { probes: 3, time: 10_000, interval: 10_000 },
+    });
   });
 
-  it('needs an Envoy configuration', () => {
-    expect(resolveConfig({}, [], {}, [])).toMatchObject({ ok: false, problems: [{ place: '--customConfigFile' }] });
+  it('of JSON says where in it something is wrong', () => {
+    const given = { envoyMetricsService: '{"address":"metrics","tlsSettings":{"mode":"FULL"},"tcpKeepalive":{"probes":"x"}}' };
+    expect(problemsOf({ given })).toEqual([
+      { place: '--envoyMetricsService.address', text: hostAndPort('metrics') },
+      { place: '--envoyMetricsService.tlsSettings.mode', text: "'FULL' is not one of DISABLE, SIMPLE, MUTUAL, ISTIO_MUTUAL" },
+      { place: '--envoyMetricsService.tcpKeepalive.probes', text: wholeNumber('x') },
+    ]);
+    expect(problemsOf({ given: { envoyMetricsService: '[1]' } })).toEqual([
+      { place: '--envoyMetricsService', text: 'a list is not a map of fields' },
+    ]);
   });
 
-  it('reports all that is wrong at once, the role first', () => {
-    const given = { statusPort: 'x', concurrency: '-1', proxyLogLevel: 'loud', customConfigFile: '' };
-    expect(problems(given, { leftover: ['ingress'] }).map(({ place }) => place)).toEqual([
+  it('of an address gives way to the one that says more', () => {
+    const { config, warnings, sources } = accepted({
+      given: { envoyMetricsServiceAddress: 'old:1', envoyMetricsService: '{"address":"new:1"}' },
+    });
+    expect(config.envoyMetricsService?.address).toBe('new:1');
+    expect(sources.envoyMetricsService).toBe('--envoyMetricsService');
+    expect(warnings).toEqual(['--envoyMetricsServiceAddress has no effect beside --envoyMetricsService, and is ignored']);
+  });
+});
+
+describe('flags of LightStep', () => {
+  const given = { lightstepAddress: 'satellite:8080', lightstepAccessToken: 'hush' };
+
+  it('make one tracer', () => {
+    const all = { ...given, lightstepSecure: 'true', lightstepCacertPath: '/ca.pem' };
+    expect(configOf({ given: all }).tracing).toEqual({
+      ...noTracer,
+      lightstep: { address: 'satellite:8080', accessToken: 'hush', secure: true, cacertPath: '/ca.pem' },
+    });
+    expect(configOf({ given }).tracing?.lightstep).toEqual({
+      address: 'satellite:8080',
+      accessToken: 'hush',
+      secure: false,
+      cacertPath: '',
+    });
+  });
+
+  it.each<{ given: GivenFlags; place: string; text: string }>([
+    { given: { lightstepAddress: 'satellite:8080' }, place: '--lightstepAccessToken', text: 'is missing' },
+    { given: { lightstepAddress: 'satellite:8080', lightstepAccessToken: '' }, place: '--lightstepAccessToken', text: 'is missing' },
+    { given: { lightstepAccessToken: 'hush' }, place: '--lightstepAddress', text: 'is missing: it has to be host:port, the host a name or an IP address (IPv6 in brackets)' }, // prettier-ignore
+    { given: { ...given, lightstepSecure: 'yes' }, place: '--lightstepSecure', text: "'yes' is not true or false" },
+  ])('go together: $given', ({ given: some, place, text }) => {
+    expect(problemsOf({ given: some })).toEqual([{ place, text }]);
+  });
+
+  it('without an address have no effect', () => {
+    expect(accepted({ given: { lightstepSecure: 'true' } })).toMatchObject({
+      config: { tracing: undefined },
+      warnings: ['--lightstepSecure has no effect without an address, and is ignored'],
+    });
+  });
+});
+
+it.each<{ given: GivenFlags; tracer: string; weaker: readonly string[] }>([
+  { given: { zipkinAddress: 'z:1', datadogAgentAddress: 'd:1' }, tracer: 'zipkin', weaker: ['datadogAgentAddress'] },
+  { given: { lightstepAddress: 'l:1', lightstepAccessToken: 't', zipkinAddress: 'z:1' }, tracer: 'lightstep', weaker: ['zipkinAddress'] },
+  { given: { openTelemetryAddress: 'o:1', lightstepAddress: 'l:1' }, tracer: 'openTelemetry', weaker: ['lightstepAddress'] },
+])('of several tracers the order of 1.5 decides, after this agent’s own: $tracer', ({ given, tracer, weaker }) => {
+  const { config, warnings, sources } = accepted({ given });
+  expect(Object.entries(config.tracing ?? {}).flatMap(([name, value]) => (value === undefined ? [] : [name]))).toEqual([tracer]);
+  expect(sources.tracing).toMatch(new RegExp(`^--${tracer}`));
+  expect(warnings).toEqual(weaker.map((flag) => `--${flag} has no effect beside ${sources.tracing}, and is ignored`));
+});
+
+describe('what is wrong', () => {
+  it('is told at once, the role first', () => {
+    const given = { statusPort: 'x', concurrency: '-1', proxyLogLevel: 'loud', envoyMetricsService: '{' };
+    expect(problemsOf({ given, leftover: ['ingress'] }).map(({ place }) => place)).toEqual([
       'role',
-      '--customConfigFile',
+      '--envoyMetricsService',
       '--statusPort',
       '--concurrency',
       '--proxyLogLevel',
     ]);
   });
 
-  it('reports durations that do not fit each other beside what else is wrong', () => {
-    expect(problems({ drainDuration: '60s', statusPort: 'x' }).map(({ place }) => place).sort()).toEqual([
-      '--parentShutdownDuration',
-      '--statusPort',
-    ]); // prettier-ignore
-  });
-
-  it.each<{ what: string; given: Given; text?: string }>([
+  it.each<{ what: string; given: GivenFlags; place?: string; text?: string }>([
     {
       what: 'S6 drain as long as parent shutdown',
       given: { drainDuration: '60s' },
-      text: '60s is not at least a whole second more than --drainDuration 60s',
+      place: '--drainDuration',
+      text: '60s is not less than --parentShutdownDuration 60s',
     },
     {
       what: 'a parent shutdown below the default drain',
       given: { parentShutdownDuration: '30s' },
-      text: '30s is not at least a whole second more than --drainDuration 45s',
+      place: '--parentShutdownDuration',
+      text: '30s is not more than --drainDuration 45s',
+    },
+    {
+      what: 'P2 (1s, 1s)',
+      given: { parentShutdownDuration: '1s', drainDuration: '1s' },
+      place: '--parentShutdownDuration',
+      text: '1s is not more than --drainDuration 1s',
     },
     {
       what: 'P2 (1s, 2s)',
       given: { parentShutdownDuration: '1s', drainDuration: '2s' },
-      text: '1s is not at least a whole second more than --drainDuration 2s',
+      place: '--parentShutdownDuration',
+      text: '1s is not more than --drainDuration 2s',
     },
     {
-      what: 'the same second, which is all that Envoy is told',
-      given: { parentShutdownDuration: '1.9s', drainDuration: '1.1s' },
-      text: '1.9s is not at least a whole second more than --drainDuration 1.1s',
+      what: 'P2 (-2s, 1s)',
+      given: { parentShutdownDuration: '-2s', drainDuration: '1s' },
+      place: '--parentShutdownDuration',
+      text: "'-2s' is not a duration (such as '45s' or '1m30s')",
+    },
+    {
+      what: 'P2 (2s, -1s)',
+      given: { parentShutdownDuration: '2s', drainDuration: '-1s' },
+      place: '--drainDuration',
+      text: "'-1s' is not a duration (such as '45s' or '1m30s')",
     },
     { what: 'P2 (2s, 1s)', given: { parentShutdownDuration: '2s', drainDuration: '1s' } },
+    { what: 'P2 (2s, 1.001s), which the peer refuses', given: { parentShutdownDuration: '2s', drainDuration: '1.001s' } },
     { what: 'P2 (2.001s, 1s), which the peer refuses', given: { parentShutdownDuration: '2.001s', drainDuration: '1s' } },
     { what: 'P2 (1h1s, 10s), which the peer refuses', given: { parentShutdownDuration: '1h1s', drainDuration: '10s' } },
-  ])('$what: $text', ({ given, text }) => {
-    expect(problems(given)).toEqual(text === undefined ? [] : [{ place: '--parentShutdownDuration', text }]);
+    {
+      what: 'P2 (10s, 1h1s)',
+      given: { parentShutdownDuration: '10s', drainDuration: '1h1s' },
+      place: '--parentShutdownDuration',
+      text: '10s is not more than --drainDuration 3601s',
+    },
+    { what: 'the same second', given: { parentShutdownDuration: '1.9s', drainDuration: '1.1s' } },
+  ])('about durations: $what: $text', ({ given, place, text }) => {
+    expect(problemsOf({ given })).toEqual(text === undefined ? [] : [{ place, text }]);
   });
 
+  it('about durations is told beside what else is wrong, but not of a duration that is none', () => {
+    expect(problemsOf({ given: { drainDuration: '60s', statusPort: 'x' } }).map(({ place }) => place)).toEqual([
+      '--statusPort',
+      '--drainDuration',
+    ]);
+    expect(problemsOf({ given: { drainDuration: 'long', parentShutdownDuration: '1s' } }).map(({ place }) => place)).toEqual([
+      '--drainDuration',
+    ]);
+  });
+});
+
+describe('the role', () => {
   it.each([
-    { leftover: [], role: 'sidecar' },
-    { leftover: ['sidecar'], role: 'sidecar' },
-    { leftover: ['router', 'extra'], role: 'router' },
-  ])('takes $leftover for the role $role', ({ leftover, role }) => {
-    expect(accepted({}, { leftover }).config.role).toBe(role);
+    { leftover: [], role: 'sidecar', source: 'default' },
+    { leftover: ['sidecar'], role: 'sidecar', source: 'argument' },
+    { leftover: ['router', 'extra'], role: 'router', source: 'argument' },
+  ])('is $role with $leftover', ({ leftover, role, source }) => {
+    const { config, sources } = accepted({ leftover });
+    expect([config.role, sources.role]).toEqual([role, source]);
   });
 
-  it.each(['ingress', 'Sidecar', ''])('S8 refuses the role "%s"', (role) => {
-    expect(problems({}, { leftover: [role] })).toEqual([{ place: 'role', text: `'${role}' is not sidecar or router` }]);
+  it.each(['ingress', 'Sidecar', ''])('S8 "%s" is refused', (role) => {
+    expect(problemsOf({ leftover: [role] })).toEqual([{ place: 'role', text: `'${role}' is not sidecar or router` }]);
   });
 
-  it('warns of unknown flags, by name only, and goes on', () => {
-    const { config, warnings } = accepted({}, { leftover: ['--token=secret', '--foo', 'router'] });
+  it('is found among unknown flags, of which a warning tells by name only', () => {
+    const { config, warnings } = accepted({ leftover: ['--token=secret', '--foo', 'router'] });
     expect(config.role).toBe('router');
     expect(warnings).toEqual(['unknown flag --token is ignored', 'unknown flag --foo is ignored']);
   });
+});
 
-  const seconds = 'TERMINATION_DRAIN_DURATION_SECONDS';
-  it.each<{ env: NodeJS.ProcessEnv; cap: number; warning?: string }>([
-    { env: { [seconds]: '20' }, cap: 20_000 },
-    { env: {}, cap: 5_000 },
-    { env: { [seconds]: '' }, cap: 5_000, warning: `${seconds}: '' is not a whole number of seconds: the default holds` },
-    { env: { [seconds]: 'NaN' }, cap: 5_000, warning: `${seconds}: 'NaN' is not a whole number of seconds: the default holds` },
-    { env: { [seconds]: '0' }, cap: 0 },
-    { env: { [seconds]: '-10' }, cap: 0 },
-    { env: { [seconds]: '1.5' }, cap: 5_000, warning: `${seconds}: '1.5' is not a whole number of seconds: the default holds` },
-    { env: { [seconds]: '20s' }, cap: 5_000, warning: `${seconds}: '20s' is not a whole number of seconds: the default holds` },
-  ])('E11 drains at most $cap ms with $env', ({ env, cap, warning }) => {
-    const { config, warnings } = accepted({}, { env });
-    expect(config.drainCap).toBe(cap);
-    expect(warnings).toEqual(warning === undefined ? [] : [warning]);
-  });
-
-  it.each<{ value: string; minimum: number; warning?: string }>([
-    { value: '0s', minimum: 0 },
-    { value: '1m', minimum: 60_000 },
-    { value: '10', minimum: 5_000, warning: "MINIMUM_DRAIN_DURATION: '10' is not a duration: the default holds" },
-    { value: '', minimum: 5_000, warning: "MINIMUM_DRAIN_DURATION: '' is not a duration: the default holds" },
-  ])('drains at least $minimum ms with MINIMUM_DRAIN_DURATION="$value"', ({ value, minimum, warning }) => {
-    const { config, warnings } = accepted({}, { env: { MINIMUM_DRAIN_DURATION: value } });
-    expect(config.drainMinimum).toBe(minimum);
-    expect(warnings).toEqual(warning === undefined ? [] : [warning]);
-  });
-
-  it.each<{
-    what: string;
-    given?: Given;
-    env?: NodeJS.ProcessEnv;
-    name: 'drainCap' | 'drainMinimum' | 'minDelay' | 'parentShutdownDuration';
-  }>([
-    { what: 'a drain of a year', env: { [seconds]: '31536000' }, name: 'drainCap' },
-    { what: 'a minimum of a year', env: { MINIMUM_DRAIN_DURATION: '8760h' }, name: 'drainMinimum' },
-    { what: 'a window of a year', given: { minDelay: '8760h' }, name: 'minDelay' },
-    { what: 'a parent shutdown of a year', given: { parentShutdownDuration: '8760h' }, name: 'parentShutdownDuration' },
-  ])('makes the longest that a timer can count of $what: beyond that it would fire at once', ({ given, env, name }) => {
-    expect(accepted(given, { ...(env && { env }) }).config[name]).toBe(longestTimer);
-  });
-
-  it('takes the paths of certificates from the environment, the default for what is missing', () => {
-    const env = {
-      ISTIO_META_TLS_SERVER_CERT_CHAIN: '/s/chain',
-      ISTIO_META_TLS_SERVER_KEY: '/s/key',
-      ISTIO_META_TLS_SERVER_ROOT_CERT: '/s/root',
-      ISTIO_META_TLS_CLIENT_KEY: '/c/key',
-    };
-    expect(accepted({}, { env }).config.certificates).toEqual([
-      { chain: '/s/chain', key: '/s/key', root: '/s/root' },
-      { chain: '/etc/certs/cert-chain.pem', key: '/c/key', root: '/etc/certs/root-cert.pem' },
-    ]);
-  });
-
-  it('F20 takes an empty path of a certificate for none, as 1.1 did', () => {
-    const env = { ISTIO_META_TLS_SERVER_KEY: '' };
-    expect(accepted({}, { env }).config.certificates[0]?.key).toBe('/etc/certs/key.pem');
-  });
-
-  it('names the node by flags and environment', () => {
-    const env = { POD_NAME: 'mypod', POD_NAMESPACE: 'myns', INSTANCE_IP: '10.9.9.9' };
-    expect(accepted({}, { env }).config.node).toEqual({ ip: '10.9.9.9', id: 'mypod.myns', domain: 'myns.svc.cluster.local', ipv6: false });
-    expect(accepted({ id: 'x', ip: '1.1.1.1', domain: 'd', serviceregistry: 'Consul' }, { env }).config.node).toMatchObject({
-      ip: '1.1.1.1',
-      id: 'x',
-      domain: 'd',
-    });
-  });
+it.each<{ what: string; said: Said; field: 'drainCap' | 'drainMinimum' | 'minDelay' | 'parentShutdownDuration' | 'dnsRefreshRate' }>([
+  { what: 'a drain of a year', said: { env: { TERMINATION_DRAIN_DURATION_SECONDS: '31536000' } }, field: 'drainCap' },
+  { what: 'a drain of a year', said: { proxyConfig: { terminationDrainDuration: '8760h' } }, field: 'drainCap' },
+  { what: 'a minimum of a year', said: { env: { MINIMUM_DRAIN_DURATION: '8760h' } }, field: 'drainMinimum' },
+  { what: 'a window of a year', said: { given: { minDelay: '8760h' } }, field: 'minDelay' },
+  { what: 'a parent shutdown of a year', said: { given: { parentShutdownDuration: '8760h' } }, field: 'parentShutdownDuration' },
+  { what: 'a refresh each year', said: { mesh: { dnsRefreshRate: '8760h' } }, field: 'dnsRefreshRate' },
+])('makes the longest that a timer can count of $what: beyond that it would fire at once', ({ said, field }) => {
+  expect(configOf(said)[field]).toBe(longestTimer);
 });

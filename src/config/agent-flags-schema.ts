@@ -1,0 +1,26 @@
+import { value } from './value.ts';
+
+const levels = ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off'] as const;
+
+/** What flags alone can say. */
+export const agentFlagsSchema = value.message({
+  meshConfig: value.text,
+  proxyLogLevel: value.oneOf(...levels, ''),
+  proxyComponentLogLevel: value.parsed('a list of name:level', (text) =>
+    text === '' || text.split(',').every((part) => levels.some((level) => part.endsWith(`:${level}`))) ? text : undefined,
+  ),
+  outlierLogPath: value.text,
+  serviceregistry: value.text,
+  id: value.text,
+  ip: value.text,
+  domain: value.text,
+  trustDomain: value.text,
+  pilotIdentity: value.text,
+  mixerIdentity: value.text,
+  disableInternalTelemetry: value.boolean,
+  stsPort: value.optionalPort,
+  tokenManagerPlugin: value.text,
+  minDelay: value.duration,
+  envoyRestartPolicy: value.oneOf('backoff', 'exit'),
+  envoyRestartBudget: value.count,
+});

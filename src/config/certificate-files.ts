@@ -1,0 +1,54 @@
+import type { ProxyConfig, RemoteService } from './proxy-config.ts';
+import { controlPlaneFiles } from './control-plane-files.ts';
+import { defaultTlsFiles, type TlsFiles, tlsFiles } from './tls-files.ts';
+
+/** The certificates of an agent, by what they are needed for. */
+export interface CertificateFiles {
+  /** What the control plane's TLS is made of, where it has any. */
+  readonly controlPlaneTls: TlsFiles;
+  /** Pairs of certificate and key that are checked before a restart, with the CA beside them if there is one (else it is empty). */
+  readonly certificates: readonly TlsFiles[];
+  /** What Envoy is restarted for: the files of all pairs, and CAs without a pair. Each path once. */
+  readonly watched: readonly string[];
+  /** What the first start waits for: what a variable names, the control plane's TLS needs, or a service's. Each path once. */
+  readonly awaited: readonly string[];
+}
+
+export interface CertificateInputs {
+  readonly config: Pick<ProxyConfig, 'controlPlaneAuthPolicy' | 'envoyMetricsService' | 'envoyAccessLogService'>;
+  /** What `ISTIO_META_TLS_*` names. */
+  readonly server: Partial<TlsFiles>;
+  readonly client: Partial<TlsFiles>;
+  readonly provCert: string;
+  readonly pilotCertProvider: string | undefined;
+}
+
+/** The certificate files of a configuration. Pure. */
+export function certificateFiles({ config, server, client, provCert, pilotCertProvider }: CertificateInputs): CertificateFiles {
+  const { controlPlaneAuthPolicy, envoyMetricsService, envoyAccessLogService } = config;
+  const own = [server, client].map((given) => ({ ...defaultTlsFiles, ...given }));
+  const controlPlaneTls = controlPlaneFiles({ client, provCert, pilotCertProvider });
+  const connections = [
+    ...(controlPlaneAuthPolicy === 'MUTUAL_TLS' ? [controlPlaneTls] : []),
+    ...[envoyMetricsService, envoyAccessLogService].flatMap((service) => filesOf(service, client)),
+  ];
+  const pairs = connections.filter(({ chain, key }) => chain !== '' && key !== '');
+  return {
+    controlPlaneTls,
+    certificates: [...own, ...pairs.filter((pair, at) => ![...own, ...pairs.slice(0, at)].some((other) => isSame(pair, other)))],
+    watched: paths([...own, ...connections]),
+    awaited: paths([server, client, ...connections]),
+  };
+}
+
+function filesOf(service: RemoteService | undefined, client: Partial<TlsFiles>): readonly TlsFiles[] {
+  return service?.tlsSettings === undefined || service.address === '' ? [] : [tlsFiles(service.tlsSettings, client)];
+}
+
+function isSame(one: TlsFiles, other: TlsFiles): boolean {
+  return one.chain === other.chain && one.key === other.key && one.root === other.root;
+}
+
+function paths(files: readonly Partial<TlsFiles>[]): readonly string[] {
+  return [...new Set(files.flatMap(({ chain = '', key = '', root = '' }) => [chain, key, root]))].filter((path) => path !== '');
+}

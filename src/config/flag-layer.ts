@@ -1,0 +1,86 @@
+import { type Flag, type FlagName, flags } from './flags.ts';
+import { parseBoolean } from './parse-boolean.ts';
+import type { Layer } from './read-layer.ts';
+import type { Problem } from './resolve-config.ts';
+
+export type GivenFlags = Readonly<Partial<Record<FlagName, string>>>;
+
+export interface FlagLayer {
+  readonly layer: Layer;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+}
+
+/** What a flag sets: a path in the configuration, and the value in proto JSON. */
+interface Setting {
+  readonly name: string;
+  readonly field: string;
+  readonly value: unknown;
+}
+
+/** Tracers that flags can name, the strongest first: this agent's own, then as in the Go agent 1.5. */
+const tracers = ['openTelemetry', 'lightstep', 'zipkin', 'datadog'];
+const table = Object.entries<Flag>(flags).map(([name, flag]) => ({ ...flag, name: name as FlagName, field: flag.field ?? name }));
+
+/** Flags as a layer of the configuration, in which what a flag sets is a path: `--zipkinAddress` is `tracing.zipkin.address`. Pure. */
+export function flagLayer(given: GivenFlags): FlagLayer {
+  const problems: Problem[] = [];
+  const warnings: string[] = [];
+  const said: Setting[] = [];
+  for (const { name, field, value: kind, ignored } of table) {
+    const text = given[name];
+    // A part of something that is empty is not given: templates write all flags of a tracer.
+    if (text === undefined || (text === '' && (field.includes('.') || kind === 'json'))) continue;
+    const value = valueOf(kind, text);
+    if (ignored === true) warnings.push(`--${name} has no effect, and is ignored`);
+    else if (value === undefined) problems.push({ place: `--${name}`, text: `'${text}' is not JSON, such as {"address":"host:port"}` });
+    else said.push({ name, field, value });
+  }
+  const settings = said.filter((setting) => {
+    const why = withoutEffect(setting, said);
+    if (why !== undefined) warnings.push(`--${setting.name} has no effect ${why}, and is ignored`);
+    return why === undefined;
+  });
+
+  const content: Record<string, unknown> = {};
+  for (const { field, value } of settings) put(content, field.split('.'), value);
+  const source = (field: string) => `--${settings.find((setting) => isBelow(setting.field, field))?.name ?? field}`;
+  const place = (path: string) => {
+    const flag = [...settings, ...table].find(({ field }) => isBelow(path, field));
+    return flag === undefined ? source(path) : `--${flag.name}${path.slice(flag.field.length)}`;
+  };
+  return { layer: { content, source, place }, problems, warnings };
+}
+
+/** Why a flag says nothing beside the others, or undefined if it does. */
+function withoutEffect({ field }: Setting, said: readonly Setting[]): string | undefined {
+  const [top, tracer = ''] = field.split('.');
+  if (top !== 'tracing') {
+    const whole = said.find((other) => field.startsWith(`${other.field}.`));
+    return whole && `beside --${whole.name}`;
+  }
+  const fields = tracers.flatMap((one) => [`tracing.${one}.address`, `tracing.${one}.accessToken`]);
+  const strongest = fields.flatMap((one) => said.filter((other) => other.field === one))[0];
+  if (strongest === undefined) return 'without an address';
+  return strongest.field.startsWith(`tracing.${tracer}.`) ? undefined : `beside --${strongest.name}`;
+}
+
+function isBelow(path: string, top: string): boolean {
+  return path === top || path.startsWith(`${top}.`);
+}
+
+/** Undefined for what should be JSON and is not. What is no boolean is left to the schema. */
+function valueOf(kind: string, text: string): unknown {
+  if (kind === 'bool') return parseBoolean(text) ?? text;
+  if (kind !== 'json') return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function put(content: Record<string, unknown>, [first = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) content[first] = value;
+  else put((content[first] ??= {}) as Record<string, unknown>, rest, value);
+}

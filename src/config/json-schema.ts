@@ -1,0 +1,68 @@
+import * as z from 'zod/mini';
+import { type Flag, flags } from './flags.ts';
+import { proxyConfigSchema } from './proxy-config-schema.ts';
+
+/** What the fields are that no flag tells of, or not of the whole, by their paths. */
+const descriptions: Readonly<Record<string, string>> = {
+  terminationDrainDuration: 'longest drain at the end; $TERMINATION_DRAIN_DURATION_SECONDS wins',
+  tracing: 'where traces go: one tracer',
+  envoyMetricsService: 'a metrics service that Envoy reports to',
+  'envoyMetricsService.address': 'host:port',
+  envoyAccessLogService: 'an access-log service that Envoy reports to',
+  'tracing.zipkin': 'a Zipkin collector',
+  'tracing.lightstep': 'a LightStep satellite',
+  'tracing.datadog': 'a Datadog agent',
+  'tracing.stackdriver': "Google's Cloud Trace",
+  'tracing.stackdriver.debug': 'traces go to stdout too',
+  'tracing.stackdriver.maxNumberOfAttributes': 'most attributes of a span',
+  'tracing.stackdriver.maxNumberOfAnnotations': 'most annotations of a span',
+  'tracing.stackdriver.maxNumberOfMessageEvents': 'most message events of a span',
+  'tracing.openTelemetry': 'an OpenTelemetry collector (OTLP over gRPC)',
+  'tracing.tlsSettings': 'TLS to the tracer',
+  extraStatTags: 'further tags of the statistics',
+  proxyMetadata: 'variables for the metadata of the node; those of the environment win',
+};
+/** The same for the parts of messages that are in several places. */
+const parts: Readonly<Record<string, string>> = {
+  address: 'host:port',
+  tlsSettings: 'TLS to the service',
+  tcpKeepalive: 'keep-alive probes on the connection',
+  mode: 'DISABLE: no TLS; SIMPLE: the server proves itself; MUTUAL: the client too; ISTIO_MUTUAL: with the certificates of the mesh',
+  caCertificates: "file of the CA of the server's certificate",
+  clientCertificate: "file of the client's certificate chain",
+  privateKey: "file of the client's key",
+  sni: 'name of the server for TLS',
+  subjectAltNames: "names of which the server's certificate has to have one",
+  probes: 'unanswered probes until the connection is dead; 0: the default of the system',
+  time: 'idle time before the first probe; 0s: the default of the system',
+  interval: 'from one probe to the next; 0s: the default of the system',
+};
+
+/**
+ * The JSON Schema of a ProxyConfig as PROXY_CONFIG, a mesh file and an annotation take it, made of the schema that checks them. Throws for a field
+ * that is not described. Pure.
+ */
+export function jsonSchema(): object {
+  const { $schema, ...schema } = z.toJSONSchema(z.exactPartial(proxyConfigSchema), { io: 'input', reused: 'inline' });
+  return { $schema, title: 'ProxyConfig of pilot-agent', ...described(schema) };
+}
+
+type Node = Readonly<Record<string, unknown>>;
+const flagOf = new Map(Object.entries<Flag>(flags).map(([name, flag]) => [flag.field ?? name, flag]));
+
+/** A schema whose fields say what they are, and what they are without a word. */
+function described(schema: Node, path = ''): Node {
+  if (schema['properties'] === undefined) return schema;
+  const fields = Object.entries(schema['properties'] as Readonly<Record<string, Node>>).map(([name, field]) => {
+    const below = `${path}${name}`;
+    const flag = flagOf.get(below);
+    const description = descriptions[below] ?? flag?.text ?? parts[name];
+    if (description === undefined) throw new Error(`${below} has no description`);
+    const standard =
+      flag === undefined || flag.default === '' || path !== ''
+        ? {}
+        : { default: /^\d+$/.test(flag.default) ? Number(flag.default) : flag.default };
+    return [name, { description, ...standard, ...described(field, `${below}.`) }];
+  });
+  return { ...schema, properties: Object.fromEntries(fields) };
+}

@@ -1,0 +1,65 @@
+import type { Content, Layers } from './layers.ts';
+import type { Layer } from './read-layer.ts';
+import type { Problem } from './resolve-config.ts';
+import { value } from './value.ts';
+
+interface Text {
+  readonly name: string;
+  readonly place: Layer['place'];
+  readonly content: Content | undefined;
+}
+
+/**
+ * The texts of the configuration as layers, the lowest first. A text that could not be read or parsed is a problem, and no layer.
+ *
+ * A wrong status port in an annotation is a warning, and what was there before holds; the Go agent then has no status server. Pure.
+ */
+export function textLayers({ mesh, proxyConfig, annotation, annotations, warnings }: Layers): {
+  readonly layers: readonly Layer[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+} {
+  const port = annotations['status.sidecar.istio.io/port'];
+  const isPort = port === undefined || port === '' || value.optionalPort.safeParse(port).success;
+  const texts: readonly Text[] = [
+    meshText(mesh),
+    { name: 'PROXY_CONFIG', place: below('PROXY_CONFIG', '.'), content: proxyConfig },
+    annotationText('proxy.istio.io/config', annotation),
+    annotationText('sidecar.istio.io/discoveryAddress', field('discoveryAddress', annotations['sidecar.istio.io/discoveryAddress'])),
+    annotationText('status.sidecar.istio.io/port', field('statusPort', isPort ? port : undefined)),
+  ];
+  return {
+    layers: texts.flatMap(({ name, place, content }) =>
+      content?.ok === true ? [{ content: content.value, source: () => name, place }] : [],
+    ),
+    problems: texts.flatMap(({ name, content }) => (content?.ok === false ? [{ place: name, text: content.reason }] : [])),
+    warnings: isPort
+      ? warnings
+      : [...warnings, `annotation status.sidecar.istio.io/port: '${port}' is not a port (1 to 65535, or 0 for none), and is ignored`],
+  };
+}
+
+/** Of a MeshConfig one field counts. */
+function meshText(mesh: Layers['mesh']): Text {
+  const name = `mesh file ${mesh?.path ?? ''}`;
+  const place = below(`${name}: defaultConfig`, '.');
+  if (mesh?.content.ok !== true) return { name, place, content: mesh?.content };
+  const { value: all } = mesh.content;
+  if (all === null) return { name, place, content: undefined };
+  if (typeof all !== 'object' || Array.isArray(all)) return { name, place, content: { ok: false, reason: 'not a map of fields' } };
+  const { defaultConfig, default_config: snakeCase } = all as Readonly<Record<string, unknown>>;
+  return { name, place, content: { ok: true, value: defaultConfig ?? snakeCase } };
+}
+
+function annotationText(key: string, content: Content | undefined): Text {
+  const name = `annotation ${key}`;
+  return { name, place: key === 'proxy.istio.io/config' ? below(name, ': ') : () => name, content };
+}
+
+function field(name: string, text: string | undefined): Content | undefined {
+  return text === undefined || text === '' ? undefined : { ok: true, value: { [name]: text } };
+}
+
+function below(top: string, separator: string): Layer['place'] {
+  return (path) => (path === '' ? top : `${top}${separator}${path}`);
+}

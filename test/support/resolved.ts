@@ -1,0 +1,50 @@
+import { expect } from 'vitest';
+import type { Layers } from '../../src/config/layers.ts';
+import { type AgentConfig, type ConfigInputs, type Problem, resolveConfig, type ResolvedConfig } from '../../src/config/resolve-config.ts';
+
+/** What a test says of a configuration. The contents of texts are given as what is in them. */
+export interface Said extends Partial<Omit<ConfigInputs, 'layers'>> {
+  /** `defaultConfig` of the mesh file. */
+  readonly mesh?: unknown;
+  readonly proxyConfig?: unknown;
+  /** `proxy.istio.io/config`. */
+  readonly annotation?: unknown;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly layers?: Partial<Layers>;
+}
+
+/** The configuration of a test. Without a word it is the defaults, on a machine with one address. */
+export function resolved({ mesh, proxyConfig, annotation, annotations = {}, layers, ...inputs }: Said = {}): ResolvedConfig {
+  const content = (value: unknown) => (value === undefined ? undefined : ({ ok: true, value } as const));
+  return resolveConfig({
+    given: {},
+    leftover: [],
+    env: {},
+    addresses: ['10.1.2.3'],
+    ...inputs,
+    layers: {
+      mesh: mesh === undefined ? undefined : { path: 'mesh.yaml', content: { ok: true, value: { defaultConfig: mesh } } },
+      proxyConfig: content(proxyConfig),
+      annotation: content(annotation),
+      annotations,
+      warnings: [],
+      ...layers,
+    },
+  });
+}
+
+/** The same, which has to be in order. */
+export function accepted(said: Said = {}): Extract<ResolvedConfig, { readonly ok: true }> {
+  const result = resolved(said);
+  return result.ok ? result : expect.unreachable(JSON.stringify(result.problems));
+}
+
+export function configOf(said: Said = {}): AgentConfig {
+  return accepted(said).config;
+}
+
+/** All that is wrong with it. */
+export function problemsOf(said: Said): readonly Problem[] {
+  const result = resolved(said);
+  return result.ok ? [] : result.problems;
+}
