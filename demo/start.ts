@@ -58,7 +58,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
   };
 
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-demo-'));
-  const log = openLog(1);
+  const log = openLog({ level: 'info', json: false, targets: ['stdout'] });
   const tell = (msg: string, fields: Readonly<Record<string, string>>) => log.write({ level: 'info', component: 'demo', ...fields, msg });
   log.open();
   try {

@@ -13,6 +13,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   proxy: ['proxy', 'agent', 'admin', 'operators', 'log', 'rxjs', 'execa', 'node:'],
   status: ['status', 'agent', 'admin', 'operators', 'rxjs', 'node:'],
   config: ['config', 'zod/mini', 'node:'],
+  node: ['node', 'operators', 'rxjs', 'node:'],
+  bootstrap: ['bootstrap', 'config', 'node', 'node:'],
   envoy: ['envoy', 'operators', 'rxjs', 'execa', 'node:'],
 };
 /** May import everything, and is imported by nobody. */

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { exitCodes } from '../src/cli/exit-codes.ts';
 import { type Flag, flags } from '../src/config/flags.ts';
-import { resolveConfig } from '../src/config/resolve-config.ts';
+import { logFlags } from '../src/config/log-flags.ts';
+import { resolveConfig, type ResolvedConfig } from '../src/config/resolve-config.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
@@ -27,6 +28,11 @@ function tables(document: string, heading: string): readonly (readonly string[])
         .split('|')
         .map((cell) => cell.trim()),
     );
+}
+
+function resolved(env: NodeJS.ProcessEnv): ResolvedConfig {
+  const layers = { mesh: undefined, proxyConfig: undefined, annotation: undefined, annotations: {}, warnings: [] };
+  return resolveConfig({ given: {}, leftover: [], env, addresses: [], layers });
 }
 
 /** What is code in a cell, and nothing if it is something else. */
@@ -58,28 +64,36 @@ describe('README.md', () => {
     expect(rows).toEqual(Object.entries<Flag>(flags).map(([name, flag]) => [`--${name}`, flag.value, flag.default]));
   });
 
+  it('has each flag about logging likewise', () => {
+    const rows = tables('README.md', 'Logging flags').map(([name, value, standard]) => [code(name), code(value), code(standard)]);
+    expect(rows).toEqual(Object.entries<Flag>(logFlags).map(([name, flag]) => [`--${name}`, flag.value, flag.default]));
+  });
+
   it('has each variable that is read', () => {
     const named = sources.flatMap((file) =>
       [...read(file).matchAll(/env\['(\w+)'\]|'(\w+)' in (?:process\.)?env/g)].map(([, access, test]) => access ?? test ?? ''),
     );
     const asked = new Set<string>();
     const env = new Proxy<NodeJS.ProcessEnv>({}, { get: (_, name) => void asked.add(String(name)) });
-    expect(resolveConfig({ customConfigFile: 'envoy.json' }, [], env, [])).toMatchObject({ ok: true });
+    expect(resolved(env)).toMatchObject({ ok: true });
     const table = tables('README.md', 'Environment').map(([name]) => code(name));
     expect([...table].sort()).toEqual([...new Set([...named, ...asked])].sort());
   });
 
   it('sees all variables: names that are made at run time are made in the configuration only', () => {
     const computed = sources.filter((file) => /\benv\[[^']|\} = (?:process\.)?env\b/.test(read(file)));
-    expect(computed).toEqual([join('src', 'config', 'resolve-config.ts')]);
+    expect(computed).toEqual([join('src', 'config', 'environment.ts')]);
   });
 
   it('has the defaults of variables as they are', () => {
     const defaults = new Map(tables('README.md', 'Environment').map(([name, standard]) => [code(name), code(standard)]));
-    const resolve = (env: NodeJS.ProcessEnv) => resolveConfig({ customConfigFile: 'envoy.json' }, [], env, []);
     const given = Object.fromEntries([...defaults].filter(([, standard]) => standard !== ''));
-    expect(Object.keys(given)).toHaveLength(8);
-    expect(resolve(given)).toEqual(resolve({}));
+    expect(Object.keys(given)).toHaveLength(16);
+    const config = (env: NodeJS.ProcessEnv) => {
+      const result = resolved(env);
+      return { ...(result.ok && result.config), awaited: 'what a variable names' };
+    };
+    expect(config(given)).toEqual(config({}));
   });
 
   it('has each exit code of the agent', () => {
@@ -91,9 +105,9 @@ describe('README.md', () => {
     const commands = (...path: readonly string[]): readonly string[] => {
       const page = execFileSync(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...path, '--help'], { encoding: 'utf8' });
       const [, list = ''] = page.split('Commands:\n');
-      return [...list.matchAll(/^ {2}(\w+)((?: \[\w+\])*)/gm)].flatMap(([, name = '', words = '']) => {
+      return [...list.matchAll(/^ {2}(\w+)((?: [[<]\w+[\]>])*)/gm)].flatMap(([, name = '', words = '']) => {
         if (name === 'help' && path.length > 0) return [];
-        return name === 'envoy' ? commands(name) : [[...path, name].join(' ') + words.replace(' [options]', '')];
+        return ['config', 'envoy'].includes(name) ? commands(name) : [[...path, name].join(' ') + words.replace(' [options]', '')];
       });
     };
     const table = tables('README.md', 'Commands').map(([command]) => code(command));

@@ -1,25 +1,33 @@
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { adminClient } from '../admin/admin-client.ts';
 import type { AgentEvent, Outcome } from '../agent/model.ts';
 import { narrate } from '../agent/narrate.ts';
-import type { FlagName } from '../config/flags.ts';
-import { resolveConfig } from '../config/resolve-config.ts';
+import type { GivenFlags } from '../config/flag-layer.ts';
+import type { GivenLogFlags } from '../config/log-options.ts';
 import { cacheDir } from '../envoy/cache-dir.ts';
 import { findEnvoy } from '../envoy/find-envoy.ts';
 import { findExecutable } from '../envoy/find-executable.ts';
 import { pinnedEnvoy } from '../envoy/pinned-envoy.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
+import type { LogLine } from '../log/log-line.ts';
 import { openLog } from '../log/open-log.ts';
+import { platform } from '../node/platform.ts';
+import { nodeString } from '../node/node-string.ts';
+import { unknownPlatform } from '../node/unknown-platform.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
 import { freeBaseId } from '../proxy/free-base-id.ts';
+import type { Tools } from '../proxy/spawn-envoy.ts';
+import { effectiveConfig } from './effective-config.ts';
 import { exitCodes } from './exit-codes.ts';
 import { exitOf } from './exit-of.ts';
 import { Fatal } from './fatal.ts';
+import { makeConfig } from './make-config.ts';
 import { prepareFolder } from './prepare-folder.ts';
+import { readShape } from './read-shape.ts';
 import { runAgent } from './run-agent.ts';
+import { shapeSource } from './shape-source.ts';
 import { version } from './version.ts';
 
 /** Events on the way to the first Envoy, which is not to wait for the log. */
@@ -30,32 +38,34 @@ const beforeSpawn: readonly AgentEvent['type'][] = ['config-changed', 'turn-gran
  *
  * @param given the flags that were given, by name
  * @param leftover the arguments that no flag took
+ * @param logFlags the flags about logging that were given
  */
-export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, leftover: readonly string[]): Promise<void> {
+export async function proxy(given: GivenFlags, leftover: readonly string[], logFlags: GivenLogFlags): Promise<void> {
   const { env, pid } = process;
-  const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  const addresses = interfaces.filter(({ internal }) => !internal).map(({ address }) => address);
-  const resolved = resolveConfig(given, leftover, env, addresses);
-  if (!resolved.ok) throw new Fatal(resolved.problems.map(({ place, text }) => `${place}: ${text}`).join('; '), exitCodes.usage);
-  const { config, warnings } = resolved;
+  const { config, warnings, logging } = await effectiveConfig(given, leftover, logFlags);
   const { customConfigFile, configPath, node, role } = config;
   const found = findEnvoy({ binaryPath: config.binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
   if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
-  attempt(() => readable(customConfigFile), `--customConfigFile ${customConfigFile} cannot be read`);
+  if (customConfigFile !== '') attempt(() => readable(customConfigFile), `--customConfigFile ${customConfigFile} cannot be read`);
+  const { config: first } = makeConfig(config, readShape(config), unknownPlatform, env);
+  if (first.kind === 'refused') throw new Fatal(first.reason, exitCodes.config);
   attempt(() => prepareFolder(configPath), `--configPath ${configPath} cannot be written`);
-
-  const log = openLog(1);
-  const tell = (level: 'info' | 'warn', msg: string, fields = {}) => log.write({ level, component: 'agent', ...fields, msg });
-  tell('info', 'pilot-agent', { version, node: process.version, pid, role, id: node.id, envoy: found.path });
-  const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, env['PATH']));
-  if (setpriv === undefined) tell('warn', 'setpriv is not in PATH: an Envoy in its first moments may survive a SIGKILL of the agent');
-  if (sh === undefined) tell('warn', 'sh is not in PATH: an Envoy that is stopped or stuck survives a SIGKILL of the agent');
-  if (mkfifo === undefined) tell('warn', "mkfifo is not in PATH: Envoy's log lines are passed on as they are");
-  for (const warning of warnings) tell('warn', warning);
+  const log = attempt(() => openLog(logging), '--log_target');
+  const tell = (line: LogLine) => log.write({ component: 'agent', ...line });
+  tell({ level: 'info', msg: 'pilot-agent', version, node: process.version, pid, role, id: node.id, envoy: found.path });
+  for (const warning of warnings) tell({ level: 'warn', msg: 'configuration warning', warning });
+  const tools = findTools(env['PATH'], (msg) => tell({ level: 'warn', msg }));
 
   const folder = resolve(configPath);
   const addressFile = `${folder}/envoy-admin-address`;
   const admin = adminClient(addressFile, config.proxyAdminPort);
+  const shape = shapeSource({
+    initial: config,
+    reread: () => effectiveConfig(given, leftover),
+    platform$: platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' }),
+    env,
+    tell,
+  });
   const envoy = envoyProxy({
     binary: found.path,
     args: {
@@ -63,27 +73,28 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
       drainDuration: config.drainDuration,
       parentShutdownDuration: config.parentShutdownDuration,
       serviceCluster: config.serviceCluster,
-      serviceNode: [role, node.ip, node.id, node.domain].join('~'),
+      serviceNode: nodeString(role, node),
       ipv6: node.ipv6,
       logFormat: envoyLogFormat,
       logLevel: config.proxyLogLevel,
       componentLogLevel: config.proxyComponentLogLevel,
       concurrency: config.concurrency,
     },
-    config: () => ({ kind: 'given', path: customConfigFile, override: '' }),
+    config: () => shape.latest(),
     admin,
     addressFile,
     folder,
     pairs: config.certificates,
     drainsAll: role === 'router',
-    tools: { mkfifo, setpriv, sh },
+    tools,
     onLine: ({ level, component, message }, epoch) => log.write({ level, component: `envoy.${component}`, epoch, msg: message }),
   });
   const life$ = runAgent(config, {
     proxy: envoy,
     admin,
+    shape,
     terminal: isatty(1),
-    tell: (line) => log.write({ component: 'watcher', ...line }),
+    tell: (line) => tell({ component: 'watcher', ...line }),
   });
 
   const outcome = await new Promise<Outcome | undefined>((done, fail) => {
@@ -91,7 +102,8 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
     life$.subscribe({
       next: (transition) => {
         last = transition.state.outcome;
-        for (const line of narrate(transition)) log.write({ component: 'agent', ...line });
+        for (const line of narrate(transition)) tell(line);
+        if (transition.event.type === 'reopen-requested') log.reopen();
         if (!beforeSpawn.includes(transition.event.type)) log.open();
       },
       error: fail,
@@ -100,7 +112,16 @@ export async function proxy(given: Readonly<Partial<Record<FlagName, string>>>, 
   }).finally(() => log.close());
 
   const { code, why } = exitOf(outcome ?? { kind: 'asked' });
-  if (why !== undefined) throw new Fatal(outcome?.kind === 'refused' ? `--customConfigFile ${customConfigFile}: ${why}` : why, code);
+  if (why === undefined) return;
+  throw new Fatal(outcome?.kind === 'refused' && customConfigFile !== '' ? `--customConfigFile ${customConfigFile}: ${why}` : why, code);
+}
+
+function findTools(path: string | undefined, warn: (msg: string) => void): Tools {
+  const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, path));
+  if (setpriv === undefined) warn('setpriv is not in PATH: an Envoy in its first moments may survive a SIGKILL of the agent');
+  if (sh === undefined) warn('sh is not in PATH: an Envoy that is stopped or stuck survives a SIGKILL of the agent');
+  if (mkfifo === undefined) warn("mkfifo is not in PATH: Envoy's log lines are passed on as they are");
+  return { mkfifo, setpriv, sh };
 }
 
 function readable(file: string): void {
@@ -108,9 +129,9 @@ function readable(file: string): void {
   if (statSync(file).isDirectory()) throw new Error('it is a directory');
 }
 
-function attempt(action: () => void, what: string): void {
+function attempt<T>(action: () => T, what: string): T {
   try {
-    action();
+    return action();
   } catch (error) {
     throw new Fatal(`${what}: ${(error as Error).message}`, exitCodes.config);
   }

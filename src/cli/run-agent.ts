@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import {
   BehaviorSubject,
   connect,
-  EMPTY,
   filter,
   ignoreElements,
   map,
@@ -27,14 +27,18 @@ import { statusServer, type StatusEvent } from '../status/status-server.ts';
 import { unready } from '../status/unready.ts';
 import { composeSources } from '../streams/compose-sources.ts';
 import { configHash } from '../streams/config-hash.ts';
+import type { ConfigSource } from '../streams/config-source.ts';
 import { fileSource } from '../streams/file-source.ts';
 import { signals } from '../streams/signals.ts';
+import { waitForFiles } from '../streams/wait-for-files.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Fatal } from './fatal.ts';
 
 export interface Parts {
   readonly proxy: Proxy;
   readonly admin: AdminClient;
+  /** What Envoy is started from besides certificates and a custom configuration. */
+  readonly shape: ConfigSource;
   /** Somebody sits before it: SIGHUP then means that the terminal is gone. */
   readonly terminal: boolean;
   /** Takes what the watcher has to tell. */
@@ -45,9 +49,9 @@ export interface Parts {
  * The agent with all that surrounds it: files, signals and the status port on one side, Envoy on the other. Emits each transition, and
  * completes when no Envoy is left. Cold; errors with a {@link Fatal} if the status port is not to be had.
  */
-export function runAgent(config: AgentConfig, { proxy, admin, terminal, tell }: Parts): Observable<AgentTransition> {
+export function runAgent(config: AgentConfig, { proxy, admin, shape, terminal, tell }: Parts): Observable<AgentTransition> {
   const state$ = new BehaviorSubject(initialState);
-  const source = composeSources(fileSource(watchedFiles(config)));
+  const source = composeSources(fileSource(watchedFiles(config)), shape);
   let heard = false;
   const changes$ = source.changes$.pipe(
     connect((shared$) =>
@@ -71,6 +75,7 @@ export function runAgent(config: AgentConfig, { proxy, admin, terminal, tell }: 
     ),
   );
   const hash$ = source.hash$.pipe(
+    map((hashes) => createHash('sha256').update(hashes).digest('hex')), // its first characters stand for it in the log
     tap((hash) => {
       if (heard && hash === state$.value.wanted) tell({ level: 'info', msg: 'the files say what they said before' });
       heard = false;
@@ -84,7 +89,7 @@ export function runAgent(config: AgentConfig, { proxy, admin, terminal, tell }: 
   );
   const life$ = agent(
     {
-      awaited$: EMPTY,
+      awaited$: waitForFiles(config.awaited.map((path) => resolve(path))),
       hash$: configHash({ changes$, hash$ }, { minDelay: config.minDelay }),
       restart$: signals(terminal ? [] : ['SIGHUP']).pipe(switchMap(() => hash$)),
       reopen$: signals(['SIGUSR1']),
@@ -113,6 +118,6 @@ export function runAgent(config: AgentConfig, { proxy, admin, terminal, tell }: 
   );
 }
 
-function watchedFiles({ certificates, customConfigFile }: AgentConfig): readonly string[] {
-  return [...certificates.flatMap(({ chain, key, root }) => [chain, key, root]), customConfigFile].map((path) => resolve(path));
+function watchedFiles({ watched, customConfigFile }: AgentConfig): readonly string[] {
+  return [...watched, customConfigFile].filter((path) => path !== '').map((path) => resolve(path));
 }

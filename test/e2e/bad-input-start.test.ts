@@ -17,8 +17,8 @@ describe('the command line', () => {
     ['a duration in words', ['--minDelay', 'soon'], "--minDelay: 'soon' is not a duration (such as '45s' or '1m30s')"],
     ['a duration below zero', ['--drainDuration', '-5s'], "--drainDuration: '-5s' is not a duration (such as '45s' or '1m30s')"],
     ['an empty duration', ['--parentShutdownDuration='], "--parentShutdownDuration: '' is not a duration (such as '45s' or '1m30s')"],
-    ['a drain as long as the parent lives', ['--drainDuration', '60s', '--parentShutdownDuration', '1m'], '--parentShutdownDuration: 60s is not at least a whole second more than --drainDuration 60s'], // prettier-ignore
-    ['a drain that outlasts the parent', ['--drainDuration', '60s', '--parentShutdownDuration', '5s'], '--parentShutdownDuration: 5s is not at least a whole second more than --drainDuration 60s'], // prettier-ignore
+    ['a drain as long as the parent lives', ['--drainDuration', '60s', '--parentShutdownDuration', '1m'], '--parentShutdownDuration: 60s is not more than --drainDuration 60s'], // prettier-ignore
+    ['a drain that outlasts the parent', ['--drainDuration', '60s', '--parentShutdownDuration', '5s'], '--parentShutdownDuration: 5s is not more than --drainDuration 60s'], // prettier-ignore
     ['admin port 0', ['--proxyAdminPort', '0'], "--proxyAdminPort: '0' is not a port (1 to 65535)"],
     ['admin port 70000', ['--proxyAdminPort', '70000'], "--proxyAdminPort: '70000' is not a port (1 to 65535)"],
     ['an admin port in words', ['--proxyAdminPort', 'http'], "--proxyAdminPort: 'http' is not a port (1 to 65535)"],
@@ -57,10 +57,8 @@ describe('the command line', () => {
     const agent = run(rig, [...program, 'proxy', '--newThing', role, ...standardFlags(rig), '--newList=a', '--newest', 'x']);
     try {
       expect(await agent.said('pilot-agent')).toMatchObject({ role });
-      for (const flag of ['--newThing', '--newList', '--newest']) {
-        expect(await agent.said(`unknown flag ${flag} is ignored`)).toMatchObject({ level: 'warn' });
-      }
       await agent.said('epoch is LIVE');
+      for (const flag of ['--newThing', '--newList', '--newest']) expect(agent.output()).toContain(`"unknown flag ${flag} is ignored"`);
       agent.kill('SIGTERM');
       expect(await agent.exit).toEqual({ code: 0, signal: null });
       expect(agent.errors()).toBe('');

@@ -33,15 +33,30 @@ export interface RunningAgent {
   kill(signal: NodeJS.Signals): void;
 }
 
+export interface StartOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly output?: number;
+  /** Its working directory, below which the pod's files are; default the project's. */
+  readonly cwd?: string;
+  /** Without `--customConfigFile`: the agent makes the bootstrap. Its listeners are on `ports.prometheus` and `ports.health`. */
+  readonly generated?: boolean;
+}
+
 /** A folder with certificates and an Envoy configuration, ports that are free, and agents that run on them. */
 export interface Rig {
   readonly folder: string;
   readonly certDir: string;
   readonly config: string;
-  readonly ports: { readonly admin: number; readonly listen: number; readonly status: number };
+  readonly ports: {
+    readonly admin: number;
+    readonly listen: number;
+    readonly status: number;
+    readonly prometheus: number;
+    readonly health: number;
+  };
   readonly ca: CertificateAuthority;
   readonly issued: Issued;
-  start(flags?: readonly string[], options?: { readonly env?: NodeJS.ProcessEnv; readonly output?: number }): RunningAgent;
+  start(flags?: readonly string[], options?: StartOptions): RunningAgent;
   /** The process ids of all that was started for this rig and still lives, the agent left out. */
   envoys(): readonly number[];
   /** What the status port answers to a probe: the status code, 0 where nobody answers, and the body. */
@@ -59,7 +74,7 @@ export async function makeRig(options: Partial<EnvoyConfigOptions> & { readonly 
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-e2e-'));
   const certDir = join(folder, 'certs');
   const config = join(folder, 'envoy.json');
-  const [admin = 0, listen = 0, status = 0] = await freePorts(3);
+  const [admin = 0, listen = 0, status = 0, prometheus = 0, health = 0] = await freePorts(5);
   const ca = await certificateAuthority();
   const issued = await ca.issue();
   mkdirSync(certDir);
@@ -73,13 +88,12 @@ export async function makeRig(options: Partial<EnvoyConfigOptions> & { readonly 
     folder,
     certDir,
     config,
-    ports: { admin, listen, status },
+    ports: { admin, listen, status, prometheus, health },
     ca,
     issued,
-    start(flags = [], { env = {}, output } = {}) {
+    start(flags = [], { env = {}, output, cwd, generated = false } = {}) {
       const standard = [
-        '--customConfigFile',
-        config,
+        ...(generated ? [] : ['--customConfigFile', config]),
         '--configPath',
         join(folder, 'run'),
         '--proxyAdminPort',
@@ -90,8 +104,8 @@ export async function makeRig(options: Partial<EnvoyConfigOptions> & { readonly 
       const agent = startAgent(
         folder,
         ['proxy', 'sidecar', ...standard.map(String), ...quick, ...flags],
-        { ...certificateEnv(certDir), ...env },
-        output,
+        { ...certificateEnv(certDir), ENVOY_PROMETHEUS_PORT: String(prometheus), ENVOY_STATUS_PORT: String(health), ...env },
+        { output, cwd },
       );
       agents.push(agent);
       return agent;
@@ -133,12 +147,18 @@ export function certificateEnv(certDir: string): NodeJS.ProcessEnv {
   );
 }
 
-function startAgent(folder: string, args: readonly string[], env: NodeJS.ProcessEnv, output?: number): RunningAgent {
+interface StartPlace {
+  readonly output: number | undefined;
+  readonly cwd: string | undefined;
+}
+
+function startAgent(folder: string, args: readonly string[], env: NodeJS.ProcessEnv, { output, cwd }: StartPlace): RunningAgent {
   const run = mkdtempSync(join(folder, 'output-'));
   const [stdout, stderr] = [join(run, 'stdout'), join(run, 'stderr')];
   const descriptors = [output ?? openSync(stdout, 'a'), openSync(stderr, 'a')];
   const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', ...descriptors],
+    cwd,
     env: { ...process.env, POD_NAME: 'pod', POD_NAMESPACE: 'ns', INSTANCE_IP: '10.1.2.3', ...env },
   });
   for (const descriptor of descriptors) if (descriptor !== output) closeSync(descriptor);

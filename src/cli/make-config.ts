@@ -1,0 +1,85 @@
+import { resolve } from 'node:path';
+import type { BootstrapInputs } from '../bootstrap/bootstrap-inputs.ts';
+import { bootstrap } from '../bootstrap/bootstrap.ts';
+import { nodeMetadata } from '../bootstrap/node-metadata.ts';
+import { renderTemplate } from '../bootstrap/render-template.ts';
+import { templateVariables } from '../bootstrap/template-variables.ts';
+import type { AgentConfig, Problem } from '../config/resolve-config.ts';
+import { controlPlaneSans } from '../node/control-plane-sans.ts';
+import { mixerSan } from '../node/mixer-san.ts';
+import { nodeLocality } from '../node/node-locality.ts';
+import { nodeString } from '../node/node-string.ts';
+import { trustDomain } from '../node/trust-domain.ts';
+import type { Platform } from '../node/unknown-platform.ts';
+import type { EpochConfig } from '../proxy/epoch-config.ts';
+import type { ShapeFiles } from './read-shape.ts';
+
+export interface MadeConfig {
+  readonly config: EpochConfig;
+  readonly warnings: readonly string[];
+}
+
+/** What Envoy is started from: the custom configuration, or a bootstrap that is made of all that shapes one. Pure. */
+export function makeConfig(config: AgentConfig, files: ShapeFiles, platform: Platform, env: NodeJS.ProcessEnv): MadeConfig {
+  const { override, labels, annotations, template } = files;
+  if (config.customConfigFile !== '') {
+    return { config: { kind: 'given', path: resolve(config.customConfigFile), override }, warnings: files.warnings };
+  }
+  const metadata = nodeMetadata({
+    env,
+    config,
+    labels,
+    annotations,
+    addresses: config.node.addresses,
+    platform: platform.metadata,
+    stsPort: config.stsPort,
+  });
+  if (!metadata.ok) return refused(metadata.problems, files.warnings);
+  const { serviceregistry: registry, domain, controlPlaneAuthPolicy, discoveryAddress, istioNamespace } = config;
+  const podNamespace = env['POD_NAMESPACE'] ?? '';
+  const trusted = trustDomain({ given: config.trustDomain, registry, domain, podNamespace });
+  const controlPlane = { controlPlaneAuthPolicy, discoveryAddress, registry, podNamespace, istioNamespace, trustDomain: trusted };
+  const inputs: BootstrapInputs = {
+    config,
+    metadata: metadata.metadata,
+    serviceNode: nodeString(config.role, config.node),
+    ipv6: config.node.ipv6,
+    addresses: config.node.addresses,
+    locality: nodeLocality((metadata.metadata['LABELS'] ?? {}) as Readonly<Record<string, string>>, platform.locality),
+    sans: controlPlaneSans(controlPlane, config.pilotIdentity),
+    controlPlaneTls: config.controlPlaneTls,
+    prometheusPort: config.prometheusPort,
+    healthPort: config.healthPort,
+    outlierLogPath: config.outlierLogPath,
+    stsPort: config.stsPort,
+  };
+  const warnings = [...files.warnings, ...metadata.warnings];
+
+  if (template !== undefined) {
+    const place = config.proxyBootstrapTemplatePath;
+    if (!template.ok) return refused([{ place, text: template.reason }], warnings);
+    const variables = templateVariables({
+      ...inputs,
+      podName: env['POD_NAME'] ?? '',
+      podNamespace,
+      podIp: env['INSTANCE_IP'] ?? '',
+      mixerSan: mixerSan(controlPlane, config.mixerIdentity)[0]?.value ?? '',
+      certProvider: config.pilotCertProvider ?? 'istiod',
+      provisionedCert: config.provCert,
+      disableInternalTelemetry: config.disableInternalTelemetry,
+    });
+    if (!variables.ok) return refused(variables.problems, warnings);
+    const rendered = renderTemplate(template.text, variables.variables);
+    if (!rendered.ok) return refused([{ place, text: rendered.reason }], warnings);
+    const extension = /\.yaml(\.tmpl)?$/.test(place) ? '.yaml' : '.json';
+    return { config: { kind: 'generated', text: rendered.text, extension, override }, warnings: [...warnings, ...variables.warnings] };
+  }
+  const made = bootstrap(inputs);
+  if (!made.ok) return refused(made.problems, warnings);
+  const text = `${JSON.stringify(made.bootstrap, undefined, 2)}\n`;
+  return { config: { kind: 'generated', text, extension: '.json', override }, warnings: [...warnings, ...made.warnings] };
+}
+
+function refused(problems: readonly Problem[], warnings: readonly string[]): MadeConfig {
+  return { config: { kind: 'refused', reason: problems.map(({ place, text }) => `${place}: ${text}`).join('; ') }, warnings };
+}

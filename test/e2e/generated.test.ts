@@ -1,0 +1,191 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { program, realEnvoy, run, withoutDrain } from './support/bad-input-program.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+let rig: Rig;
+let pod: string;
+beforeEach(async () => {
+  rig = await makeRig();
+  pod = join(rig.folder, 'pod');
+  mkdirSync(pod);
+});
+afterEach(() => rig.dispose());
+
+/** Without a control plane Envoy waits 15 s for its listeners; this one has nothing to wait for. */
+const alone = JSON.stringify({
+  admin: { address: { socket_address: { address: '127.0.0.1', port_value: '@admin@' } } },
+  static_resources: { clusters: [{ name: 'first', type: 'STATIC', connect_timeout: '1s' }] },
+}).replace('"@admin@"', '{{ .config.ProxyAdminPort }}');
+
+const write = (path: string, text: string) => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+};
+const template = () => join(pod, 'bootstrap.json');
+const start = (flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}) => {
+  if (!existsSync(template())) write(template(), alone);
+  return rig.start(['--templateFile', template(), ...flags], { generated: true, cwd: pod, env: { ...withoutDrain, ...env } });
+};
+const epochFile = (epoch: number) => join(rig.folder, 'run', `envoy-rev${epoch}.json`);
+
+describe('a generated bootstrap', () => {
+  it('is a file of the epoch, for its owner alone, and gone with the epoch', async () => {
+    const agent = start();
+    await agent.said('epoch is LIVE', 0);
+    expect(statSync(epochFile(0)).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(epochFile(0), 'utf8'))).toHaveProperty('static_resources.clusters.0.name', 'first');
+
+    write(template(), alone.replace('first', 'second'));
+    await agent.said('epoch is LIVE', 1);
+    expect(JSON.parse(readFileSync(epochFile(1), 'utf8'))).toHaveProperty('static_resources.clusters.0.name', 'second');
+    await agent.said('epoch has drained and ended', 0);
+    expect(readdirSync(join(rig.folder, 'run')).filter((name) => name.startsWith('envoy-rev'))).toEqual(['envoy-rev1.json']);
+
+    agent.kill('SIGTERM');
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+    expect(readdirSync(join(rig.folder, 'run'))).toEqual([]);
+  });
+
+  it.each<[what: string, file: () => string, before: string | undefined, after: string]>([
+    ['the mesh file', () => join(pod, 'mesh.yaml'), 'defaultConfig: {}', 'defaultConfig: {serviceCluster: x, zipkinAddress: y, discoveryAddress: "there:15010"}'], // prettier-ignore
+    ['the labels of the pod', () => join(pod, 'etc/istio/pod/labels'), undefined, 'app="changed"'],
+    ['the annotations of the pod', () => join(pod, 'etc/istio/pod/annotations'), 'a="b"', 'proxy.istio.io/config="{extraStatTags: [one]}"'],
+    ['the override', () => join(pod, 'override.yaml'), '{}', 'node: {metadata: {OVER: ridden}}'],
+  ])('follows %s', async (_what, file, before, after) => {
+    const everything = alone.replace('"admin"', '"node":{"metadata":{"M":{{ toJSON .meta_json_str }},"T":{{ toJSON .extraStatTags }},"D":{{ toJSON .discovery_address }}}},"admin"'); // prettier-ignore
+    write(template(), everything);
+    if (before !== undefined) write(file(), before);
+    const agent = start(['--meshConfig', join(pod, 'mesh.yaml')], { ISTIO_BOOTSTRAP_OVERRIDE: join(pod, 'override.yaml') });
+    await agent.said('epoch is LIVE', 0);
+    write(file(), after);
+    await agent.said('epoch is LIVE', 1);
+    expect((await rig.ready()).status).toBe(200);
+  });
+
+  it('that can not be made any more leaves the old epoch in peace, and says why; the next good one is started', async () => {
+    const mesh = join(pod, 'mesh.yaml');
+    write(mesh, 'defaultConfig: {}');
+    const agent = start(['--meshConfig', mesh]);
+    await agent.said('epoch is LIVE', 0);
+    write(mesh, 'defaultConfig: {drainDuration: [}');
+    const refusal = await agent.said('configuration refused: the old epoch goes on');
+    expect(refusal['reason']).toMatch(/^mesh file .*mesh\.yaml: line 1, column \d+: /);
+    expect((await rig.ready()).status).toBe(200);
+
+    write(template(), alone.replace('first', 'third'));
+    write(mesh, 'defaultConfig: {}');
+    await agent.said('epoch is LIVE', 1);
+  });
+
+  it('goes on without an override that vanishes, and warns', async () => {
+    const override = join(pod, 'override.yaml');
+    write(override, 'node: {cluster: over}');
+    const agent = start([], { ISTIO_BOOTSTRAP_OVERRIDE: override });
+    await agent.said('epoch is LIVE', 0);
+    rmSync(override);
+    await agent.said('epoch is LIVE', 1);
+    const { warning } = await agent.said('configuration warning');
+    expect(warning).toMatch(/^ISTIO_BOOTSTRAP_OVERRIDE .*override\.yaml is left out: cannot be read: ENOENT/);
+  });
+
+  it('is not moved by what only a new agent can honour, which is said', async () => {
+    const annotations = join(pod, 'etc/istio/pod/annotations');
+    write(annotations, 'a="b"');
+    const agent = start();
+    await agent.said('epoch is LIVE', 0);
+    write(annotations, 'proxy.istio.io/config="drainDuration: 7s\\nparentShutdownDuration: 9s\\nconcurrency: 3"');
+    const { warning } = await agent.said('configuration warning');
+    expect(warning).toBe('concurrency: changed, which only a new agent can honour'); // the others are flags, which are stronger
+    await agent.said('the files say what they said before');
+  });
+});
+
+describe('certificates that a variable names', () => {
+  const awaited = () => join(rig.folder, 'late');
+  const named = () => ({
+    ISTIO_META_TLS_CLIENT_CERT_CHAIN: join(awaited(), 'cert-chain.pem'),
+    ISTIO_META_TLS_CLIENT_KEY: join(awaited(), 'key.pem'),
+    ISTIO_META_TLS_CLIENT_ROOT_CERT: join(awaited(), 'root-cert.pem'),
+  });
+
+  it('are waited for while the status port says so, and the first epoch comes with them', async () => {
+    const agent = start([], named());
+    const waiting = await eventually(async () => {
+      const answer = await rig.ready();
+      return answer.body.startsWith('waiting for') && answer;
+    }, { within: 10_000 }); // prettier-ignore
+    expect(waiting).toEqual({
+      status: 503,
+      body: `waiting for ${Object.values(named()).join(', ')}\n`,
+    });
+    expect(agent.log().map(({ msg }) => msg)).not.toContain('Envoy started');
+
+    mkdirSync(awaited());
+    for (const name of ['cert-chain.pem', 'key.pem']) copyFileSync(join(rig.certDir, name), join(awaited(), name));
+    await eventually(async () => (await rig.ready()).body === `waiting for ${join(awaited(), 'root-cert.pem')}\n`, { within: 10_000 });
+    copyFileSync(join(rig.certDir, 'root-cert.pem'), join(awaited(), 'root-cert.pem'));
+    await agent.said('the files that were waited for are there');
+    await agent.said('epoch is LIVE', 0);
+    expect((await rig.ready()).status).toBe(200);
+  });
+
+  it('do not hold the agent back from ending', async () => {
+    const agent = start([], named());
+    await agent.said('waiting for files');
+    agent.kill('SIGTERM');
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('the drop-in', () => {
+  it.each<[what: string, args: () => readonly string[], env: NodeJS.ProcessEnv]>([
+    [
+      'the sidecar of Istio 1.5',
+      () => [
+        ...['--domain', 'ns.svc.cluster.local', '--serviceCluster', 'app.ns', '--drainDuration', '45s', '--parentShutdownDuration', '1m0s'],
+        ...['--discoveryAddress', 'istio-pilot.istio-system:15011', '--zipkinAddress', 'zipkin.istio-system:9411'],
+        ...['--proxyLogLevel=warning', '--proxyComponentLogLevel=misc:error', '--connectTimeout', '10s', '--dnsRefreshRate', '300s'],
+        ...['--proxyAdminPort', '15000', '--concurrency', '2', '--controlPlaneAuthPolicy', 'NONE', '--statusPort', '15020'],
+        ...['--applicationPorts', '80', '--trust-domain=cluster.local', '--controlPlaneBootstrap=false'],
+      ],
+      {},
+    ],
+    [
+      'the sidecar of Istio 1.6',
+      () => [
+        ...['--domain', 'ns.svc.cluster.local', '--serviceCluster', 'app.ns', '--proxyLogLevel=warning'],
+        ...['--proxyComponentLogLevel=misc:error', '--trust-domain=cluster.local', '--concurrency', '2'],
+      ],
+      { PROXY_CONFIG: '{"proxyMetadata":{"DNS_AGENT":""}}', ISTIO_META_POD_PORTS: '[\n{"containerPort":80,"protocol":"TCP"}\n]' },
+    ],
+    [
+      'the gateway of Istio 1.6',
+      () => [
+        ...[
+          '--domain',
+          'ns.svc.cluster.local',
+          '--proxyLogLevel=warning',
+          '--proxyComponentLogLevel=misc:error',
+          '--log_output_level=default:info',
+        ],
+        ...['--serviceCluster', 'istio-ingressgateway', '--trust-domain=cluster.local'],
+      ],
+      { ISTIO_META_ROUTER_MODE: 'sni-dnat' },
+    ],
+  ])('takes the command line of %s as it is, and Envoy takes what comes of it', async (what, args, env) => {
+    const role = what.includes('gateway') ? 'router' : 'sidecar';
+    const variables = Object.entries(env).map(([name, value = '']) => `${name}=${value}`);
+    const done = run(rig, ['env', ...variables, ...program, 'bootstrap', role, ...args(), '--validate', '--binaryPath', realEnvoy()]);
+    expect(await done.exit).toEqual({ code: 0, signal: null });
+    expect(JSON.parse(done.output())).toHaveProperty('node.cluster', role === 'router' ? 'istio-ingressgateway' : 'app.ns');
+    expect(done.errors()).toBe(
+      what.includes('1.5')
+        ? ['controlPlaneBootstrap', 'applicationPorts'].map((flag) => `pilot-agent: --${flag} has no effect, and is ignored\n`).join('')
+        : '',
+    );
+  });
+});

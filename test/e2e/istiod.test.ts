@@ -1,0 +1,88 @@
+import { writeFileSync } from 'node:fs';
+import { createServer, get, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { controlPlane } from '../support/control-plane.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { type Istiod, makeIstiod } from './support/istiod.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+const patience = { within: 20_000 };
+
+let rig: Rig;
+let istiod: Istiod;
+let upstream: Server;
+let discovery: number;
+let listen: readonly number[];
+let target: number;
+
+beforeEach(async () => {
+  rig = await makeRig();
+  const [port = 0, ...others] = await freePorts(6);
+  discovery = port;
+  listen = others.slice(2); // istiod takes the two after its own as well
+  istiod = makeIstiod(controlPlane ?? '', discovery);
+  upstream = createServer((_, response) => void response.end('upstream'));
+  await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done));
+  target = (upstream.address() as AddressInfo).port;
+});
+afterEach(async () => {
+  await rig.dispose();
+  await istiod.dispose();
+  upstream.close();
+});
+
+/** What a request to the listener of a service gets: a status code, 0 for no connection. */
+function ask(host: string, port: number): Promise<number> {
+  return new Promise((done) => {
+    get({ host: '127.0.0.1', port, headers: { host }, agent: false }, (response) => {
+      response.resume().on('end', () => done(response.statusCode ?? 0));
+    }).on('error', () => done(0));
+  });
+}
+
+describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
+  it('connects, is ready when the configuration is there, follows changes without a restart, outlives istiod, and hot-restarts', async () => {
+    const [first = 0, second = 0] = listen;
+    const override = join(rig.folder, 'override.yaml');
+    writeFileSync(override, '{}');
+    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], {
+      generated: true,
+      env: { ISTIO_META_INTERCEPTION_MODE: 'NONE', ISTIO_BOOTSTRAP_OVERRIDE: override },
+    });
+    await agent.said('Envoy started', 0);
+    const early = await eventually(async () => {
+      const answer = await rig.ready();
+      return /Pilot|starting/.test(answer.body) && answer;
+    }, patience);
+    expect(early.status).toBe(503);
+
+    istiod.serve('one.test', first, target);
+    await istiod.start();
+    await eventually(async () => (await rig.ready()).status === 200, patience);
+    await eventually(async () => (await ask('one.test', first)) === 200, patience);
+    const [envoy] = rig.envoys();
+
+    istiod.serve('two.test', second, target);
+    await eventually(async () => (await ask('two.test', second)) === 200, patience);
+    expect(rig.envoys()).toContain(envoy);
+
+    await istiod.stop();
+    expect(await ask('one.test', first)).toBe(200);
+    expect((await rig.ready()).status).toBe(200);
+    await istiod.start();
+    istiod.serve('one.test', listen[2] ?? 0, target);
+    await eventually(async () => (await ask('one.test', listen[2] ?? 0)) === 200, { within: 40_000 });
+    expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+
+    writeFileSync(override, '{"node":{"metadata":{"CHANGED":"yes"}}}');
+    await agent.said('epoch is LIVE', 1);
+    await eventually(async () => (await rig.ready()).status === 200, patience);
+    expect(await ask('two.test', second)).toBe(200);
+
+    agent.kill('SIGTERM');
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+  }, 120_000);
+});

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../../support/eventually.ts';
+
+/** A real control plane over a folder of Istio resources. */
+export interface Istiod {
+  /** Starts it, or starts it again; resolves when it takes connections. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Makes `host` a service that the sidecar listens for on `port` and that is at 127.0.0.1:`target`. */
+  serve(host: string, port: number, target: number): void;
+  dispose(): Promise<void>;
+}
+
+/** `program` is run as `program FOLDER PORT`; it takes the two ports after `port` too. */
+export function makeIstiod(program: string, port: number): Istiod {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-istiod-'));
+  let child: ChildProcess | undefined;
+  const istiod: Istiod = {
+    async start() {
+      child = spawn(program, [folder, String(port)], { stdio: 'ignore', detached: true });
+      await eventually(() => connects(port), { within: 20_000 });
+    },
+    async stop() {
+      const ended = new Promise((done) => child?.once('exit', done));
+      if (child?.pid !== undefined && child.exitCode === null) {
+        process.kill(-child.pid, 'SIGKILL');
+        await ended;
+      }
+      child = undefined;
+      await eventually(async () => !(await connects(port)), { within: 5_000 });
+    },
+    serve(host, at, target) {
+      const resource = {
+        apiVersion: 'networking.istio.io/v1',
+        kind: 'ServiceEntry',
+        metadata: { name: host.replaceAll('.', '-'), namespace: 'ns' },
+        spec: {
+          hosts: [host],
+          location: 'MESH_EXTERNAL',
+          resolution: 'STATIC',
+          ports: [{ number: at, name: 'http', protocol: 'HTTP' }],
+          endpoints: [{ address: '127.0.0.1', ports: { http: target } }],
+        },
+      };
+      writeFileSync(join(folder, `${host}.yaml`), JSON.stringify(resource));
+    },
+    async dispose() {
+      await istiod.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return istiod;
+}
+
+function connects(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      done(true);
+    }).on('error', () => done(false));
+  });
+}
