@@ -79,16 +79,21 @@ it.each(layouts)('two rotations by $name are two epochs', async ({ prepare, rota
   expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(3);
 });
 
-it('a folder of certificates that appears later is a new epoch', async () => {
+it('a folder of certificates that appears later is waited for, and then watched', async () => {
   const late = join(rig.folder, 'deep', 'late');
+  const appear = async (): Promise<void> => {
+    const issued = await rig.ca.issue();
+    mkdirSync(late, { recursive: true });
+    writeFileSync(join(late, 'c.pem'), issued.certChain);
+    writeFileSync(join(late, 'k.pem'), issued.key);
+  };
   const agent = rig.start([], {
     env: { ISTIO_META_TLS_CLIENT_CERT_CHAIN: join(late, 'c.pem'), ISTIO_META_TLS_CLIENT_KEY: join(late, 'k.pem') },
   });
+  await agent.said('waiting for files');
+  await appear();
   await agent.said('epoch is LIVE', 0);
-  const issued = await rig.ca.issue();
-  mkdirSync(late, { recursive: true });
-  writeFileSync(join(late, 'c.pem'), issued.certChain);
-  writeFileSync(join(late, 'k.pem'), issued.key);
+  await appear();
   await agent.said('epoch is LIVE', 1);
 });
 
