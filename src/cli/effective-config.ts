@@ -1,4 +1,6 @@
 import { networkInterfaces } from 'node:os';
+import { environmentMetadata } from '../bootstrap/environment-metadata.ts';
+import type { Findings } from '../bootstrap/findings.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import { flags } from '../config/flags.ts';
 import { type GivenLogFlags, type LogOptions, logOptions } from '../config/log-options.ts';
@@ -34,7 +36,9 @@ export async function effectiveConfig(
   const resolved = resolveConfig({ given, leftover, env, addresses, layers });
   const logging = logOptions(logFlags);
   if (resolved.ok && logging.ok) return { ...resolved, logging: logging.options, warnings: [...resolved.warnings, ...logging.warnings] };
-  const problems = [resolved, logging].flatMap((result) => (result.ok ? [] : result.problems));
+  const metadata: Findings = { problems: [], warnings: [] };
+  if (given.customConfigFile === undefined) environmentMetadata(env, metadata); // or it would be told only when all else is mended
+  const problems = [...[resolved, logging].flatMap((result) => (result.ok ? [] : result.problems)), ...metadata.problems];
   const all = problems.map(({ place, text }) => `${place}: ${text}`).join('; ');
-  throw new Fatal(all, resolved.ok || resolved.usage ? exitCodes.usage : exitCodes.config);
+  throw new Fatal(all, (resolved.ok || resolved.usage) && metadata.problems.length === 0 ? exitCodes.usage : exitCodes.config);
 }

@@ -32,10 +32,10 @@ export function certificateFiles({ config, server, client, provCert, pilotCertPr
     ...(controlPlaneAuthPolicy === 'MUTUAL_TLS' ? [controlPlaneTls] : []),
     ...[envoyMetricsService, envoyAccessLogService].flatMap((service) => filesOf(service, client)),
   ];
-  const pairs = connections.filter(({ chain, key }) => chain !== '' && key !== '');
+  const pairs = [...own, ...connections].filter(({ chain, key }) => chain !== '' && key !== '');
   return {
     controlPlaneTls,
-    certificates: [...own, ...pairs.filter((pair, at) => ![...own, ...pairs.slice(0, at)].some((other) => isSame(pair, other)))],
+    certificates: pairs.filter((pair, at) => !pairs.slice(0, at).some((other) => isSame(pair, other))),
     watched: paths([...own, ...connections]),
     awaited: paths([server, client, ...connections]),
   };

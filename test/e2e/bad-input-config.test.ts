@@ -91,10 +91,10 @@ describe('a configuration that can not be', () => {
     [
       'several of them at once',
       {
-        env: { PROXY_CONFIG: 'statusPort: high' },
+        env: { PROXY_CONFIG: 'statusPort: high', ISTIO_METAJSON_X: 'x' },
         flags: ['--connectTimeout', '1h', '--log_as_json=maybe'],
         code: 78,
-        why: /--connectTimeout: .*PROXY_CONFIG\.statusPort: .*--log_as_json: /,
+        why: /--connectTimeout: .*PROXY_CONFIG\.statusPort: .*--log_as_json: .*ISTIO_METAJSON_X: /,
       },
     ],
   ])('%s is refused in one line', async (_what, bad) => {

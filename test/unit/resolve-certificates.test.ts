@@ -23,7 +23,7 @@ describe('the own certificates', () => {
   });
 
   it('F16 TestDedupeStrings: are watched once each, however often they are named', () => {
-    expect(configOf().certificates).toEqual([own, own]);
+    expect(configOf().certificates).toEqual([own]);
     expect(configOf().watched).toEqual(all(own));
   });
 
@@ -51,7 +51,7 @@ describe('the control plane', () => {
     expect(configOf({ given: { controlPlaneAuthPolicy: 'MUTUAL_TLS' }, env: { PROV_CERT: '/p' } })).toMatchObject({
       controlPlaneTls: files,
       awaited: all(files),
-      certificates: [own, own, files],
+      certificates: [own, files],
       watched: [...all(own), ...all(files)],
     });
   });
@@ -65,7 +65,7 @@ describe('a service', () => {
   it.each(['envoyMetricsService', 'envoyAccessLogService'])('in mode MUTUAL has its own files: %s', (field) => {
     const tlsSettings = { ...mutual, caCertificates: '/m/root' };
     const { config, sources } = accepted({ proxyConfig: { [field]: { address: 's:1', tlsSettings } } });
-    expect(config.certificates).toEqual([own, own, { chain: '/m/chain', key: '/m/key', root: '/m/root' }]);
+    expect(config.certificates).toEqual([own, { chain: '/m/chain', key: '/m/key', root: '/m/root' }]);
     expect(config.watched).toEqual([...all(own), '/m/chain', '/m/key', '/m/root']);
     expect(config.awaited).toEqual(['/m/chain', '/m/key', '/m/root']);
     expect(sources.certificates).toBe('PROXY_CONFIG');
@@ -79,13 +79,13 @@ describe('a service', () => {
 
   it('in mode SIMPLE has a CA alone, which is watched and waited for', () => {
     const config = configOf({ proxyConfig: service({ mode: 'SIMPLE', caCertificates: '/m/root', clientCertificate: '/unused' }) });
-    expect(config.certificates).toEqual([own, own]);
+    expect(config.certificates).toEqual([own]);
     expect(config).toMatchObject({ watched: [...all(own), '/m/root'], awaited: ['/m/root'] });
   });
 
   it('in mode ISTIO_MUTUAL has the certificates of the mesh, and those under their names (the peer: chain and root swapped)', () => {
     expect(configOf({ proxyConfig: service({ mode: 'ISTIO_MUTUAL' }) })).toMatchObject({
-      certificates: [own, own],
+      certificates: [own],
       watched: all(own),
       awaited: all(own),
     });
@@ -110,12 +110,12 @@ describe('a service', () => {
     ['has no address', service(mutual, '')],
     ['has no TLS', { envoyMetricsService: { address: 'metrics:1' } }],
   ])('needs no file if it %s', (_, proxyConfig) => {
-    expect(configOf({ proxyConfig })).toMatchObject({ certificates: [own, own], watched: all(own), awaited: [] });
+    expect(configOf({ proxyConfig })).toMatchObject({ certificates: [own], watched: all(own), awaited: [] });
   });
 
   it('shares a pair with another', () => {
     const tlsSettings = { ...mutual, caCertificates: '/m/root' };
     const remote = { address: 's:1', tlsSettings };
-    expect(configOf({ proxyConfig: { envoyMetricsService: remote, envoyAccessLogService: remote } }).certificates).toHaveLength(3);
+    expect(configOf({ proxyConfig: { envoyMetricsService: remote, envoyAccessLogService: remote } }).certificates).toHaveLength(2);
   });
 });

@@ -59,7 +59,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
     healthPort: 15_021,
     role: 'sidecar',
     node: { ip: '10.1.2.3', id: '.', domain: '.svc.cluster.local', addresses: ['10.1.2.3'], ipv6: false },
-    certificates: [ownFiles, ownFiles],
+    certificates: [ownFiles],
     watched: Object.values(ownFiles),
     awaited: [],
     controlPlaneTls: ownFiles,
