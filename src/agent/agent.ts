@@ -13,6 +13,8 @@ export interface Inputs {
   readonly hash$: Observable<string>;
   /** A restart by hand: what an Envoy would be started from now. */
   readonly restart$: Observable<string>;
+  /** Someone asks to drain without ending. */
+  readonly drain$: Observable<unknown>;
   /** Someone has moved the log files away. */
   readonly reopen$: Observable<unknown>;
   /** Who asks the agent to end. The second one skips the drain, the third one kills. */
@@ -28,12 +30,13 @@ export type AgentTransition = Transition<AgentState, AgentEvent>;
  * Cold: a subscription is an agent with processes of its own. Unsubscribing kills them. Errors only by a bug.
  */
 export function agent(
-  { awaited$, hash$, restart$, reopen$, terminate$ }: Inputs,
+  { awaited$, hash$, restart$, drain$, reopen$, terminate$ }: Inputs,
   policy: RestartPolicy,
   world: World,
 ): Observable<AgentTransition> {
   return merge(
     terminate$.pipe(map((by): AgentEvent => ({ type: 'terminate-requested', by }))),
+    drain$.pipe(map((): AgentEvent => ({ type: 'drain-requested' }))),
     reopen$.pipe(map((): AgentEvent => ({ type: 'reopen-requested' }))),
     restart$.pipe(map((hash): AgentEvent => ({ type: 'restart-requested', hash }))),
     concat(

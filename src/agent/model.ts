@@ -72,6 +72,8 @@ export type AgentEvent =
   /** A new epoch is wanted by hand, whatever the files say. */
   | { readonly type: 'restart-requested'; readonly hash: string }
   | { readonly type: 'terminate-requested'; readonly by: string }
+  /** New clients are to go elsewhere; the agent goes on. */
+  | { readonly type: 'drain-requested' }
   /** Log files have been moved away. */
   | { readonly type: 'reopen-requested' }
   /** The epoch before is LIVE, or gone, or had its 20 s. */

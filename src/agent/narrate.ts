@@ -37,6 +37,10 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Nar
       return [{ level: 'info', msg: 'restart requested', hash: shortHash(event.hash) }];
     case 'terminate-requested':
       return [{ level: 'info', msg: termination(before), by: event.by, active: [...before.epochs.keys()] }];
+    case 'drain-requested':
+      return before.phase === 'running'
+        ? [{ level: 'info', msg: 'asked to drain: the agent goes on', active: [...before.epochs.keys()] }]
+        : [];
     case 'reopen-requested':
       return [{ level: 'info', msg: 'log files are opened anew' }];
     case 'turn-granted':
@@ -98,6 +102,7 @@ function decide(before: AgentState, state: AgentState): readonly NarratedLine[] 
 
 function termination({ phase, asked, epochs }: AgentState): string {
   if (phase === 'running') return epochs.size === 0 ? 'asked to end' : 'asked to end: draining';
+  if (asked === 0) return 'asked to end: it has drained already';
   return asked >= 2 ? 'asked to end again: Envoy is killed' : 'asked to end again: the drain is cut short';
 }
 

@@ -135,7 +135,8 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
     const survivor = newestEpoch(state);
 
     if (state.phase !== 'running') {
-      return survivor === undefined ? stopAll(state, state.outcome ?? { kind: 'asked' }) : stay(state);
+      const outcome = state.outcome ?? (state.asked > 0 ? { kind: 'asked' } : { kind: 'envoy', exit });
+      return survivor === undefined ? stopAll(state, outcome) : stay(state);
     }
     if (state.claim?.stage === 'replacing') return survivor === undefined ? launch(state) : stay(state);
     if (!wasNewest || state.claim !== undefined) {
@@ -170,6 +171,9 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
         return state.phase === 'running' ? claim({ ...state, wanted: event.hash }, true) : stay(state);
       case 'terminate-requested':
         return terminate(state);
+      case 'drain-requested':
+        if (state.phase !== 'running') return stay(state);
+        return andThen([{ ...state, phase: 'draining', examined: undefined }, [{ type: 'cancel-retry' }, { type: 'ask-drain' }]], withdraw);
       case 'reopen-requested':
         return [state, [...state.epochs].filter(([, { stage }]) => stage !== 'starting').map(([epoch]) => ({ type: 'reopen', epoch }))]; // one that starts has no handler yet, and would die
       case 'turn-granted': {

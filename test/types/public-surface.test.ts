@@ -42,7 +42,7 @@ it('an agent is made of inputs, a policy and a world, and is a stream of transit
   expectTypeOf(agent).parameters.toEqualTypeOf<[Inputs, RestartPolicy, World]>();
   expectTypeOf(agent).returns.toEqualTypeOf<Observable<AgentTransition>>();
   expectTypeOf<AgentTransition>().toEqualTypeOf<Transition<AgentState, AgentEvent>>();
-  expectTypeOf<keyof Inputs>().toEqualTypeOf<'awaited$' | 'hash$' | 'restart$' | 'reopen$' | 'terminate$'>();
+  expectTypeOf<keyof Inputs>().toEqualTypeOf<'awaited$' | 'hash$' | 'restart$' | 'drain$' | 'reopen$' | 'terminate$'>();
   expectTypeOf<World['scheduler']>().toEqualTypeOf<SchedulerLike | undefined>();
 });
 

@@ -104,6 +104,18 @@ const cases: readonly Case[] = [
       { level: 'info', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' },
     ],
   },
+  {
+    what: 'a drain by hand',
+    given: serving,
+    when: { type: 'drain-requested' },
+    lines: [{ level: 'info', msg: 'asked to drain: the agent goes on', active: [0] }],
+  },
+  {
+    what: 'a drain by hand that is one already',
+    given: [...serving, { type: 'drain-requested' }],
+    when: { type: 'drain-requested' },
+    lines: [],
+  },
   { what: 'a reopening', given: serving, when: { type: 'reopen-requested' }, lines: [{ level: 'info', msg: 'log files are opened anew' }] },
   { what: 'a turn', given: waiting, when: granted(1), lines: [] },
   {
@@ -291,6 +303,7 @@ describe('narrate', () => {
       'config-changed': true,
       'restart-requested': true,
       'terminate-requested': true,
+      'drain-requested': true,
       'reopen-requested': true,
       'turn-granted': true,
       'config-accepted': true,
@@ -328,7 +341,7 @@ describe('narrate', () => {
       fc.record({ type: fc.constantFrom('config-changed' as const, 'restart-requested' as const, 'config-accepted' as const), hash: text }),
       fc.record({ type: type('config-refused'), hash: text, reason: text }),
       fc.record({ type: type('terminate-requested'), by: text }),
-      fc.record({ type: fc.constantFrom('reopen-requested' as const, 'retry-due' as const) }),
+      fc.record({ type: fc.constantFrom('drain-requested' as const, 'reopen-requested' as const, 'retry-due' as const) }),
       fc.record({ type: type('turn-granted'), epoch, parent: fc.constantFrom('live' as const, 'gone' as const, 'stuck' as const) }),
       fc.record({ type: type('epoch-spawned'), epoch, pid: fc.nat() }),
       fc.record({

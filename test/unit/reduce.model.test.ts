@@ -235,6 +235,7 @@ const wishes: Record<string, Wish> = {
   'hash b': () => ({ type: 'config-changed', hash: 'b' }),
   'hash c': () => ({ type: 'config-changed', hash: 'c' }),
   restart: () => ({ type: 'restart-requested', hash: 'a' }),
+  drain: () => ({ type: 'drain-requested' }),
   reopen: () => ({ type: 'reopen-requested' }),
   terminate: () => ({ type: 'terminate-requested', by: 'SIGTERM' }),
   turn: ({ turns: [turn] }) => turn && { type: 'turn-granted', epoch: turn.order.epoch, parent: 'stuck' },
