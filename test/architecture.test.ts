@@ -11,7 +11,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   streams: ['streams', 'operators', 'rxjs', 'chokidar', 'node:'],
   log: ['log', 'rxjs', 'pino', 'pino-pretty', 'node:'],
   proxy: ['proxy', 'agent', 'admin', 'operators', 'log', 'rxjs', 'execa', 'node:'],
-  status: ['status', 'agent', 'admin', 'operators', 'rxjs', 'node:'],
+  status: ['status', 'agent', 'admin', 'config', 'operators', 'rxjs', 'node:'],
   config: ['config', 'zod/mini', 'node:'],
   node: ['node', 'operators', 'rxjs', 'node:'],
   bootstrap: ['bootstrap', 'config', 'node', 'node:'],

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Agent, type OutgoingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http';
-import { asyncScheduler, defer, Observable, retry, type SchedulerLike, tap, throwError, timeout, timer } from 'rxjs';
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions } from 'node:http';
+import { asyncScheduler, defer, mergeMap, Observable, type SchedulerLike, tap, timeout } from 'rxjs';
 import { type Settled, settle } from '../operators/settle.ts';
+import { openAnswer } from './open-answer.ts';
 
 export interface AdminAnswer {
   readonly status: number;
@@ -15,6 +16,8 @@ export interface AdminClient {
    * request.
    */
   request(method: 'GET' | 'POST', path: string, patience?: number, body?: string): Observable<Settled<AdminAnswer>>;
+  /** Asks by GET, and emits the answer when its head is there, to be read; see {@link openAnswer}. Errors if there is none. */
+  open(path: string, headers: OutgoingHttpHeaders): Observable<IncomingMessage>;
   /** Whether Envoy has written down where its admin endpoint is: only then does its silence mean that Envoy itself is silent. */
   located(): boolean;
 }
@@ -37,15 +40,16 @@ export function adminClient(addressFile: string, port: number, scheduler: Schedu
 
   return {
     request(method, path, patience = 1_000, body = '') {
-      return defer(() => send({ ...locate(), method, path, agent: connections }, body)).pipe(
-        // Envoy may close a kept connection in the moment that it is used again, which says nothing about Envoy.
-        retry({
-          count: 2,
-          delay: (error: Error) => (error instanceof StaleConnection ? timer(0, scheduler) : throwError(() => error)),
-        }),
+      return defer(() => openAnswer({ ...locate(), method, path, agent: connections }, body, scheduler)).pipe(
+        mergeMap(collect),
         timeout({ first: patience, scheduler }),
         tap({ error: () => (address = undefined) }), // the next epoch may have it elsewhere
         settle(),
+      );
+    },
+    open(path, headers) {
+      return defer(() => openAnswer({ ...locate(), path, headers, agent: connections }, '', scheduler)).pipe(
+        tap({ error: () => (address = undefined) }),
       );
     },
     located() {
@@ -55,33 +59,20 @@ export function adminClient(addressFile: string, port: number, scheduler: Schedu
   };
 }
 
-class StaleConnection extends Error {}
-
-function send(options: RequestOptions, body: string): Observable<AdminAnswer> {
+function collect(answer: IncomingMessage): Observable<AdminAnswer> {
   return new Observable((subscriber) => {
-    const length = Buffer.byteLength(body);
-    const headers: OutgoingHttpHeaders = options.method === 'POST' || length > 0 ? { 'content-length': length } : {};
-    const request = httpRequest({ ...options, headers });
-    request.on('error', (error: NodeJS.ErrnoException) =>
-      subscriber.error(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error.message) : error),
-    );
-    request.on('response', (response) => {
-      const pieces: string[] = [];
-      let size = 0;
-      response.setEncoding('utf8');
-      response.on('data', (piece: string) => {
-        pieces.push(piece);
-        size += piece.length;
-        if (size > largestBody) request.destroy(new Error(`the answer is larger than ${largestBody} bytes`));
-      });
-      response.on('error', (error) => subscriber.error(error));
-      response.on('end', () => {
-        subscriber.next({ status: response.statusCode ?? 0, body: pieces.join('') });
-        subscriber.complete();
-      });
+    const pieces: string[] = [];
+    let size = 0;
+    answer.setEncoding('utf8');
+    answer.on('data', (piece: string) => {
+      pieces.push(piece);
+      size += piece.length;
+      if (size > largestBody) subscriber.error(new Error(`the answer is larger than ${largestBody} bytes`));
     });
-    request.end(body);
-    return () => request.destroy();
+    answer.on('end', () => {
+      subscriber.next({ status: answer.statusCode ?? 0, body: pieces.join('') });
+      subscriber.complete();
+    });
   });
 }
 

@@ -4,8 +4,10 @@ import { isatty } from 'node:tty';
 import { adminClient } from '../admin/admin-client.ts';
 import type { AgentEvent, Outcome } from '../agent/model.ts';
 import { narrate } from '../agent/narrate.ts';
+import { appProbes } from '../config/app-probes.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
+import { metricsTargets } from '../config/metrics-targets.ts';
 import { cacheDir } from '../envoy/cache-dir.ts';
 import { findEnvoy } from '../envoy/find-envoy.ts';
 import { findExecutable } from '../envoy/find-executable.ts';
@@ -44,6 +46,19 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const { env, pid } = process;
   const { config, warnings, logging } = await effectiveConfig(given, leftover, logFlags);
   const { customConfigFile, configPath, node, role } = config;
+  const probes = appProbes(env['ISTIO_KUBE_APP_PROBERS'] ?? '{}');
+  if (!probes.ok) throw new Fatal(`ISTIO_KUBE_APP_PROBERS: ${probes.reason}`, exitCodes.config);
+  const metrics = metricsTargets(
+    {
+      ...(role === 'sidecar' && { ISTIO_PROMETHEUS_ANNOTATIONS: env['ISTIO_PROMETHEUS_ANNOTATIONS'] ?? '' }),
+      PILOT_AGENT_METRICS_TARGETS: env['PILOT_AGENT_METRICS_TARGETS'] ?? '',
+    },
+    new Map([
+      [config.statusPort, 'the status port'],
+      [config.proxyAdminPort, "Envoy's admin port"],
+    ]),
+  );
+  if (!metrics.ok) throw new Fatal(`${metrics.place}: ${metrics.reason}`, exitCodes.config);
   const found = findEnvoy({ binaryPath: config.binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
   if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
   if (customConfigFile !== '') attempt(() => readable(customConfigFile), `--customConfigFile ${customConfigFile} cannot be read`);
@@ -95,6 +110,8 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     shape,
     terminal: isatty(1),
     tell: (line) => tell({ component: 'watcher', ...line }),
+    setLevel: (level) => log.level(level),
+    status: { probes: probes.probes, targets: metrics.targets, config, version: { version, node: process.version } },
   });
 
   const outcome = await new Promise<Outcome | undefined>((done, fail) => {

@@ -10,7 +10,9 @@ import {
   type Observable,
   of,
   share,
+  shareReplay,
   switchMap,
+  take,
   takeWhile,
   tap,
   throttleTime,
@@ -23,8 +25,16 @@ import { fixedTiming } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/resolve-config.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { ofType } from '../operators/of-type.ts';
-import { statusServer, type StatusEvent } from '../status/status-server.ts';
+import { epochsNow } from '../status/epochs-now.ts';
+import { processFamilies } from '../status/process-families.ts';
+import { routes } from '../status/routes.ts';
+import { stateFamilies } from '../status/state-families.ts';
+import type { LogLevel, StatusEvent } from '../status/status-event.ts';
+import type { StatusParts } from '../status/status-parts.ts';
+import { statusServer } from '../status/status-server.ts';
+import { unlive } from '../status/unlive.ts';
 import { unready } from '../status/unready.ts';
+import { unstarted } from '../status/unstarted.ts';
 import { composeSources } from '../streams/compose-sources.ts';
 import { configHash } from '../streams/config-hash.ts';
 import type { ConfigSource } from '../streams/config-source.ts';
@@ -41,15 +51,21 @@ export interface Parts {
   readonly shape: ConfigSource;
   /** Somebody sits before it: SIGHUP then means that the terminal is gone. */
   readonly terminal: boolean;
-  /** Takes what the watcher has to tell. */
+  /** Takes what the watcher and the status server have to tell. */
   readonly tell: (line: LogLine) => void;
+  /** Changes the level of the agent's own log. */
+  readonly setLevel: (level: LogLevel) => void;
+  readonly status: Pick<StatusParts, 'probes' | 'targets' | 'config' | 'version'>;
 }
 
 /**
  * The agent with all that surrounds it: files, signals and the status port on one side, Envoy on the other. Emits each transition, and
  * completes when no Envoy is left. Cold; errors with a {@link Fatal} if the status port is not to be had.
  */
-export function runAgent(config: AgentConfig, { proxy, admin, shape, terminal, tell }: Parts): Observable<AgentTransition> {
+export function runAgent(
+  config: AgentConfig,
+  { proxy, admin, shape, terminal, tell, setLevel, status }: Parts,
+): Observable<AgentTransition> {
   const state$ = new BehaviorSubject(initialState);
   const source = composeSources(fileSource(watchedFiles(config)), shape);
   let heard = false;
@@ -82,7 +98,25 @@ export function runAgent(config: AgentConfig, { proxy, admin, shape, terminal, t
     }),
   );
   const listening$ = of<StatusEvent>({ type: 'listening' });
-  const status$ = (config.statusPort === 0 ? listening$ : statusServer(config.statusPort, unready(state$, admin))).pipe(share());
+  const unready$ = unready(state$, admin);
+  const unlive$ = unlive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
+  const parts: StatusParts = {
+    ...status,
+    admin,
+    unready$,
+    unlive$,
+    unstarted$: unstarted(state$, unready$),
+    families$: state$.pipe(map((state) => [...stateFamilies(state), ...processFamilies()])),
+    epochs$: state$.pipe(map(epochsNow)),
+  };
+  const status$ = (config.statusPort === 0 ? listening$ : statusServer(config.statusPort, routes(parts))).pipe(
+    tap((event) => {
+      if (event.type === 'broken') tell({ level: 'error', msg: 'the status server broke, and is started again', component: 'status', reason: event.reason }); // prettier-ignore
+      if (event.type === 'request-failed') tell({ level: 'error', msg: 'a request could not be answered', component: 'status', path: event.path, reason: event.reason }); // prettier-ignore
+      if (event.type === 'level-requested') setLevel(event.level);
+    }),
+    share(),
+  );
   const quit$ = status$.pipe(
     ofType('quit-requested'),
     map(() => '/quitquitquit'),
@@ -91,7 +125,8 @@ export function runAgent(config: AgentConfig, { proxy, admin, shape, terminal, t
     {
       awaited$: waitForFiles(config.awaited.map((path) => resolve(path))),
       hash$: configHash({ changes$, hash$ }, { minDelay: config.minDelay }),
-      restart$: signals(terminal ? [] : ['SIGHUP']).pipe(switchMap(() => hash$)),
+      restart$: merge(signals(terminal ? [] : ['SIGHUP']), status$.pipe(ofType('restart-requested'))).pipe(switchMap(() => hash$)),
+      drain$: status$.pipe(ofType('drain-requested')),
       reopen$: signals(['SIGUSR1']),
       terminate$: merge(signals(['SIGTERM', 'SIGINT', ...(terminal ? (['SIGHUP'] as const) : [])]), quit$),
     },
@@ -108,10 +143,11 @@ export function runAgent(config: AgentConfig, { proxy, admin, shape, terminal, t
     },
   );
   return status$.pipe(
-    filter(({ type }) => type !== 'quit-requested'),
-    switchMap((status) => {
-      if (status.type === 'failed') throw new Fatal(`--statusPort ${config.statusPort}: ${status.reason}`, exitCodes.unavailable);
-      return life$;
+    filter((event) => event.type === 'listening' || event.type === 'failed'),
+    take(1), // a server that breaks later and listens again is no new life
+    switchMap((event) => {
+      if (event.type === 'failed') throw new Fatal(`--statusPort ${config.statusPort}: ${event.reason}`, exitCodes.unavailable);
+      return merge(life$, unlive$.pipe(ignoreElements())); // which counts from when Envoy fell silent, not from the first probe
     }),
     tap(({ state }) => state$.next(state)),
     takeWhile(({ state }) => state.phase !== 'stopped', true),

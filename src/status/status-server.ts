@@ -1,41 +1,73 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { Observable, take } from 'rxjs';
+import type { Socket } from 'node:net';
+import { asyncScheduler, defer, map, NEVER, Observable, type Observer, repeat, type SchedulerLike, tap, timer } from 'rxjs';
+import { answer } from './answer.ts';
+import type { Handler } from './handler.ts';
+import type { StatusEvent } from './status-event.ts';
 
-/** What becomes of the status server, and what is asked of it. */
-export type StatusEvent =
-  { readonly type: 'listening' } | { readonly type: 'failed'; readonly reason: string } | { readonly type: 'quit-requested' };
-
-/** In ms. */
+/** For the head of a request, for the rest of it, and between two of them. In ms. */
 const patience = 5_000;
+/** How often what is too slow is looked for. In ms. */
+const sweep = 1_000;
+/** A connection on which nothing moves, not even an answer: it is longer than any answer is thought over. In ms. */
+const stuck = 60_000;
+/** Of those that ask nothing the oldest makes room for a new one, so that a probe finds an open door. */
+const mostConnections = 512;
+/** Before a server that broke is started again. In ms. */
+const pause = 1_000;
 
 /**
- * Serves the status port on all interfaces: listens on subscribe, closes with all its connections on unsubscribe.
+ * Serves the status port on all interfaces, IPv6 and IPv4: listens on subscribe, closes with all its connections on unsubscribe. `route` has the
+ * handler for a path.
  *
- * Emits `listening` or `failed` once, then each request to quit. Never completes, never errors. `unready$` is asked once for each probe: it emits
- * why the agent is not ready, or undefined.
+ * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then what the handlers emit. A server that breaks
+ * later is `broken`, and started again until it listens. Never completes, never errors.
  */
-export function statusServer(port: number, unready$: Observable<string | undefined>): Observable<StatusEvent> {
+export function statusServer(
+  port: number,
+  route: (path: string) => Handler,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<StatusEvent> {
+  return defer(() => {
+    let listened = false;
+    return serve(port, route).pipe(
+      map((event): StatusEvent => (event.type === 'failed' && listened ? { type: 'broken', reason: event.reason } : event)),
+      tap(({ type }) => (listened ||= type === 'listening')),
+      repeat({ delay: () => (listened ? timer(pause, scheduler) : NEVER) }),
+    );
+  });
+}
+
+/** One server: emits `listening` or `failed`; completes after `failed` or `broken`. */
+function serve(port: number, route: (path: string) => Handler): Observable<StatusEvent> {
   return new Observable((subscriber) => {
-    const server = createServer({ headersTimeout: patience, requestTimeout: patience, keepAliveTimeout: patience }, (request, response) => {
-      request.resume();
-      switch (request.url?.replace(/\?.*/s, '')) {
-        case '/healthz/ready': {
-          const asked = unready$.pipe(take(1)).subscribe({
-            next: (reason) => (reason === undefined ? answer(response, 200) : answer(response, 503, reason)),
-            error: (error: unknown) => subscriber.error(error),
-          });
-          response.once('close', () => asked.unsubscribe());
-          return;
-        }
-        case '/quitquitquit':
-          quit(request, response, () => subscriber.next({ type: 'quit-requested' }));
-          return;
-        default:
-          answer(response, 404, '404 page not found');
-      }
+    const options = { headersTimeout: patience, requestTimeout: patience, keepAliveTimeout: patience, connectionsCheckingInterval: sweep };
+    const idle = new Set<Socket>();
+    const server = createServer(options, (request, response) => {
+      const { socket } = request;
+      idle.delete(socket);
+      response.once('close', () => {
+        if (!socket.destroyed) idle.add(socket);
+      });
+      respond(request, response, route, subscriber);
     });
-    server.once('listening', () => subscriber.next({ type: 'listening' }));
-    server.once('error', (error) => subscriber.next({ type: 'failed', reason: error.message }));
+    server.timeout = stuck;
+    server.on('connection', (socket: Socket) => {
+      idle.add(socket);
+      socket.once('close', () => idle.delete(socket));
+      const [oldest] = idle;
+      if (idle.size > mostConnections) oldest?.destroy();
+    });
+
+    const end = (event: StatusEvent) => {
+      subscriber.next(event);
+      subscriber.complete();
+    };
+    server.once('listening', () => {
+      subscriber.next({ type: 'listening' });
+      server.on('close', () => end({ type: 'broken', reason: 'it was closed' }));
+    });
+    server.on('error', ({ message }) => end({ type: server.listening ? 'broken' : 'failed', reason: message }));
     server.listen(port);
     return () => {
       server.close();
@@ -44,31 +76,19 @@ export function statusServer(port: number, unready$: Observable<string | undefin
   });
 }
 
-function quit(request: IncomingMessage, response: ServerResponse, onQuit: () => void): void {
-  const refusal = refuse(request);
-  if (refusal !== undefined) answer(response, ...refusal);
-  else {
-    answer(response, 200, 'OK');
-    onQuit();
-  }
-}
-
-/** Who may change something: a program on this machine, by POST. A browser that another site has sent here says so. */
-function refuse({ socket, method, headers }: IncomingMessage): readonly [number, string] | undefined {
-  if (!/^(::1$|(::ffff:)?127\.)/.test(socket.remoteAddress ?? '')) return [403, 'Only requests from localhost are allowed'];
-  if (method !== 'POST') return [405, 'Method Not Allowed'];
-  const site = headers['sec-fetch-site'];
-  if (headers.origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none'))
-    return [403, 'Requests from other sites are refused'];
-  return undefined;
-}
-
-function answer(response: ServerResponse, status: number, body = ''): void {
-  const text = body === '' ? '' : `${body}\n`;
-  const headers = {
-    'content-type': 'text/plain; charset=utf-8',
-    'x-content-type-options': 'nosniff',
-    'content-length': Buffer.byteLength(text),
+function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: (path: string) => Handler,
+  events: Observer<StatusEvent>,
+): void {
+  request.resume(); // what comes with it is nobody's affair
+  const path = request.url?.replace(/\?.*/s, '') ?? '';
+  const fail = (error: unknown) => {
+    if (response.headersSent) response.destroy();
+    else answer(response, 500);
+    events.next({ type: 'request-failed', path, reason: error instanceof Error ? error.message : String(error) });
   };
-  response.writeHead(status, headers).end(text);
+  const answering = defer(() => route(path)(request, response)).subscribe({ next: (event) => events.next(event), error: fail });
+  response.once('close', () => answering.unsubscribe());
 }

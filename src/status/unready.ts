@@ -5,11 +5,14 @@ import {
   type Observable,
   of,
   repeat,
+  ReplaySubject,
   type SchedulerLike,
+  share,
   switchMap,
   take,
   takeLast,
   takeWhile,
+  tap,
   timer,
 } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
@@ -21,6 +24,8 @@ import { unreadiness } from './unreadiness.ts';
 /** While the admin endpoint goes from one epoch to the next it is refused for about 9 ms (measured, Envoy 1.36.2). In ms. */
 const handOver = 250;
 const again = 10;
+/** How long ago Envoy may have said that it is ready. In ms. */
+const fresh = 100;
 
 /** Why not, if not; and whether that is worth a second look in a moment. */
 interface Look {
@@ -29,23 +34,26 @@ interface Look {
 }
 
 /**
- * Emits once why the agent is not ready, or undefined if it is, and completes. Cold: each subscription looks anew, at `state$`, which has a value
+ * Emits once why the agent is not ready, or undefined if it is, and completes. Cold: each subscription looks at `state$`, which has a value
  * at once, and then at Envoy. Never errors.
  *
- * Nothing is latched. While a child comes up its parent serves, and can not be asked: it counts as what it was, LIVE.
+ * Probes at the same time share one question to Envoy. That it is ready counts for 100 ms, and no longer; the agent's own state is looked at each
+ * time, and nothing is latched. While a child comes up its parent serves, and can not be asked: it counts as what it was, LIVE.
  */
 export function unready(
   state$: Observable<AgentState>,
-  admin: AdminClient,
+  admin: Pick<AdminClient, 'request'>,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<string | undefined> {
+  const question = shared(admin, scheduler);
   const look$ = state$.pipe(
     take(1),
     switchMap((state) => {
       const reason = unreadiness(state);
-      const starting = newestEpoch(state)?.stage === 'starting';
+      const newest = newestEpoch(state);
+      const starting = newest?.stage === 'starting';
       const parentServes = starting && [...state.epochs.values()].some(({ stage }) => stage === 'live');
-      return reason !== undefined || parentServes ? of<Look>({ reason, fleeting: false }) : askEnvoy(admin, starting);
+      return reason !== undefined || parentServes ? of<Look>({ reason, fleeting: false }) : question(newest?.number, starting);
     }),
   );
   return defer(() => {
@@ -59,7 +67,24 @@ export function unready(
   });
 }
 
-function askEnvoy(admin: AdminClient, starting: boolean): Observable<Look> {
+/** Looks at Envoy, once for all who ask while the question is under way, and while it is known since a moment that Envoy is ready. Another epoch is another question. */
+function shared(admin: Pick<AdminClient, 'request'>, scheduler: SchedulerLike) {
+  let asked: string | undefined;
+  let look$: Observable<Look> | undefined;
+  return (epoch: number | undefined, starting: boolean): Observable<Look> => {
+    const about = `${String(epoch)} ${String(starting)}`;
+    if (look$ !== undefined && asked === about) return look$;
+    let ready = false;
+    asked = about;
+    look$ = askEnvoy(admin, starting).pipe(
+      tap(({ reason }) => (ready = reason === undefined)),
+      share({ connector: () => new ReplaySubject(1), resetOnComplete: () => (ready ? timer(fresh, scheduler) : of(true)) }),
+    );
+    return look$;
+  };
+}
+
+function askEnvoy(admin: Pick<AdminClient, 'request'>, starting: boolean): Observable<Look> {
   return admin.request('GET', `/stats?filter=${encodeURIComponent(readinessFilter)}`).pipe(
     map((answer): Look => {
       if (!answer.ok) return { reason: starting ? 'Envoy is starting' : 'Envoy does not answer', fleeting: !starting };

@@ -53,7 +53,7 @@ function fakeAdmin(m: RunHelpers, ...diagrams: readonly string[]) {
   const colds = diagrams.map((diagram) => m.cold(diagram, answers));
   const questions$ = new ReplaySubject<string>(Infinity);
   let count = 0;
-  const admin: AdminClient = {
+  const admin: Pick<AdminClient, 'request'> = {
     request: (method, path) => {
       expect(`${method} ${path}`).toBe(`GET /stats?filter=${encodeURIComponent(readinessFilter)}`);
       return defer(() => {
@@ -61,7 +61,6 @@ function fakeAdmin(m: RunHelpers, ...diagrams: readonly string[]) {
         return colds[Math.min(count++, colds.length - 1)] ?? NEVER;
       });
     },
-    located: () => true,
   };
   return { admin, asked$: questions$.asObservable(), subscriptions: colds.map(({ subscriptions }) => subscriptions) };
 }

@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import { defer, NEVER, Observable, of, type Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type StatusEvent, statusServer } from '../../src/status/status-server.ts';
+import { routes } from '../../src/status/routes.ts';
+import type { StatusEvent } from '../../src/status/status-event.ts';
+import { statusServer } from '../../src/status/status-server.ts';
+import { statusParts } from '../support/status-parts.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 
@@ -25,7 +28,7 @@ describe('statusServer', () => {
   let serving: Subscription | undefined;
 
   const serve = async (unready$: Observable<string | undefined> = of(undefined)) => {
-    serving = statusServer(port, unready$).subscribe({
+    serving = statusServer(port, routes(statusParts({ unready$ }))).subscribe({
       next: (event) => events.push(event),
       error: (error: unknown) => expect.unreachable(String(error)),
       complete: () => expect.unreachable('it never completes'),
@@ -55,7 +58,7 @@ describe('statusServer', () => {
   });
 
   it('does not listen before it is subscribed to', async () => {
-    void statusServer(port, of(undefined));
+    void statusServer(port, routes(statusParts()));
     await expect(ask('GET', '/healthz/ready')).rejects.toThrow('ECONNREFUSED');
   });
 
@@ -101,7 +104,7 @@ describe('statusServer', () => {
     expect(answer).toMatchObject({ status, body: '', headers: { 'content-length': length } });
   });
 
-  it.each(['/', '/healthz', '/healthz/ready/', '/healthz/readyz', '/HEALTHZ/READY', '/app-health/x/livez', '/..%2fhealthz/ready'])(
+  it.each(['/', '/healthz', '/healthz/ready/', '/healthz/readyz', '/HEALTHZ/READY', '/app-healthy/x/livez', '/..%2fhealthz/ready'])(
     'does not find %s',
     async (path) => {
       await serve();

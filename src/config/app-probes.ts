@@ -1,0 +1,114 @@
+import * as z from 'zod/mini';
+
+interface ProbeTiming {
+  /** In ms, for all of it. */
+  readonly timeout: number;
+}
+
+export interface HttpProbe extends ProbeTiming {
+  readonly kind: 'http';
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly secure: boolean;
+  /** In their order; a name may come more than once. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+export interface TcpProbe extends ProbeTiming {
+  readonly kind: 'tcp';
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface GrpcProbe extends ProbeTiming {
+  readonly kind: 'grpc';
+  readonly port: number;
+  /** Whose health is asked for; empty for that of the whole server. */
+  readonly service: string;
+}
+
+/** A probe, or a hook, of the application that the agent carries out for the kubelet. */
+export type AppProbe = HttpProbe | TcpProbe | GrpcProbe;
+
+/** The probes by the path at which they are asked for, or the first thing that is wrong with them. */
+export type AppProbes =
+  { readonly ok: true; readonly probes: ReadonlyMap<string, AppProbe> } | { readonly ok: false; readonly reason: string };
+
+/** Kubernetes' default (`timeoutSeconds`). In ms. */
+const standardTimeout = 1_000;
+const pathForm = /^\/app-(?:health|lifecycle)\/[^/]+\/(?:livez|readyz|startupz|prestopz|poststartz)$/;
+const kinds = ['httpGet', 'tcpSocket', 'grpc'] as const;
+
+const port = z.number().check(z.int(), z.minimum(1), z.maximum(65_535));
+const text = z.optional(z.string());
+const seconds = z.optional(z.number().check(z.minimum(0)));
+const forms = {
+  httpGet: z.object({
+    port,
+    path: text,
+    scheme: z.optional(z.enum(['', 'HTTP', 'HTTPS', 'http', 'https'])),
+    host: text,
+    httpHeaders: z.optional(z.nullable(z.array(z.object({ name: z.string().check(z.regex(/^(?::authority|[\w!#$%&'*+.^`|~-]+)$/)), value: z.optional(z.string().check(z.regex(/^[^\0\r\n]*$/))) })))), // prettier-ignore
+  }),
+  tcpSocket: z.object({ port, host: text }),
+  grpc: z.object({ port, service: z.optional(z.nullable(z.string())) }),
+};
+
+/**
+ * The application's probes from `ISTIO_KUBE_APP_PROBERS`: JSON that maps a path to a probe as a pod has it, or, as the Go agent 1.1 took it, to what is
+ * within its `httpGet`. Members that nobody knows are ignored. Pure.
+ */
+export function appProbes(json: string): AppProbes {
+  let decoded: unknown;
+  try {
+    decoded = JSON.parse(json);
+  } catch (error) {
+    return { ok: false, reason: `failed to decode app prober: ${(error as Error).message}` };
+  }
+  const entries = z.record(z.string(), z.looseObject({})).safeParse(decoded);
+  if (!entries.success) return { ok: false, reason: 'failed to decode app prober: it is not an object of probes by path' };
+  const probes = new Map<string, AppProbe>();
+  for (const [path, entry] of Object.entries(entries.data)) {
+    const probe = pathForm.test(path) ? appProbe(entry) : `invalid key: a path is /app-health/<container>/ and livez, readyz, startupz, prestopz or poststartz`; // prettier-ignore
+    if (typeof probe === 'string') return { ok: false, reason: `${path}: ${probe}` };
+    probes.set(path, probe);
+  }
+  return { ok: true, probes };
+}
+
+function appProbe(entry: Readonly<Record<string, unknown>>): AppProbe | string {
+  const named = kinds.filter((kind) => entry[kind] !== undefined && entry[kind] !== null);
+  const [kind] = named.length === 0 && entry['port'] !== undefined ? (['httpGet'] as const) : named;
+  if (kind === undefined || named.length > 1) return 'invalid prober type: it is not one of httpGet, tcpSocket and grpc';
+  const given = named.length === 0 ? entry : entry[kind];
+  const waits = seconds.safeParse(entry['timeoutSeconds'] ?? 0);
+  if (!waits.success) return 'timeoutSeconds is not a number from 0 on';
+  const timeout = (waits.data ?? 0) * 1_000 || standardTimeout;
+  switch (kind) {
+    case 'httpGet': {
+      const form = forms.httpGet.safeParse(given);
+      if (!form.success) return wrong(kind, form.error.issues);
+      const { path = '', scheme = '', host = '', httpHeaders } = form.data;
+      const headers = (httpHeaders ?? []).map(({ name, value = '' }) => [name === ':authority' ? 'Host' : name, value] as const);
+      return { kind: 'http', timeout, host: host === '' ? 'localhost' : host, port: form.data.port, path: path.startsWith('/') ? path : `/${path}`, secure: /https/i.test(scheme), headers }; // prettier-ignore
+    }
+    case 'tcpSocket': {
+      const form = forms.tcpSocket.safeParse(given);
+      if (!form.success) return wrong(kind, form.error.issues);
+      const { host = '' } = form.data;
+      return { kind: 'tcp', timeout, host: host === '' ? 'localhost' : host, port: form.data.port };
+    }
+    case 'grpc': {
+      const form = forms.grpc.safeParse(given);
+      if (!form.success) return wrong(kind, form.error.issues);
+      return { kind: 'grpc', timeout, port: form.data.port, service: form.data.service ?? '' };
+    }
+  }
+}
+
+function wrong(kind: (typeof kinds)[number], issues: readonly { readonly path: readonly PropertyKey[] }[]): string {
+  const [issue] = issues;
+  if (issue?.path[0] === 'port') return `invalid prober type ${kind}: port must be int type, from 1 to 65535`;
+  return `invalid prober type ${kind}${issue === undefined || issue.path.length === 0 ? '' : `: ${issue.path.join('.')}`}`;
+}

@@ -1,0 +1,41 @@
+import { asyncScheduler, catchError, ignoreElements, map, of, type SchedulerLike, take, tap, timeout } from 'rxjs';
+import type { AppProbe } from '../config/app-probes.ts';
+import { answer } from './answer.ts';
+import type { Handler } from './handler.ts';
+import { openSocket } from './open-socket.ts';
+import { probeGrpc } from './probe-grpc.ts';
+import { probeHttp } from './probe-http.ts';
+
+/**
+ * Answers what is below `/app-health` and `/app-lifecycle`: carries out the probe of that path, and answers with the application's status and nothing else; 500
+ * where it does not answer within the probe's time-out.
+ */
+export function appProbe(probes: ReadonlyMap<string, AppProbe>, scheduler: SchedulerLike = asyncScheduler): Handler {
+  return (request, response) => {
+    const path = request.url?.replace(/\?.*/s, '') ?? '';
+    const probe = probes.get(path);
+    if (probe === undefined) {
+      return of(undefined).pipe(
+        tap(() => answer(response, 400, `app prober config does not exists for ${path}`)),
+        ignoreElements(),
+      );
+    }
+    return statusOf(probe, request.headers).pipe(
+      timeout({ first: probe.timeout, scheduler }),
+      catchError(() => of(500)),
+      tap((status) => response.writeHead(status, { 'content-length': 0 }).end()),
+      ignoreElements(),
+    );
+  };
+}
+
+function statusOf(probe: AppProbe, headers: Parameters<typeof probeHttp>[1]) {
+  switch (probe.kind) {
+    case 'http':
+      return probeHttp(probe, headers);
+    case 'tcp':
+      return openSocket(probe.host, probe.port).pipe(take(1), map(() => 200)); // prettier-ignore
+    case 'grpc':
+      return probeGrpc(probe);
+  }
+}

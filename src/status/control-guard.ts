@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+
+export type Refusal = readonly [status: number, reason: string];
+
+/**
+ * Why a request may not change something; undefined if it may: it is a POST of a program on this machine. A browser that another site has sent here
+ * says so. Pure.
+ */
+export function controlGuard({ socket, method, headers }: IncomingMessage): Refusal | undefined {
+  if (!isLocal(socket.remoteAddress)) return fromElsewhere;
+  if (method !== 'POST') return [405, 'Method Not Allowed'];
+  return isForeign(headers) ? fromAnotherSite : undefined;
+}
+
+/** Why a request may not look inside; undefined if it may: it is a GET or HEAD of a program on this machine, to a name that is this machine's. Pure. */
+export function insideGuard({ socket, method, headers }: IncomingMessage): Refusal | undefined {
+  if (!isLocal(socket.remoteAddress)) return fromElsewhere;
+  if (method !== 'GET' && method !== 'HEAD') return [405, 'Method Not Allowed'];
+  // A browser asks without an origin where a name of another site has been made to mean this machine.
+  const host = headers.host?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1') ?? 'localhost';
+  return isForeign(headers) || (host !== 'localhost' && isIP(host) === 0) ? fromAnotherSite : undefined;
+}
+
+const fromElsewhere: Refusal = [403, 'Only requests from localhost are allowed'];
+const fromAnotherSite: Refusal = [403, 'Requests from other sites are refused'];
+
+function isLocal(address = ''): boolean {
+  return /^(::1$|(::ffff:)?127\.)/.test(address);
+}
+
+function isForeign({ origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
+  return origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none');
+}

@@ -1,0 +1,40 @@
+import { boundOf } from './sound-row.ts';
+
+interface Row {
+  readonly suffix: string;
+  readonly bound: string | undefined;
+  readonly value: string;
+  readonly text: string;
+}
+
+/** Rows of one metric are not held beyond this number. */
+export const mostRows = 1_000;
+
+/**
+ * The rows of one metric of a histogram or a summary, which OpenMetrics wants whole: they are held until the metric ends, and given only if
+ * nothing is missing or contradicts itself.
+ */
+export interface MetricGroup {
+  readonly key: number;
+  readonly rows: Row[];
+}
+
+/** The rows of a metric in their order, as text, if OpenMetrics takes them; otherwise undefined. Pure. */
+export function wholeMetric({ rows }: MetricGroup, type: 'histogram' | 'gaugehistogram' | 'summary'): string | undefined {
+  if (rows.length > mostRows) return undefined;
+  const text = rows.map((row) => row.text).join('');
+  if (type === 'summary') return text;
+  const value = (suffix: string) => rows.find((row) => row.suffix === suffix)?.value;
+  const [count, sum] = type === 'histogram' ? [value('_count'), value('_sum')] : [value('_gcount'), value('_gsum')];
+  const buckets = rows.filter(({ suffix }) => suffix === '_bucket');
+  const whole = [...buckets.map((bucket) => bucket.value), ...(count === undefined ? [] : [count])].every((text) => Number.isInteger(Number(text))); // prettier-ignore
+  const rising = buckets.every((bucket, index) => {
+    const before = buckets[index - 1];
+    return before === undefined || (boundOf(before.bound ?? '') < boundOf(bucket.bound ?? '') && Number(before.value) <= Number(bucket.value)); // prettier-ignore
+  });
+  const last = buckets.at(-1);
+  const closed = last !== undefined && boundOf(last.bound ?? '') === Infinity;
+  const agreed = (count === undefined) === (sum === undefined) && (count === undefined || Number(count) === Number(last?.value));
+  const negative = buckets.some((bucket) => boundOf(bucket.bound ?? '') < 0);
+  return whole && rising && closed && agreed && !(negative && sum !== undefined) ? text : undefined;
+}

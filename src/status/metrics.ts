@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Writable } from 'node:stream';
+import { asyncScheduler, firstValueFrom, Observable, type SchedulerLike, timer } from 'rxjs';
+import { answer } from './answer.ts';
+import { compress } from './compress.ts';
+import type { Handler } from './handler.ts';
+import { mergeExposition } from './merge-exposition.ts';
+import type { MetricFamily } from './metric-family.ts';
+import type { MetricsSource } from './metrics-source.ts';
+import { negotiateFormat } from './negotiate-format.ts';
+import { openSource } from './open-source.ts';
+import { scrapeCounts } from './scrape-counts.ts';
+
+/** Where a scrape does not say how long it waits. In ms. */
+const standardTimeout = 10_000;
+const longestTimeout = 120_000;
+/** Scrapes at a time: each holds a piece of every source. */
+const mostScrapes = 16;
+/** Marks the scrapes of an agent, so that one that comes back to an agent is seen. */
+const mark = 'x-pilot-agent-scrape';
+
+const accepts = {
+  text: 'text/plain;version=0.0.4,*/*;q=0.1',
+  openmetrics: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+} as const;
+
+/**
+ * Answers a scrape with the metrics of all sources and of the agent as one exposition. `families$` has what the agent has to tell, and emits it at
+ * once.
+ *
+ * A source has four fifths of the scrape's time-out to be through; a source that waited for one before it, nine tenths. Then come the agent's own
+ * metrics, so that what is there arrives in time.
+ */
+export function metrics(
+  sources: readonly MetricsSource[],
+  families$: Observable<readonly MetricFamily[]>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Handler {
+  const counts = scrapeCounts();
+  let running = 0;
+  return (request, response) =>
+    new Observable((subscriber) => {
+      if (request.headers[mark] !== undefined) {
+        answer(response, 508, 'this scrape comes from an agent: the metrics would be in it twice');
+        return;
+      }
+      if (running >= mostScrapes) {
+        answer(response, 503, 'too many scrapes at a time');
+        return;
+      }
+      running += 1;
+      subscriber.add(() => (running -= 1));
+      counts.begun();
+      const { format, contentType } = negotiateFormat(request.headers.accept);
+      const timeout = timeoutOf(request.headers['x-prometheus-scrape-timeout-seconds']);
+      const headers: OutgoingHttpHeaders = {
+        accept: accepts[format],
+        'user-agent': request.headers['user-agent'] ?? 'pilot-agent',
+        'x-prometheus-scrape-timeout-seconds': String((timeout * 0.8) / 1000),
+        [mark]: '1',
+      };
+      const opened = sources.map((source) => openSource(source, headers, subscriber));
+      subscriber.add(
+        timer(timeout * 0.8, scheduler).subscribe(() => {
+          for (const source of opened) if (source.stage() !== 'answered') source.cut('timeout');
+        }),
+      );
+      subscriber.add(
+        timer(timeout * 0.9, scheduler).subscribe(() => {
+          for (const source of opened) source.cut('timeout');
+        }),
+      );
+      subscriber.add(timer(timeout, scheduler).subscribe(() => response.destroy())); // nobody waits any more
+
+      response.statusCode = 200;
+      response.setHeader('content-type', contentType);
+      response.setHeader('vary', 'Accept, Accept-Encoding');
+      const compression = compress(request.headers['accept-encoding']);
+      if (compression !== undefined) response.setHeader('content-encoding', compression.name);
+      const sink: Writable = compression?.create() ?? response;
+      if (sink !== response) sink.pipe(response);
+      const over = new AbortController();
+      subscriber.add(() => {
+        over.abort();
+        sink.destroy();
+      });
+      const own = async () => [...counts.families(), ...(await firstValueFrom(families$))];
+      write(mergeExposition({ format, sources: opened, report: counts.report, own }), sink, over.signal).then(
+        () => response.once('close', () => subscriber.complete()),
+        (error: unknown) => {
+          if (over.signal.aborted) subscriber.complete();
+          else subscriber.error(error);
+        },
+      );
+    });
+}
+
+async function write(pieces: AsyncIterable<string>, sink: Writable, signal: AbortSignal): Promise<void> {
+  for await (const piece of pieces) {
+    if (!sink.write(piece)) await once(sink, 'drain', { signal });
+    if (signal.aborted) return;
+  }
+  sink.end();
+}
+
+function timeoutOf(header: string | readonly string[] | undefined): number {
+  const ms = Number(header) * 1000;
+  return ms > 0 ? Math.min(ms, longestTimeout) : standardTimeout;
+}

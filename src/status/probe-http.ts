@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { catchError, type Observable, of, switchMap, take, throwError } from 'rxjs';
+import type { HttpProbe } from '../config/app-probes.ts';
+import { openSocket } from './open-socket.ts';
+import { type HttpHead, speakHttp } from './speak-http.ts';
+
+/** As the kubelet (and Go's client) has it. */
+const mostRedirects = 10;
+const redirects = [301, 302, 303, 307, 308];
+
+type Address = Pick<HttpProbe, 'host' | 'port' | 'path' | 'secure'>;
+
+/**
+ * Emits the status with which the application answers, and completes. Errors if it does not.
+ *
+ * Sends the headers of the probe's own request, and over them the configured ones. A redirect to the same host is followed; one that leads
+ * elsewhere is the answer, as with the kubelet. Each request has a connection of its own. An HTTPS server that knows HTTP/2 is asked by it; so is
+ * a plain one that does not understand HTTP/1.1.
+ */
+export function probeHttp(probe: HttpProbe, received: IncomingHttpHeaders): Observable<number> {
+  const headers = headersOf(probe, received);
+  const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
+  const at = (address: Address, redirected: number): Observable<number> =>
+    ask(address, headers, host).pipe(
+      switchMap(({ status, location }) => {
+        const next = redirects.includes(status) && location !== undefined ? follow(address, location) : undefined;
+        if (next === undefined) return of(status);
+        return redirected < mostRedirects ? at(next, redirected + 1) : throwError(() => new Error('too many redirects'));
+      }),
+    );
+  return at(probe, 0);
+}
+
+function headersOf({ headers: configured }: HttpProbe, received: IncomingHttpHeaders): Record<string, OutgoingHttpHeaders[string]> {
+  const headers: Record<string, OutgoingHttpHeaders[string]> = { ...received };
+  for (const name of ['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade', 'te', 'expect']) headers[name] = undefined; // prettier-ignore
+  for (const [name, value] of configured) {
+    const key = name.toLowerCase();
+    const others = configured.filter(([other]) => other.toLowerCase() === key).map(([, other]) => other);
+    headers[key] = key === 'host' || others.length === 1 ? (key === 'host' ? others[0] : value) : others;
+  }
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+}
+
+function ask({ host, port, path, secure }: Address, headers: OutgoingHttpHeaders, name: string | undefined): Observable<HttpHead> {
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const question = { authority, path, headers: { host: authority, ...headers } };
+  const tls = secure ? { name: name?.replace(/:\d+$/, '') ?? host } : undefined;
+  return openSocket(host, port, tls).pipe(
+    switchMap((socket) => speakHttp(socket instanceof TLSSocket && socket.alpnProtocol === 'h2' ? 2 : 1, socket, question)),
+    catchError((error: NodeJS.ErrnoException) =>
+      !secure && error.code?.startsWith('HPE_') === true
+        ? openSocket(host, port).pipe(switchMap((socket) => speakHttp(2, socket, question)))
+        : throwError(() => error),
+    ),
+    take(1),
+  );
+}
+
+function follow({ host, port, path, secure }: Address, location: string): Address | undefined {
+  const base = new URL(`${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`);
+  const url = URL.canParse(location, base.href) ? new URL(location, base) : undefined;
+  if (url === undefined || url.hostname !== base.hostname || !['http:', 'https:'].includes(url.protocol)) return undefined;
+  const standard = url.protocol === 'https:' ? 443 : 80;
+  return { host, port: url.port === '' ? standard : Number(url.port), path: url.pathname + url.search, secure: url.protocol === 'https:' };
+}

@@ -1,0 +1,24 @@
+import type { Observable } from 'rxjs';
+import type { AdminClient } from '../admin/admin-client.ts';
+import type { AppProbe } from '../config/app-probes.ts';
+import type { MetricsTarget } from '../config/metrics-targets.ts';
+import type { MetricFamily } from './metric-family.ts';
+
+/** What the status port answers from. Each `$` emits at once, on subscribe, what holds now. */
+export interface StatusParts {
+  /** Why the agent is not ready, not live, not started; undefined if it is. */
+  readonly unready$: Observable<string | undefined>;
+  readonly unlive$: Observable<string | undefined>;
+  readonly unstarted$: Observable<string | undefined>;
+  readonly admin: Pick<AdminClient, 'request' | 'open'>;
+  readonly probes: ReadonlyMap<string, AppProbe>;
+  readonly targets: readonly MetricsTarget[];
+  /** The agent's own metrics. */
+  readonly families$: Observable<readonly MetricFamily[]>;
+  /** What became of the epochs, as JSON. */
+  readonly epochs$: Observable<unknown>;
+  /** The configuration, without secrets, as JSON. */
+  readonly config: unknown;
+  /** Version numbers, by name. */
+  readonly version: unknown;
+}

@@ -1,0 +1,19 @@
+import { NEVER, of } from 'rxjs';
+import type { StatusParts } from '../../src/status/status-parts.ts';
+
+/** What a status port answers from whose agent is ready, live and started, and has nothing else to tell; with changes. */
+export function statusParts(changes: Partial<StatusParts> = {}): StatusParts {
+  return {
+    unready$: of(undefined),
+    unlive$: of(undefined),
+    unstarted$: of(undefined),
+    admin: { request: () => NEVER, open: () => NEVER },
+    probes: new Map(),
+    targets: [],
+    families$: of([]),
+    epochs$: of({}),
+    config: {},
+    version: {},
+    ...changes,
+  };
+}
