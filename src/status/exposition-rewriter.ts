@@ -1,7 +1,8 @@
 import type { ExpositionFormat } from './exposition-format.ts';
-import { familyType, rowSuffixes, type FamilyType } from './family-shape.ts';
-import { type MetricGroup, mostRows, wholeMetric } from './metric-group.ts';
+import { type FamilyHead, familyType, rowSuffixes, suffixOf } from './family-shape.ts';
+import { isGrouped, type MetricGroup, mostRows, wholeMetric } from './metric-group.ts';
 import { parseSample, type Sample } from './parse-sample.ts';
+import { type Announced, printHead } from './print-head.ts';
 import { printRow } from './print-row.ts';
 import { soundRow } from './sound-row.ts';
 import { translateFamily } from './translate-family.ts';
@@ -15,23 +16,12 @@ export interface ExpositionRewriter {
   dropped(): number;
 }
 
-interface Announced {
-  readonly name: string;
-  type?: FamilyType;
-  help?: string;
-  unit?: string;
-}
-
-/** The family whose rows come now. `rows` maps the names of its rows to what follows its own name in them. */
+/** The family whose rows come now: as its source has it, and as the answer has it; `undefined` where it is left out. */
 interface Current {
-  readonly sourceRows: readonly string[];
-  readonly name: string;
-  readonly type: FamilyType;
-  readonly rows: ReadonlyMap<string, string>;
+  readonly source: FamilyHead;
+  readonly family: FamilyHead | undefined;
   /** What goes before the first row; empty when it has gone. */
   head: string;
-  readonly series: Set<number>;
-  readonly metrics: Set<number>;
   group: MetricGroup | undefined;
 }
 
@@ -52,41 +42,36 @@ export function expositionRewriter(
   let current: Current | undefined;
   let dropped = 0;
 
-  const begin = (name: string, { type = 'unknown', help, unit }: Partial<Announced>): Current => {
-    const sourceRows = rowSuffixes(type, from).map((suffix) => name + suffix);
-    const free = translateFamily({ name, type }, from, to).find((head) => {
-      const names = [head.name, ...rowSuffixes(head.type, to).map((suffix) => head.name + suffix)];
-      return names.every((candidate) => !taken.has(candidate) && allowed(candidate));
-    });
-    const nothing = { sourceRows, series: new Set<number>(), metrics: new Set<number>(), group: undefined };
-    if (free === undefined) return { ...nothing, name, type, rows: new Map(), head: '' };
-    const suffixes = rowSuffixes(free.type, to);
-    const word = free.type === 'unknown' && to === 'text' ? 'untyped' : free.type;
-    const withUnit =
-      to === 'openmetrics' && unit !== undefined && free.name.endsWith(`_${unit}`) && !['info', 'stateset'].includes(free.type);
-    const head = [
-      ...(help === undefined ? [] : [`# HELP ${free.name} ${helpText(help, to)}\n`]),
-      `# TYPE ${free.name} ${word}\n`,
-      ...(withUnit ? [`# UNIT ${free.name} ${unit}\n`] : []),
-    ];
-    return { ...nothing, ...free, head: head.join(''), rows: new Map(suffixes.map((suffix) => [free.name + suffix, suffix])) };
+  /** Of the current family: the rows that came, and the metrics that were begun. */
+  const series = new Set<number>();
+  const metrics = new Set<number>();
+
+  const isFree = ({ name, type }: FamilyHead): boolean =>
+    allowed(name) && !taken.has(name) && rowSuffixes(type, to).every((suffix) => suffix === '' || !taken.has(name + suffix));
+
+  const begin = (announced: Announced): Current => {
+    const source: FamilyHead = { name: announced.name, type: announced.type ?? 'unknown' };
+    const family = from === to ? (isFree(source) ? source : undefined) : translateFamily(source, from, to).find(isFree);
+    if (family === undefined) return { source, family, head: '', group: undefined };
+    return { source, family, head: printHead(family, announced, to), group: undefined };
   };
 
   /** The first row of a family brings its head along, and takes its names. */
-  const give = (family: Current, text: string): string => {
-    if (family.head === '') return text;
-    const { head, name, rows } = family;
-    for (const row of [name, ...rows.keys()]) taken.add(row);
-    family.head = '';
+  const give = (now: Current, { name, type }: FamilyHead, text: string): string => {
+    if (now.head === '') return text;
+    const { head } = now;
+    now.head = '';
+    taken.add(name);
+    for (const suffix of rowSuffixes(type, to)) if (suffix !== '') taken.add(name + suffix);
     return head + text;
   };
 
   const closeGroup = (): string => {
-    if (current?.group === undefined) return '';
-    const { group, type } = current;
+    if (current?.group === undefined || current.family === undefined) return '';
+    const { group, family } = current;
     current.group = undefined;
-    const text = wholeMetric(group, type as 'histogram' | 'gaugehistogram' | 'summary');
-    if (text !== undefined) return give(current, text);
+    const text = wholeMetric(group, family.type);
+    if (text !== undefined) return give(current, family, text);
     dropped += group.rows.length;
     return '';
   };
@@ -94,36 +79,43 @@ export function expositionRewriter(
   const close = (): string => {
     const text = closeGroup();
     current = undefined;
+    if (series.size > 0) series.clear();
+    if (metrics.size > 0) metrics.clear();
     return text;
   };
 
   const row = (sample: Sample): string => {
     let text = '';
-    if (current?.sourceRows.includes(sample.name) !== true) {
+    if (current === undefined || suffixOf(sample.name, current.source, from) === undefined) {
       text = close();
-      const known = announced !== undefined && rowSuffixes(announced.type ?? 'unknown', from).some((suffix) => sample.name === `${announced?.name ?? ''}${suffix}`); // prettier-ignore
-      current = known && announced !== undefined ? begin(announced.name, announced) : begin(sample.name, {});
+      const known = announced !== undefined && suffixOf(sample.name, { type: 'unknown', ...announced }, from) !== undefined;
+      current = begin(known && announced !== undefined ? announced : { name: sample.name });
       announced = undefined;
     }
-    const suffix = current.rows.get(sample.name);
-    if (suffix === undefined || current.series.has(sample.series) || !soundRow(sample, current.name, current.type, suffix)) {
-      if (suffix !== undefined || current.rows.size === 0) dropped += 1;
+    const { family } = current;
+    const suffix = family && suffixOf(sample.name, family, to);
+    if (family === undefined || suffix === undefined) {
+      if (family === undefined) dropped += 1; // rows that the other format does not have are no loss
       return text;
     }
-    current.series.add(sample.series);
-    const printed = printRow(sample, current.type, suffix, from, to);
-    if (to === 'text' || !['histogram', 'gaugehistogram', 'summary'].includes(current.type)) return text + give(current, printed);
+    if (series.has(sample.series) || !soundRow(sample, family.name, family.type, suffix)) {
+      dropped += 1;
+      return text;
+    }
+    series.add(sample.series);
+    const printed = printRow(sample, family.type, suffix, from, to);
+    if (to === 'text' || !isGrouped(family.type)) return text + give(current, family, printed);
     if (current.group?.key !== sample.metric) {
       text += closeGroup();
-      if (current.metrics.has(sample.metric)) {
+      if (metrics.has(sample.metric)) {
         dropped += 1; // it has ended already: its rows were to stand together
         return text;
       }
-      current.metrics.add(sample.metric);
+      metrics.add(sample.metric);
       current.group = { key: sample.metric, rows: [] };
     }
-    if (current.group.rows.length <= mostRows)
-      current.group.rows.push({ suffix, bound: sample.bound?.[1], value: sample.value, text: printed });
+    const { rows } = current.group;
+    if (rows.length <= mostRows) rows.push({ suffix, bound: sample.bound?.[1], value: sample.value, text: printed });
     return text;
   };
 
@@ -148,11 +140,4 @@ export function expositionRewriter(
     end: close,
     dropped: () => dropped,
   };
-}
-
-/** Unescaped as either format writes it, and escaped as the answer's does. */
-function helpText(text: string, to: ExpositionFormat): string {
-  const plain = text.replace(/\\([\\n"])/g, (_, sign: string) => (sign === 'n' ? '\n' : sign));
-  const escaped = plain.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-  return to === 'text' ? escaped : escaped.replaceAll('"', '\\"');
 }

@@ -1,3 +1,4 @@
+import type { FamilyType } from './family-shape.ts';
 import { boundOf } from './sound-row.ts';
 
 interface Row {
@@ -19,8 +20,13 @@ export interface MetricGroup {
   readonly rows: Row[];
 }
 
+/** Whether the rows of one metric belong together. */
+export function isGrouped(type: FamilyType): boolean {
+  return type === 'histogram' || type === 'gaugehistogram' || type === 'summary';
+}
+
 /** The rows of a metric in their order, as text, if OpenMetrics takes them; otherwise undefined. Pure. */
-export function wholeMetric({ rows }: MetricGroup, type: 'histogram' | 'gaugehistogram' | 'summary'): string | undefined {
+export function wholeMetric({ rows }: MetricGroup, type: FamilyType): string | undefined {
   if (rows.length > mostRows) return undefined;
   const text = rows.map((row) => row.text).join('');
   if (type === 'summary') return text;

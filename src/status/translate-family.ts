@@ -1,10 +1,5 @@
 import type { ExpositionFormat } from './exposition-format.ts';
-import type { FamilyType } from './family-shape.ts';
-
-export interface FamilyHead {
-  readonly name: string;
-  readonly type: FamilyType;
-}
+import type { FamilyHead } from './family-shape.ts';
 
 /**
  * What a family becomes in the other format, the best first; none where the other format has nothing for it. The names of rows never change:

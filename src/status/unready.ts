@@ -5,7 +5,6 @@ import {
   type Observable,
   of,
   repeat,
-  ReplaySubject,
   type SchedulerLike,
   share,
   switchMap,
@@ -70,17 +69,18 @@ export function unready(
 /** Looks at Envoy, once for all who ask while the question is under way, and while it is known since a moment that Envoy is ready. Another epoch is another question. */
 function shared(admin: Pick<AdminClient, 'request'>, scheduler: SchedulerLike) {
   let asked: string | undefined;
-  let look$: Observable<Look> | undefined;
+  let readyUntil = 0;
+  let asking$: Observable<Look> | undefined;
   return (epoch: number | undefined, starting: boolean): Observable<Look> => {
     const about = `${String(epoch)} ${String(starting)}`;
-    if (look$ !== undefined && asked === about) return look$;
-    let ready = false;
+    if (asking$ !== undefined && asked === about)
+      return scheduler.now() < readyUntil ? of<Look>({ reason: undefined, fleeting: false }) : asking$;
     asked = about;
-    look$ = askEnvoy(admin, starting).pipe(
-      tap(({ reason }) => (ready = reason === undefined)),
-      share({ connector: () => new ReplaySubject(1), resetOnComplete: () => (ready ? timer(fresh, scheduler) : of(true)) }),
+    asking$ = askEnvoy(admin, starting).pipe(
+      tap(({ reason }) => (readyUntil = reason === undefined ? scheduler.now() + fresh : 0)),
+      share(),
     );
-    return look$;
+    return asking$;
   };
 }
 

@@ -166,6 +166,44 @@ describe('unready', () => {
   );
 
   it(
+    'asks one question for all who probe at the same time',
+    marbles((m) => {
+      const { admin, asked$ } = fakeAdmin(m, '50ms (w|)', '50ms (r|)');
+      const ready$ = unready(staying(live), admin);
+      m.expectObservable(ready$, '     ^').toBe('50ms (w|)', reasons);
+      m.expectObservable(ready$, '10ms ^').toBe('50ms (w|)', reasons);
+      m.expectObservable(ready$, '49ms ^').toBe('50ms (w|)', reasons);
+      m.expectObservable(ready$, '51ms ^').toBe('101ms (r|)', reasons);
+      m.expectObservable(asked$).toBe('          q 50ms q');
+    }),
+  );
+
+  it(
+    'believes for 100 ms, and no longer, that Envoy is ready',
+    marbles((m) => {
+      const { admin, asked$ } = fakeAdmin(m, '(r|)', '(w|)');
+      const ready$ = unready(staying(live), admin);
+      m.expectObservable(ready$, '      ^').toBe('     (r|)', reasons);
+      m.expectObservable(ready$, '50ms  ^').toBe('50ms (r|)', reasons);
+      m.expectObservable(ready$, '99ms  ^').toBe('99ms (r|)', reasons);
+      m.expectObservable(ready$, '100ms ^').toBe('100ms (w|)', reasons);
+      m.expectObservable(ready$, '101ms ^').toBe('101ms (w|)', reasons);
+      m.expectObservable(asked$).toBe('           q 99ms q q');
+    }),
+  );
+
+  it(
+    'does not believe of one epoch what another has said, nor of the agent what it was',
+    marbles((m) => {
+      const { admin } = fakeAdmin(m, '(r|)', '(w|)');
+      const ready$ = unready(since([0, live], [20, handedOver], [40, draining]), admin);
+      m.expectObservable(ready$, '     ^').toBe('    (r|)', reasons);
+      m.expectObservable(ready$, '20ms ^').toBe('20ms (w|)', reasons);
+      m.expectObservable(ready$, '40ms ^').toBe('40ms (d|)', reasons);
+    }),
+  );
+
+  it(
     'gives each question 250 ms of its own',
     marbles((m) => {
       const { admin } = fakeAdmin(m, '(x|)');
