@@ -26,6 +26,8 @@ interface Current {
 }
 
 const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+/** In ms; in seconds. */
+const timeForms = { text: /^-?\d{1,15}$/, openmetrics: /^-?\d{1,15}(?:\.\d+)?$/ } as const;
 const comment = /^#[ \t]+(TYPE|HELP|UNIT)[ \t]+([^ \t]+)(?:[ \t]+(.*))?$/s;
 
 /**
@@ -98,7 +100,8 @@ export function expositionRewriter(
       if (family === undefined) dropped += 1; // rows that the other format does not have are no loss
       return text;
     }
-    if (series.has(sample.series) || !soundRow(sample, family.name, family.type, suffix)) {
+    const timed = sample.timestamp === undefined || timeForms[from].test(sample.timestamp);
+    if (!timed || series.has(sample.series) || !soundRow(sample, family.name, family.type, suffix)) {
       dropped += 1;
       return text;
     }

@@ -17,6 +17,8 @@ const standardTimeout = 10_000;
 const longestTimeout = 120_000;
 /** Scrapes at a time: each holds a piece of every source. */
 const mostScrapes = 16;
+/** From which look at what is late on nothing is waited for any more: at 0.95 of the time-out. */
+const lastRound = 3;
 /** Marks the scrapes of an agent, so that one that comes back to an agent is seen. */
 const mark = 'x-pilot-agent-scrape';
 
@@ -29,8 +31,8 @@ const accepts = {
  * Answers a scrape with the metrics of all sources and of the agent as one exposition. `families$` has what the agent has to tell, and emits it at
  * once.
  *
- * A source has four fifths of the scrape's time-out to be through; a source that waited for one before it, nine tenths. Then come the agent's own
- * metrics, so that what is there arrives in time.
+ * A source has four fifths of the scrape's time-out to be through, and a twentieth more where it had to wait for one that was not. After nineteen twentieths the
+ * rest is given up, so that what is there, and the agent's own metrics, arrive in time.
  */
 export function metrics(
   sources: readonly MetricsSource[],
@@ -62,13 +64,8 @@ export function metrics(
       };
       const opened = sources.map((source) => openSource(source, headers, subscriber));
       subscriber.add(
-        timer(timeout * 0.8, scheduler).subscribe(() => {
-          for (const source of opened) if (source.stage() !== 'answered') source.cut('timeout');
-        }),
-      );
-      subscriber.add(
-        timer(timeout * 0.9, scheduler).subscribe(() => {
-          for (const source of opened) source.cut('timeout');
+        timer(timeout * 0.8, timeout * 0.05, scheduler).subscribe((round) => {
+          for (const source of opened) if (source.stage() !== 'answered' || round >= lastRound) source.cut('timeout');
         }),
       );
       subscriber.add(timer(timeout, scheduler).subscribe(() => response.destroy())); // nobody waits any more

@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ExpositionFormat } from '../../src/status/exposition-format.ts';
+import { expositionRewriter } from '../../src/status/exposition-rewriter.ts';
+import { strictExposition } from '../support/strict-exposition.ts';
+
+interface Source {
+  readonly from: ExpositionFormat;
+  readonly lines: readonly string[];
+}
+
+function merged(to: ExpositionFormat, ...sources: readonly Source[]): { readonly text: string; readonly dropped: number } {
+  const taken = new Set<string>();
+  let [text, dropped] = ['', 0];
+  for (const { from, lines } of sources) {
+    const rewriter = expositionRewriter(from, to, taken, () => true);
+    for (const line of lines) text += rewriter.line(line);
+    text += rewriter.end();
+    dropped += rewriter.dropped();
+  }
+  return { text: to === 'openmetrics' ? `${text}# EOF\n` : text, dropped };
+}
+
+const histogram = ['# TYPE h histogram', 'h_bucket{le="1"} 1', 'h_bucket{le="2.5"} 2', 'h_bucket{le="+Inf"} 3', 'h_sum 4.5', 'h_count 3'];
+
+describe('expositionRewriter', () => {
+  it.each<{ what: string; from: ExpositionFormat; to: ExpositionFormat; lines: string[]; out: string[]; dropped?: number }>([
+    {
+      what: 'leaves text as it is',
+      from: 'text',
+      to: 'text',
+      lines: ['# HELP a One "a" \\\\ \\n', '# TYPE a counter', 'a{b="c",d="\\"\\\\\\n"} 1 1700000000000', ...histogram, 'free 4'],
+      out: [
+        '# HELP a One "a" \\\\ \\n',
+        '# TYPE a counter',
+        'a{b="c",d="\\"\\\\\\n"} 1 1700000000000',
+        ...histogram,
+        '# TYPE free untyped',
+        'free 4',
+      ],
+    },
+    {
+      what: 'makes OpenMetrics of text: a counter by its name without _total, seconds, canonical bounds, quotes in help',
+      from: 'text',
+      to: 'openmetrics',
+      lines: ['# HELP a_total One "a"', '# TYPE a_total counter', 'a_total{b="c"} 1 1700000000500', ...histogram],
+      out: [
+        '# HELP a One \\"a\\"',
+        '# TYPE a counter',
+        'a_total{b="c"} 1 1700000000.5',
+        '# TYPE h histogram',
+        'h_bucket{le="1.0"} 1',
+        'h_bucket{le="2.5"} 2',
+        'h_bucket{le="+Inf"} 3',
+        'h_sum 4.5',
+        'h_count 3',
+      ],
+    },
+    {
+      what: 'calls unknown what OpenMetrics cannot type, and keeps its name',
+      from: 'text',
+      to: 'openmetrics',
+      lines: ['# TYPE a counter', 'a 1', 'b 2', '# TYPE _total counter', '_total 3'],
+      out: ['# TYPE a unknown', 'a 1', '# TYPE b unknown', 'b 2', '# TYPE _total unknown', '_total 3'],
+    },
+    {
+      what: 'calls a counter unknown whose name without _total somebody else has',
+      from: 'text',
+      to: 'openmetrics',
+      lines: ['# TYPE a gauge', 'a 1', '# TYPE a_total counter', 'a_total 2'],
+      out: ['# TYPE a gauge', 'a 1', '# TYPE a_total unknown', 'a_total 2'],
+    },
+    {
+      what: 'makes text of OpenMetrics: without exemplars, units and times of creation; what text has no type for is a gauge, or left out',
+      from: 'openmetrics',
+      to: 'text',
+      lines: [
+        '# TYPE a_seconds counter',
+        '# UNIT a_seconds seconds',
+        'a_seconds_total 1 1.5 # {trace="x"} 1',
+        'a_seconds_created 1',
+        '# TYPE i info',
+        'i_info{v="1"} 1',
+        '# TYPE s stateset',
+        's{s="on"} 1',
+        '# TYPE g gaugehistogram',
+        'g_bucket{le="+Inf"} 1',
+        '# TYPE u unknown',
+        'u 7',
+        '# EOF',
+      ],
+      out: ['# TYPE a_seconds_total counter', 'a_seconds_total 1 1500', '# TYPE i_info gauge', 'i_info{v="1"} 1', '# TYPE s gauge', 's{s="on"} 1', '# TYPE u untyped', 'u 7'], // prettier-ignore
+      dropped: 1,
+    },
+    {
+      what: 'keeps exemplars and units of OpenMetrics, but for an exemplar that is too long',
+      from: 'openmetrics',
+      to: 'openmetrics',
+      lines: ['# TYPE a_seconds counter', '# UNIT a_seconds seconds', 'a_seconds_total 1 # {trace="x"} 1 2.5', `a_seconds_total{b="c"} 1 # {trace="${'x'.repeat(130)}"} 1`], // prettier-ignore
+      out: ['# TYPE a_seconds counter', '# UNIT a_seconds seconds', 'a_seconds_total 1 # {trace="x"} 1 2.5', 'a_seconds_total{b="c"} 1'],
+    },
+    {
+      what: 'leaves out a family that comes again, and a series that comes twice, in whatever order its labels are',
+      from: 'text',
+      to: 'text',
+      lines: ['a{b="1",c="2"} 1', 'a{c="2",b="1"} 2', 'b 1', 'a{b="3"} 3'],
+      out: ['# TYPE a untyped', 'a{b="1",c="2"} 1', '# TYPE b untyped', 'b 1'],
+      dropped: 2,
+    },
+    {
+      what: 'leaves out rows that are none',
+      from: 'text',
+      to: 'text',
+      lines: [
+        'a',
+        'a{',
+        'a{b} 1',
+        'a{b="c"',
+        'a{b="\\x"} 1',
+        'a 0x1',
+        '1a 1',
+        'a 1 yesterday',
+        '<html>',
+        '{"my.name"} 1',
+        'a{b="c",b="d"} 1',
+      ],
+      out: [],
+      dropped: 11,
+    },
+    {
+      what: 'mends blanks, a comma too many, and other words for infinity',
+      from: 'text',
+      to: 'text',
+      lines: ['a{ b = "c" , } \t inf', 'a  -Infinity '],
+      out: ['# TYPE a untyped', 'a{b="c"} +Inf', 'a -Inf'],
+    },
+    {
+      what: 'leaves out a histogram that is not whole, in OpenMetrics',
+      from: 'text',
+      to: 'openmetrics',
+      lines: ['# TYPE h histogram', 'h_bucket{a="1",le="1"} 1', 'h_bucket{a="1",le="+Inf"} 1', 'h_count{a="1"} 1', 'h_sum{a="1"} 1', 'h_bucket{a="2",le="1"} 1', 'h_bucket{a="2",le="2"} 2'], // prettier-ignore
+      out: ['# TYPE h histogram', 'h_bucket{a="1",le="1.0"} 1', 'h_bucket{a="1",le="+Inf"} 1', 'h_count{a="1"} 1', 'h_sum{a="1"} 1'],
+      dropped: 2,
+    },
+    { what: 'says nothing of a family without rows', from: 'text', to: 'openmetrics', lines: ['# HELP a x', '# TYPE a gauge'], out: [] },
+  ])('$what', ({ from, to, lines, out, dropped = 0 }) => {
+    const answer = merged(to, { from, lines });
+    expect(answer.text.split('\n').filter((line) => line !== '' && line !== '# EOF')).toEqual(out);
+    expect(answer.dropped).toBe(dropped);
+    strictExposition(answer.text, to);
+  });
+
+  it('leaves a family to the first source that has it, and whatever would clash with its rows', () => {
+    const answer = merged(
+      'openmetrics',
+      { from: 'text', lines: histogram },
+      { from: 'text', lines: [...histogram, 'h_count 3', 'other 1'] },
+    );
+    expect([...strictExposition(answer.text, 'openmetrics').keys()]).toEqual(['h', 'other']);
+    expect(answer.dropped).toBe(6);
+  });
+
+  const name = fc.constantFrom('a', 'a_total', 'a_count', 'a_bucket', 'a_sum', 'a_created', 'a_info', 'b', 'b_total', 'h', 'h_bucket', 'h_sum', 'h_count', 'h_gcount', 'h_gsum', 'h_created'); // prettier-ignore
+  const label = fc.tuple(fc.constantFrom('le', 'quantile', 'a', 'b', 'x'), fc.constantFrom('0', '1', '0.5', '2', '+Inf', 'NaN', 'on', '\\"', '\\\\', '\\n', '\\q', 'é', ',', '# {', '}')); // prettier-ignore
+  const labels = fc.array(label, { maxLength: 3 }).map((pairs) => (pairs.length === 0 ? '' : `{${pairs.map(([key, text]) => `${key}="${text}"`).join()}}`)); // prettier-ignore
+  const amount = fc.constantFrom('0', '1', '2', '3', '-1', '1.5', 'NaN', '+Inf', '-Inf', 'x', '1e3');
+  const tail = fc.constantFrom('', '', '', ' 5', ' 5.5', ' # {t="x"} 1', ' 5 # {} 1', ' # {', ' #');
+  const line = fc.oneof(
+    { weight: 4, arbitrary: fc.tuple(name, labels, amount, tail).map((parts) => `${parts[0]}${parts[1]} ${parts[2]}${parts[3]}`) },
+    { weight: 2, arbitrary: fc.tuple(name, fc.constantFrom('counter', 'gauge', 'histogram', 'gaugehistogram', 'summary', 'info', 'stateset', 'unknown', 'untyped', 'nonsense')).map(([family, type]) => `# TYPE ${family} ${type}`) }, // prettier-ignore
+    { weight: 1, arbitrary: fc.tuple(name, fc.constantFrom('HELP', 'UNIT'), fc.constantFrom('total', 'x "y" \\ z', '', 'count')).map(([family, word, text]) => `# ${word} ${family} ${text}`) }, // prettier-ignore
+    { weight: 1, arbitrary: fc.constant('# TYPE h histogram\nh_bucket{le="1"} 1\nh_bucket{le="+Inf"} 3\nh_sum 4\nh_count 3') },
+    { weight: 1, arbitrary: fc.string() },
+  );
+  const source = fc.record({ from: fc.constantFrom<ExpositionFormat>('text', 'openmetrics'), lines: fc.array(line, { maxLength: 25 }).map((lines) => lines.join('\n').split('\n')) }); // prettier-ignore
+
+  it.each<ExpositionFormat>(['text', 'openmetrics'])('makes %s that a strict reader accepts, whatever sources say', (to) => {
+    fc.assert(
+      fc.property(fc.array(source, { minLength: 1, maxLength: 3 }), (sources) => void strictExposition(merged(to, ...sources).text, to)),
+      { numRuns: 3_000 },
+    );
+  });
+});

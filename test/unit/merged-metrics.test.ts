@@ -1,0 +1,210 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as httpRequest,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { of, type Subscription } from 'rxjs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openAnswer } from '../../src/admin/open-answer.ts';
+import { routes } from '../../src/status/routes.ts';
+import { statusServer } from '../../src/status/status-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { statusParts } from '../support/status-parts.ts';
+import { strictExposition } from '../support/strict-exposition.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+const says =
+  (body: string | Buffer, headers: Readonly<Record<string, string>> = { 'content-type': 'text/plain; version=0.0.4' }): Answer =>
+  (_, response) =>
+    void response.writeHead(200, headers).end(body);
+const openmetrics = { 'content-type': 'application/openmetrics-text; version=1.0.0; charset=utf-8' };
+const envoyText = '# TYPE envoy_requests counter\nenvoy_requests{code="200"} 5\n# TYPE shared gauge\nshared 1\n';
+const refuses: Answer = (request) => void request.socket.destroy();
+const rows = (count: number, more = '') => Array.from({ length: count }, (_, row) => `app_rows{row="${row}",more="${more}"} ${row}\n`).join(''); // prettier-ignore
+
+describe('/stats/prometheus', () => {
+  const servers: Server[] = [];
+  const subscriptions: Subscription[] = [];
+  afterEach(() => {
+    for (const subscription of subscriptions.splice(0)) subscription.unsubscribe();
+    for (const server of servers.splice(0)) server.close().closeAllConnections();
+  });
+
+  async function stub(answer: Answer): Promise<number> {
+    const server = createServer(answer).listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
+  async function agentOver(envoy: Answer, ...applications: readonly Answer[]): Promise<number> {
+    const [port = 0] = await freePorts(1);
+    const admin = await stub(envoy);
+    const targets = await Promise.all(applications.map(async (answer) => ({ port: await stub(answer), path: '/metrics' })));
+    const parts = statusParts({
+      admin: { request: () => of(), open: (path, headers) => openAnswer({ host: '127.0.0.1', port: admin, path, headers }) },
+      targets,
+      families$: of([{ name: 'istio_agent_own', type: 'gauge', help: 'Own', samples: [{ value: 7 }] }]),
+    });
+    let listening = false;
+    subscriptions.push(statusServer(port, routes(parts)).subscribe(({ type }) => (listening ||= type === 'listening')));
+    await eventually(() => listening, { within: 5_000 });
+    return port;
+  }
+
+  function scrape(
+    port: number,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
+    return new Promise((done, fail) => {
+      const asked = httpRequest({ host: '127.0.0.1', port, path: '/stats/prometheus', headers, agent: false }, (response) => {
+        const pieces: Buffer[] = [];
+        response.on('data', (piece: Buffer) => pieces.push(piece)).on('error', fail);
+        response.on('end', () => done({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }));
+      });
+      asked.on('error', fail).end();
+    });
+  }
+
+  /** Both formats, each read by the strict reader. */
+  async function read(port: number, headers: Readonly<Record<string, string>> = {}) {
+    const text = await scrape(port, headers);
+    const other = await scrape(port, { ...headers, accept: 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5' });
+    expect([text.status, other.status]).toEqual([200, 200]);
+    expect(text.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(other.headers['content-type']).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+    return { text: strictExposition(text.body.toString(), 'text'), openmetrics: strictExposition(other.body.toString(), 'openmetrics') };
+  }
+
+  const own = (
+    families: ReadonlyMap<string, { readonly rows: readonly { readonly labels: ReadonlyMap<string, string>; readonly value: number }[] }>,
+    name: string,
+  ) =>
+    (families.get(name)?.rows ?? []).map(
+      ({ labels, value }) => `${[...labels.values()].map((text) => text.replace(/^\d+\//, '/')).join(' ')} ${value}`,
+    );
+
+  it('G11 a text that is no exposition is left out (the Go agent 1.6: passed on, and Prometheus refuses all)', async () => {
+    const { text } = await read(await agentOver(says('foo'), says('')));
+    expect(own(text, 'istio_agent_scrape_dropped_rows_total')).toEqual(['envoy envoy 1', 'application /metrics 0']);
+  });
+
+  const counters = '# TYPE my_metric counter\nmy_metric{} 0\n# TYPE my_other_metric counter\nmy_other_metric{} 0\n';
+  it.each([
+    { id: 'G12', envoy: counters, app: '', names: ['my_metric', 'my_other_metric'] },
+    { id: 'G13', envoy: '', app: counters, names: ['my_metric', 'my_other_metric'] },
+    { id: 'G14', envoy: '# TYPE my_metric counter\nmy_metric{} 0\n', app: '# TYPE my_other_metric counter\nmy_other_metric{} 0\n', names: ['my_metric', 'my_other_metric'] }, // prettier-ignore
+  ])('$id has the families of Envoy, then of the application, then of the agent', async ({ envoy, app, names }) => {
+    const { text, openmetrics: other } = await read(await agentOver(says(envoy), says(app)));
+    expect([...text.keys()].slice(0, 3)).toEqual([...names, 'istio_agent_scrapes_total']);
+    expect(names.map((name) => [text.get(name)?.type, other.get(name)?.type])).toEqual(names.map(() => ['counter', 'unknown']));
+  });
+
+  it('G15 has the agent’s own metrics, also where there is nothing else', async () => {
+    const { text } = await read(await agentOver(says('')));
+    expect(text.get('istio_agent_scrapes_total')).toMatchObject({ type: 'counter', rows: [{ value: 1 }] });
+    expect(text.get('istio_agent_own')).toMatchObject({ type: 'gauge', rows: [{ value: 7 }] });
+  });
+
+  it.each([
+    { envoy: true, app: true },
+    { envoy: false, app: true },
+    { envoy: true, app: false },
+    { envoy: false, app: false },
+  ])('G18 answers 200 with what there is: Envoy $envoy, application $app (the Go agent 1.6: 500)', async ({ envoy, app }) => {
+    const failing: Answer = (_, response) => void response.writeHead(500).end('no');
+    const { text } = await read(await agentOver(envoy ? says(envoyText) : failing, app ? says('app 1\n') : refuses));
+    expect([text.has('envoy_requests'), text.has('app')]).toEqual([envoy, app]);
+    expect(own(text, 'istio_agent_scrape_source_up')).toEqual([`envoy envoy ${Number(envoy)}`, `application /metrics ${Number(app)}`]);
+    expect(own(text, 'istio_agent_scrape_failures_total')).toEqual([...(envoy ? [] : ['envoy envoy status 1']), ...(app ? [] : ['application /metrics unreachable 1'])]); // prettier-ignore
+  });
+
+  it.each<{ what: string; app: Answer; has: readonly string[]; fault?: string }>([
+    {
+      what: 'OpenMetrics with exemplars',
+      app: says('# TYPE app counter\napp_total 1 # {trace="a"} 1 1.5\n# EOF\n', openmetrics),
+      has: ['app'],
+    },
+    { what: 'a family that Envoy has too', app: says('# TYPE shared gauge\nshared{app="1"} 2\nfine 1\n'), has: ['fine'] },
+    { what: 'gzip', app: says(gzipSync('app 1\n'), { 'content-encoding': 'gzip' }), has: ['app'] },
+    { what: 'gzip that is none', app: says('app 1\n', { 'content-encoding': 'gzip' }), has: [], fault: 'cut_off' },
+    { what: 'an encoding that nobody asked for', app: says('app 1\n', { 'content-encoding': 'br' }), has: [], fault: 'encoding' },
+    { what: 'a wrong content type', app: says('app 1\n', { 'content-type': 'text/html' }), has: ['app'] },
+    { what: 'broken UTF-8', app: says(Buffer.concat([Buffer.from('app{a="'), Buffer.from([0xff, 0xfe, 0x80]), Buffer.from('"} 1\nother 1\n')])), has: ['app', 'other'] }, // prettier-ignore
+    { what: 'protobuf', app: says(Buffer.from([0x0a, 0x03, 0x61, 0x62, 0x63]), { 'content-type': 'application/vnd.google.protobuf; encoding=delimited' }), has: [], fault: 'format' }, // prettier-ignore
+    { what: 'a page', app: says('<html>\n<body>\n'), has: [] },
+    { what: 'a redirect', app: (_, response) => void response.writeHead(302, { location: '/x' }).end(), has: [], fault: 'status' },
+    { what: 'no end of its last line', app: says('app 1\nother 2'), has: ['app', 'other'] },
+    { what: 'an end in the middle of a row', app: (_, response) => void response.writeHead(200, { 'content-length': 100 }).write('app 1\nother 12', () => response.destroy()), has: ['app'], fault: 'cut_off' }, // prettier-ignore
+    { what: 'a line of 1 MiB', app: says(`app 1\nlong{a="${'x'.repeat(1 << 20)}"} 1\nother 1\n`), has: ['app', 'other'] },
+    { what: '11 MiB', app: says(rows(12_000, 'x'.repeat(1_000))), has: ['app_rows'], fault: 'too_large' },
+    { what: '11 MiB that are 50 KB on the way', app: says(gzipSync(`app 1\n${'# a comment that says nothing\n'.repeat(400_000)}late 1\n`), { 'content-encoding': 'gzip' }), has: ['app'], fault: 'too_large' }, // prettier-ignore
+    { what: 'the agent’s own names', app: says('istio_agent_own 1\nistio_agent_evil 1\napp 1\n'), has: ['app'] },
+  ])('is well-formed whatever the application says: $what', async ({ app, has, fault }) => {
+    const families = await read(await agentOver(says(envoyText), app));
+    for (const [format, found] of Object.entries(families)) {
+      const others = [...found.keys()]
+        .map((name) => name.replace(/_total$/, ''))
+        .filter((name) => !name.startsWith('istio_agent') && !['envoy_requests', 'shared'].includes(name));
+      expect(others, format).toEqual(has);
+      expect(found.get('shared')?.rows).toHaveLength(1);
+    }
+    const failures = own(families.text, 'istio_agent_scrape_failures_total');
+    expect(failures).toEqual(fault === undefined ? [] : [`application /metrics ${fault} 1`]);
+  });
+
+  it('gives in time what is there, beside sources that hang: one says nothing, one stops in the middle', async () => {
+    const hangs: Answer = () => undefined;
+    const stops: Answer = (_, response) => void response.writeHead(200).write('app_one 1\n');
+    const port = await agentOver(hangs, stops, says('app_two 2\n'), hangs);
+    const started = performance.now();
+    const answer = await scrape(port, { 'x-prometheus-scrape-timeout-seconds': '2' });
+    expect(performance.now() - started).toBeLessThan(2_000);
+    const families = strictExposition(answer.body.toString(), 'text');
+    expect([...families.keys()].slice(0, 2)).toEqual(['app_one', 'app_two']);
+    expect(own(families, 'istio_agent_scrape_source_up')).toEqual(['envoy envoy 0', 'application /metrics 0', 'application /metrics 1', 'application /metrics 0']); // prettier-ignore
+  });
+
+  it('asks each source for the format of the answer, never for protobuf, and says how long it waits', async () => {
+    const asked: IncomingHttpHeaders[] = [];
+    const port = await agentOver(({ headers }, response) => {
+      asked.push(headers);
+      response.end();
+    });
+    const accept = 'application/vnd.google.protobuf;q=0.9,application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5';
+    await scrape(port, { accept, 'user-agent': 'Prometheus/3', 'x-prometheus-scrape-timeout-seconds': '5' });
+    await scrape(port, { accept: 'text/plain' });
+    expect(asked).toMatchObject([
+      { accept: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1', 'user-agent': 'Prometheus/3', 'x-prometheus-scrape-timeout-seconds': '4' }, // prettier-ignore
+      { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '8' },
+    ]);
+  });
+
+  it('compresses for who accepts it', async () => {
+    const port = await agentOver(says(rows(20_000)));
+    const answer = await scrape(port, { 'accept-encoding': 'gzip, deflate' });
+    expect(answer.headers['content-encoding']).toBe('gzip');
+    expect(strictExposition(gunzipSync(answer.body).toString(), 'text').get('app_rows')?.rows).toHaveLength(20_000);
+    expect((await scrape(port, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding']).toBeUndefined();
+  });
+
+  it('does not answer its own scrape', async () => {
+    let port = 0;
+    const loops: Answer = ({ headers }, response) =>
+      void httpRequest({ host: '127.0.0.1', port, path: '/stats/prometheus', headers }, (inner) => {
+        response.writeHead(inner.statusCode ?? 0);
+        inner.pipe(response);
+      }).end();
+    port = await agentOver(says(envoyText), loops);
+    const { text } = await read(port);
+    expect(own(text, 'istio_agent_scrape_failures_total')).toEqual(['application /metrics status 1']);
+  });
+});
