@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { appProbes } from '../../src/config/app-probes.ts';
+import { metricsTargets } from '../../src/config/metrics-targets.ts';
+
+const ready = '/app-health/hello-world/readyz';
+const probes = (value: unknown) => {
+  const result = appProbes(typeof value === 'string' ? value : JSON.stringify(value));
+  return result.ok ? Object.fromEntries(result.probes) : result.reason;
+};
+const http = { kind: 'http', host: 'localhost', path: '/', secure: false, headers: [], timeout: 1_000 };
+
+describe('appProbes', () => {
+  it.each([
+    ['G1', 'invalid-prober-json-encoding', /failed to decode/],
+    ['G2', { abc: { path: '/app-foo/health' } }, /invalid key/],
+    ['G3', { [ready]: { tcpSocket: { port: '8888' } } }, /invalid prober type/],
+    ['G4', { [ready]: { httpGet: { path: '/hello/sunnyvale', port: 'container-port-dontknow' } } }, /must be int type/],
+    ['G10 (1.1)', { [ready]: { path: '/hello/sunnyvale', port: 'container-port-dontknow' } }, /must be int type/],
+    ['no object', '[]', /failed to decode/],
+    ['no kind of probe', { [ready]: { exec: { command: ['true'] } } }, /invalid prober type/],
+    ['two kinds', { [ready]: { httpGet: { port: 1 }, grpc: { port: 2 } } }, /invalid prober type/],
+    ['a negative time-out', { [ready]: { httpGet: { port: 1 }, timeoutSeconds: -1 } }, /timeoutSeconds/],
+    ['a header that would split the request', { [ready]: { httpGet: { port: 1, httpHeaders: [{ name: 'a', value: 'b\r\nc' }] } } }, /httpHeaders/], // prettier-ignore
+    ['another key', { '/app-health/a/b/readyz': { httpGet: { port: 1 } } }, /invalid key/],
+  ])('%s is refused', (_, value, reason) => {
+    expect(probes(value)).toMatch(reason);
+  });
+
+  it.each<[string, unknown, Record<string, unknown>]>([
+    [
+      'G5',
+      { [ready]: { httpGet: { path: '/hello/sunnyvale', port: 8080 } }, '/app-health/business/livez': { httpGet: { path: '/buisiness/live', port: 9090 } } }, // prettier-ignore
+      {
+        [ready]: { ...http, path: '/hello/sunnyvale', port: 8080 },
+        '/app-health/business/livez': { ...http, path: '/buisiness/live', port: 9090 },
+      },
+    ],
+    [
+      'G6',
+      { [ready]: { httpGet: { path: '/hello/sunnyvale', port: 8080 }, initialDelaySeconds: 120, timeoutSeconds: 10, periodSeconds: 20 } },
+      { [ready]: { ...http, path: '/hello/sunnyvale', port: 8080, timeout: 10_000 } },
+    ],
+    ['G7', { [ready]: { httpGet: { port: 9090 } } }, { [ready]: { ...http, port: 9090 } }],
+    ['G8', {}, {}],
+    [
+      'G9 (1.7)',
+      { [ready]: { httpGet: { path: 'hello/sunnyvale', port: 8080 } } },
+      { [ready]: { ...http, path: '/hello/sunnyvale', port: 8080 } },
+    ],
+    ['G10 (1.1)', { [ready]: { path: '/hello/sunnyvale', port: 8080 } }, { [ready]: { ...http, path: '/hello/sunnyvale', port: 8080 } }],
+    ['a time-out of 0: the default', { [ready]: { httpGet: { port: 1 }, timeoutSeconds: 0 } }, { [ready]: { ...http, port: 1 } }],
+    [
+      'all that a probe can have',
+      {
+        '/app-lifecycle/a/prestopz': {
+          httpGet: { port: 1, scheme: 'HTTPS', host: '10.0.0.1', httpHeaders: [{ name: ':authority', value: 'h' }] },
+        },
+      },
+      { '/app-lifecycle/a/prestopz': { ...http, port: 1, secure: true, host: '10.0.0.1', headers: [['Host', 'h']] } },
+    ],
+    ['TCP', { '/app-health/a/startupz': { tcpSocket: { port: 1 } } }, { '/app-health/a/startupz': { kind: 'tcp', timeout: 1_000, host: 'localhost', port: 1 } }], // prettier-ignore
+    ['gRPC', { '/app-health/a/livez': { grpc: { port: 1, service: 's' } } }, { '/app-health/a/livez': { kind: 'grpc', timeout: 1_000, port: 1, service: 's' } }], // prettier-ignore
+  ])('%s is taken', (_, value, expected) => {
+    expect(probes(value)).toEqual(expected);
+  });
+});
+
+describe('metricsTargets', () => {
+  const own = new Map([
+    [15_020, 'the status port'],
+    [15_000, "Envoy's admin port"],
+  ]);
+  const one = (value: string) => metricsTargets({ ISTIO_PROMETHEUS_ANNOTATIONS: value }, own);
+  const many = (value: string) => metricsTargets({ PILOT_AGENT_METRICS_TARGETS: value }, own);
+
+  it.each([
+    ['nothing', '', []],
+    ['an annotation', '{"scrape":"true","path":"stats","port":"8080"}', [{ port: 8080, path: '/stats' }]],
+    ['the defaults', '{}', [{ port: 80, path: '/metrics' }]],
+    ['an annotation that says no', '{"scrape":"false","port":"8080"}', []],
+  ])('takes %s', (_, value, targets) => {
+    expect(one(value)).toEqual({ ok: true, targets });
+  });
+
+  it('takes several, after the annotation', () => {
+    const values = { ISTIO_PROMETHEUS_ANNOTATIONS: '{"port":"1"}', PILOT_AGENT_METRICS_TARGETS: '[{"port":2},{"port":"2","path":"/x"}]' };
+    expect(metricsTargets(values, own)).toEqual({
+      ok: true,
+      targets: [
+        { port: 1, path: '/metrics' },
+        { port: 2, path: '/metrics' },
+        { port: 2, path: '/x' },
+      ],
+    });
+  });
+
+  it.each([
+    ['what is no JSON', one('{'), /not a JSON object/],
+    ['what is no list', many('{}'), /not a JSON array/],
+    ['no port', one('{"port":"http"}'), /'http' is not a port/],
+    ['a loop over the status port', one('{"port":"15020"}'), /the status port/],
+    ['Envoy a second time', many('[{"port":15000}]'), /Envoy's admin port/],
+    ['a target twice', many('[{"port":1},{"port":"1"}]'), /named twice/],
+  ])('refuses %s', (_, result, reason) => {
+    expect(result).toMatchObject({ ok: false, reason: expect.stringMatching(reason) as string });
+  });
+});
