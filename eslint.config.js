@@ -27,7 +27,7 @@ export default tseslint.config(
           properties: true,
           objects: false,
           variables: true,
-          names: { '^source$': false, '^interpret$': false },
+          names: { '^source$': false, '^interpret$': false, '^handler$': false },
         },
       ],
       'rxjs-x/no-nested-subscribe': 'error',

@@ -1,5 +1,5 @@
 import type { ExpositionFormat } from './exposition-format.ts';
-import { type FamilyHead, familyType, rowSuffixes, suffixOf } from './family-shape.ts';
+import { type FamilyHead, familyType, rowSuffixes, suffixOf } from './family-type.ts';
 import { isGrouped, type MetricGroup, mostRows, wholeMetric } from './metric-group.ts';
 import { parseSample, type Sample } from './parse-sample.ts';
 import { type Announced, printHead } from './print-head.ts';

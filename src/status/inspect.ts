@@ -15,6 +15,10 @@ const longestDuration = 30;
 export function inspect(what: 'cpu' | 'heap', scheduler: SchedulerLike = asyncScheduler): Handler {
   return (request, response) =>
     new Observable((subscriber) => {
+      if (request.method === 'HEAD') {
+        begin(response, what).end();
+        return;
+      }
       if (looking) {
         answer(response, 409, 'somebody looks already');
         return;
@@ -30,7 +34,7 @@ export function inspect(what: 'cpu' | 'heap', scheduler: SchedulerLike = asyncSc
         if (error !== null) subscriber.error(error);
       };
       if (what === 'heap') {
-        begin(response, 'heapsnapshot');
+        begin(response, 'heap');
         session.on('HeapProfiler.addHeapSnapshotChunk', ({ params }) => void response.write(params.chunk));
         session.post('HeapProfiler.takeHeapSnapshot', { reportProgress: false }, (error) => {
           fail(error);
@@ -46,21 +50,23 @@ export function inspect(what: 'cpu' | 'heap', scheduler: SchedulerLike = asyncSc
       session.post('Profiler.enable', fail);
       session.post('Profiler.start', fail);
       subscriber.add(
-        timer(seconds * 1000, scheduler).subscribe(() =>
-          session.post('Profiler.stop', (error, result) => {
-            fail(error);
-            begin(response, 'cpuprofile').end(JSON.stringify(result.profile));
-          }),
-        ),
+        timer(seconds * 1000, scheduler).subscribe({
+          error: (error: unknown) => subscriber.error(error),
+          next: () =>
+            session.post('Profiler.stop', (error, result) => {
+              fail(error);
+              begin(response, 'cpu').end(JSON.stringify(result.profile));
+            }),
+        }),
       );
     });
 }
 
 let looking = false;
 
-function begin(response: ServerResponse, kind: string): ServerResponse {
+function begin(response: ServerResponse, what: 'cpu' | 'heap'): ServerResponse {
   return response.writeHead(200, {
     'content-type': 'application/json',
-    'content-disposition': `attachment; filename="pilot-agent.${kind}"`,
+    'content-disposition': `attachment; filename="pilot-agent.${what === 'heap' ? 'heapsnapshot' : 'cpuprofile'}"`,
   });
 }

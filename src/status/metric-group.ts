@@ -1,4 +1,4 @@
-import type { FamilyType } from './family-shape.ts';
+import type { FamilyType } from './family-type.ts';
 import { boundOf } from './sound-row.ts';
 
 interface Row {

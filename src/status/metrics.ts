@@ -63,12 +63,12 @@ export function metrics(
         [mark]: '1',
       };
       const opened = sources.map((source) => openSource(source, headers, subscriber));
-      subscriber.add(
-        timer(timeout * 0.8, timeout * 0.05, scheduler).subscribe((round) => {
-          for (const source of opened) if (source.stage() !== 'answered' || round >= lastRound) source.cut('timeout');
-        }),
-      );
-      subscriber.add(timer(timeout, scheduler).subscribe(() => response.destroy())); // nobody waits any more
+      const fail = (error: unknown) => subscriber.error(error);
+      const cut = (round: number) => {
+        for (const source of opened) if (source.stage() !== 'answered' || round >= lastRound) source.cut('timeout');
+      };
+      subscriber.add(timer(timeout * 0.8, timeout * 0.05, scheduler).subscribe({ next: cut, error: fail }));
+      subscriber.add(timer(timeout, scheduler).subscribe({ next: () => response.destroy(), error: fail })); // nobody waits any more
 
       response.statusCode = 200;
       response.setHeader('content-type', contentType);
@@ -82,12 +82,12 @@ export function metrics(
         over.abort();
         sink.destroy();
       });
-      const own = async () => [...counts.families(), ...(await firstValueFrom(families$))];
+      const own = async () => [...counts.families(), ...(await firstValueFrom(families$, { defaultValue: [] }))];
       write(mergeExposition({ format, sources: opened, report: counts.report, own }), sink, over.signal).then(
         () => response.once('close', () => subscriber.complete()),
         (error: unknown) => {
           if (over.signal.aborted) subscriber.complete();
-          else subscriber.error(error);
+          else fail(error);
         },
       );
     });

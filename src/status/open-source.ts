@@ -27,6 +27,7 @@ export function openSource(source: MetricsSource, headers: OutgoingHttpHeaders, 
         resolve(message);
       },
       error: () => reject(new ScrapeFault('unreachable')),
+      complete: () => reject(new ScrapeFault('unreachable')), // without effect where it has answered
     });
     life.add(asked);
     abandon = () => {

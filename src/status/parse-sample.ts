@@ -23,7 +23,7 @@ const exemplarForm =
   /^# \{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\[\\n"])*"(?:,(?=[a-zA-Z_]))?)*)\} [+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?: \d+\.?\d*)?$/;
 /** Characters of an exemplar's label names and values together (OpenMetrics 1.0). */
 const longestExemplar = 128;
-const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, closing] = [...'\t ",:=\\_{}'].map((sign) => sign.charCodeAt(0)); // prettier-ignore
+const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, closing] = ['\t', ' ', '"', ',', ':', '=', '\\', '_', '{', '}'].map((sign) => sign.charCodeAt(0)); // prettier-ignore
 
 /**
  * A row, or undefined if it is none. An exemplar that does not hold to its rules is left out. Pure.

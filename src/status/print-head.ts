@@ -1,5 +1,5 @@
 import type { ExpositionFormat } from './exposition-format.ts';
-import type { FamilyHead, FamilyType } from './family-shape.ts';
+import type { FamilyHead, FamilyType } from './family-type.ts';
 
 /** What comments say of a family before its rows come. */
 export interface Announced {

@@ -1,5 +1,5 @@
 import type { ExpositionFormat } from './exposition-format.ts';
-import type { FamilyType } from './family-shape.ts';
+import type { FamilyType } from './family-type.ts';
 import type { Sample } from './parse-sample.ts';
 import { boundOf } from './sound-row.ts';
 

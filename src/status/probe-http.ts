@@ -21,14 +21,15 @@ type Address = Pick<HttpProbe, 'host' | 'port' | 'path' | 'secure'>;
 export function probeHttp(probe: HttpProbe, received: IncomingHttpHeaders): Observable<number> {
   const headers = headersOf(probe, received);
   const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
-  const at = (address: Address, redirected: number): Observable<number> =>
-    ask(address, headers, host).pipe(
+  function at(address: Address, redirected: number): Observable<number> {
+    return ask(address, headers, host).pipe(
       switchMap(({ status, location }) => {
         const next = redirects.includes(status) && location !== undefined ? follow(address, location) : undefined;
         if (next === undefined) return of(status);
         return redirected < mostRedirects ? at(next, redirected + 1) : throwError(() => new Error('too many redirects'));
       }),
     );
+  }
   return at(probe, 0);
 }
 
@@ -49,10 +50,10 @@ function ask({ host, port, path, secure }: Address, headers: OutgoingHttpHeaders
   const tls = secure ? { name: name?.replace(/:\d+$/, '') ?? host } : undefined;
   return openSocket(host, port, tls).pipe(
     switchMap((socket) => speakHttp(socket instanceof TLSSocket && socket.alpnProtocol === 'h2' ? 2 : 1, socket, question)),
-    catchError((error: NodeJS.ErrnoException) =>
-      !secure && error.code?.startsWith('HPE_') === true
+    catchError((error: unknown) =>
+      !secure && (error as NodeJS.ErrnoException).code?.startsWith('HPE_') === true
         ? openSocket(host, port).pipe(switchMap((socket) => speakHttp(2, socket, question)))
-        : throwError(() => error),
+        : throwError(() => error as Error),
     ),
     take(1),
   );
@@ -61,7 +62,7 @@ function ask({ host, port, path, secure }: Address, headers: OutgoingHttpHeaders
 function follow({ host, port, path, secure }: Address, location: string): Address | undefined {
   const base = new URL(`${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`);
   const url = URL.canParse(location, base.href) ? new URL(location, base) : undefined;
-  if (url === undefined || url.hostname !== base.hostname || !['http:', 'https:'].includes(url.protocol)) return undefined;
+  if (url?.hostname !== base.hostname || !['http:', 'https:'].includes(url.protocol)) return undefined;
   const standard = url.protocol === 'https:' ? 443 : 80;
   return { host, port: url.port === '' ? standard : Number(url.port), path: url.pathname + url.search, secure: url.protocol === 'https:' };
 }

@@ -14,12 +14,12 @@ import { tell } from './tell.ts';
  * merging of metrics with compression, the profiler.
  */
 export function routes(parts: StatusParts): (path: string) => Handler {
-  const probes = lazily(async () => (await import('./app-probe.ts')).appProbe(parts.probes));
   const fixed = new Map<string, Handler>([
     ['/healthz/ready', probe(parts.unready$)],
     ['/healthz/live', probe(parts.unlive$)],
     ['/healthz/startup', probe(parts.unstarted$)],
     ['/stats/prometheus', lazily(async () => (await import('./all-metrics.ts')).allMetrics(parts))],
+    ['/app-health/', lazily(async () => (await import('./app-probe.ts')).appProbe(parts.probes))],
     ['/quitquitquit', order({ type: 'quit-requested' })],
     ['/drain', order({ type: 'drain-requested' })],
     ['/restart', order({ type: 'restart-requested' })],
@@ -30,7 +30,7 @@ export function routes(parts: StatusParts): (path: string) => Handler {
     ['/debug/pprof/heap', guarded(lazily(async () => (await import('./inspect.ts')).inspect('heap')))],
     ['/version', tell(of(parts.version), () => undefined)],
   ]);
-  return (path) => fixed.get(path) ?? (/^\/app-(?:health|lifecycle)\//.test(path) ? probes : missing);
+  return (path) => fixed.get(path.replace(/^\/app-(?:health|lifecycle)\/.*/s, '/app-health/')) ?? missing;
 }
 
 /** A handler that is loaded for its first request. */

@@ -5,7 +5,7 @@ import type { MetricsSource } from './metrics-source.ts';
 /** What the agent has to tell of the scrapes themselves. */
 export interface ScrapeCounts {
   begun(): void;
-  report(source: Pick<MetricsSource, 'type' | 'target'>, report: SourceReport): void;
+  readonly report: (source: Pick<MetricsSource, 'type' | 'target'>, report: SourceReport) => void;
   families(): readonly MetricFamily[];
 }
 
@@ -26,7 +26,7 @@ export function scrapeCounts(): ScrapeCounts {
     begun() {
       scrapes += 1;
     },
-    report({ type, target }, { fault, dropped: rows }) {
+    report: ({ type, target }, { fault, dropped: rows }) => {
       up.set(JSON.stringify({ type, target }), fault === undefined ? 1 : 0);
       add(dropped, { type, target }, rows);
       if (fault !== undefined) add(failures, { type, target, reason: fault }, 1);

@@ -1,4 +1,4 @@
-import type { FamilyType } from './family-shape.ts';
+import type { FamilyType } from './family-type.ts';
 import type { Sample } from './parse-sample.ts';
 
 /** Whether a row keeps the rules of its family's type, as far as one row can. `suffix` is what follows the family's name in the row's. Pure. */

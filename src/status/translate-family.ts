@@ -1,5 +1,5 @@
 import type { ExpositionFormat } from './exposition-format.ts';
-import type { FamilyHead } from './family-shape.ts';
+import type { FamilyHead } from './family-type.ts';
 
 /**
  * What a family becomes in the other format, the best first; none where the other format has nothing for it. The names of rows never change:

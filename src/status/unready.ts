@@ -44,7 +44,7 @@ export function unready(
   admin: Pick<AdminClient, 'request'>,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<string | undefined> {
-  const question = shared(admin, scheduler);
+  const envoy = shared(admin, scheduler);
   const look$ = state$.pipe(
     take(1),
     switchMap((state) => {
@@ -52,7 +52,7 @@ export function unready(
       const newest = newestEpoch(state);
       const starting = newest?.stage === 'starting';
       const parentServes = starting && [...state.epochs.values()].some(({ stage }) => stage === 'live');
-      return reason !== undefined || parentServes ? of<Look>({ reason, fleeting: false }) : question(newest?.number, starting);
+      return reason !== undefined || parentServes ? of<Look>({ reason, fleeting: false }) : envoy.look(newest?.number, starting);
     }),
   );
   return defer(() => {
@@ -71,16 +71,18 @@ function shared(admin: Pick<AdminClient, 'request'>, scheduler: SchedulerLike) {
   let asked: string | undefined;
   let readyUntil = 0;
   let asking$: Observable<Look> | undefined;
-  return (epoch: number | undefined, starting: boolean): Observable<Look> => {
-    const about = `${String(epoch)} ${String(starting)}`;
-    if (asking$ !== undefined && asked === about)
-      return scheduler.now() < readyUntil ? of<Look>({ reason: undefined, fleeting: false }) : asking$;
-    asked = about;
-    asking$ = askEnvoy(admin, starting).pipe(
-      tap(({ reason }) => (readyUntil = reason === undefined ? scheduler.now() + fresh : 0)),
-      share(),
-    );
-    return asking$;
+  return {
+    look(epoch: number | undefined, starting: boolean): Observable<Look> {
+      const about = `${String(epoch)} ${String(starting)}`;
+      if (asking$ !== undefined && asked === about)
+        return scheduler.now() < readyUntil ? of<Look>({ reason: undefined, fleeting: false }) : asking$;
+      asked = about;
+      asking$ = askEnvoy(admin, starting).pipe(
+        tap(({ reason }) => (readyUntil = reason === undefined ? scheduler.now() + fresh : 0)),
+        share(),
+      );
+      return asking$;
+    },
   };
 }
 

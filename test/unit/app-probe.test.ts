@@ -45,7 +45,12 @@ describe('a probe of the application', () => {
     const probes = appProbes(JSON.stringify({ '/app-health/a/readyz': entry }));
     if (!probes.ok) throw new Error(probes.reason);
     let listening = false;
-    subscriptions.push(statusServer(port, routes(statusParts(probes))).subscribe(({ type }) => (listening ||= type === 'listening')));
+    subscriptions.push(
+      statusServer(port, routes(statusParts(probes))).subscribe({
+        next: ({ type }) => (listening ||= type === 'listening'),
+        error: expect.unreachable,
+      }),
+    );
     await eventually(() => listening, { within: 5_000 });
     return new Promise<{ status: number; body: string; headers: IncomingHttpHeaders }>((done, fail) => {
       const asked = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
@@ -126,7 +131,10 @@ describe('a probe of the application', () => {
     { what: 'gives up after ten', location: '/again', status: 500 },
   ])('$what', async ({ location, status }) => {
     const port = await listen(
-      createServer(({ url }, response) => void (url === '/hello/sunnyvale' ? response.end() : response.writeHead(302, { location }).end())),
+      createServer(({ url }, response) => {
+        if (url === '/hello/sunnyvale') response.end();
+        else response.writeHead(302, { location }).end();
+      }),
     );
     expect(await probe({ httpGet: { port, path: '/start' } })).toMatchObject({ status });
   });
@@ -138,7 +146,7 @@ describe('a probe of the application', () => {
   });
 
   it('waits as long as it is told to, and no longer', async () => {
-    const port = await listen(createServer((_, response) => void response.once('never', () => undefined)));
+    const port = await listen(createServer(() => undefined));
     const started = performance.now();
     expect(await probe({ httpGet: { port }, timeoutSeconds: 0.3 })).toMatchObject({ status: 500, body: '' });
     expect(performance.now() - started).toBeGreaterThan(290);

@@ -55,7 +55,9 @@ describe('/stats/prometheus', () => {
       families$: of([{ name: 'istio_agent_own', type: 'gauge', help: 'Own', samples: [{ value: 7 }] }]),
     });
     let listening = false;
-    subscriptions.push(statusServer(port, routes(parts)).subscribe(({ type }) => (listening ||= type === 'listening')));
+    subscriptions.push(
+      statusServer(port, routes(parts)).subscribe({ next: ({ type }) => (listening ||= type === 'listening'), error: expect.unreachable }),
+    );
     await eventually(() => listening, { within: 5_000 });
     return port;
   }

@@ -1,0 +1,42 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { leftOut } from './support/bad-input-program.ts';
+
+const matrix = [process.execPath, '--import', 'tsx', 'test/support/status-matrix.ts'] as const;
+const other = '10.99.0.1';
+/** A network of its own, in which the machine has an address that is no loopback. */
+const namespace = ['unshare', '-n', 'sh', '-c', `ip link set lo up && ip addr add ${other}/32 dev lo && exec "$@"`, 'sh'] as const;
+const permitted = spawnSync('unshare', ['-n', 'sh', '-c', `ip link set lo up && ip addr add ${other}/32 dev lo`]).status === 0;
+const local = ['127.0.0.1', '127.8.8.8', '::1'];
+
+const control = ['/quitquitquit', '/drain', '/restart', '/logging'];
+const inside = ['/debug/epochs', '/debug/config', '/debug/pprof/profile', '/debug/pprof/heap'];
+const open: Readonly<Record<string, string>> = { '/app-health/a/livez': '400' };
+
+/** What a path, a method, an address and an origin should come to. */
+function expected(path: string, method: string, address: string, origin: string): string {
+  const methods = control.includes(path) ? ['POST'] : inside.includes(path) ? ['GET', 'HEAD'] : undefined;
+  if (methods === undefined) return open[path] ?? '200';
+  if (!local.includes(address)) return '403';
+  if (!methods.includes(method)) return '405';
+  return origin === '-' ? '200' : '403';
+}
+
+describe('the status port', () => {
+  it('lets nobody else change or see anything: every endpoint, by every method, from here and from elsewhere, with and without a foreign origin', () => {
+    if (!permitted) leftOut('a network namespace: requests from another address of the machine');
+    const command = permitted ? [...namespace, ...matrix, ...local, other] : [...matrix, '127.0.0.1', '127.8.8.8'];
+    const [file = '', ...args] = command;
+    const lines = execFileSync(file, args, { encoding: 'utf8' }).trim().split('\n');
+    const events = lines.pop();
+    const wrong = lines.filter((line) => {
+      const [path = '', method = '', address = '', origin = '', status = ''] = line.split(' ');
+      return status !== expected(path, method, address, origin);
+    });
+    expect(wrong).toEqual([]);
+    expect(lines).toHaveLength(14 * 4 * (permitted ? 4 : 2) * 2);
+    const each = permitted ? local : ['127.0.0.1', '127.8.8.8'];
+    const asked = ['quit-requested', 'drain-requested', 'restart-requested', 'level-requested'];
+    expect(events).toBe(`EVENTS ${asked.flatMap((event) => each.map(() => event)).join(' ')}`);
+  });
+});

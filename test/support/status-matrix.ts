@@ -1,0 +1,43 @@
+import { request as httpRequest } from 'node:http';
+import { of } from 'rxjs';
+import { routes } from '../../src/status/routes.ts';
+import { statusServer } from '../../src/status/status-server.ts';
+import { statusParts } from './status-parts.ts';
+
+/**
+ * Asks every endpoint by every method from every address given as an argument, without an origin and with a foreign one, and prints what came of it: `PATH METHOD ADDRESS
+ * ORIGIN STATUS`, a line each; then `EVENTS` and what the agent was asked to do. A program of its own, so that it can run in a network namespace.
+ */
+const addresses = process.argv.slice(2);
+const paths = [
+  '/healthz/ready', '/healthz/live', '/healthz/startup', '/app-health/a/livez', '/stats/prometheus', '/version',
+  '/quitquitquit', '/drain', '/restart', '/logging?level=info',
+  '/debug/epochs', '/debug/config', '/debug/pprof/profile?seconds=0.01', '/debug/pprof/heap',
+]; // prettier-ignore
+const port = 15_020;
+
+const events: string[] = [];
+const admin = { ...statusParts().admin, request: () => of({ ok: true as const, value: { status: 200, body: '' } }) };
+const quick = { ...statusParts({ admin }), admin: { ...admin, open: () => of() } };
+const serving = statusServer(port, routes(quick)).subscribe({
+  next: ({ type }) => events.push(type),
+  error: (error: unknown) => events.push(String(error)),
+});
+
+const ask = (host: string, method: string, path: string, origin: string) =>
+  new Promise<number>((done, fail) => {
+    const headers = { ...(origin === '-' ? {} : { origin }), 'x-prometheus-scrape-timeout-seconds': '0.1' };
+    const asked = httpRequest({ host, port, method, path, headers, agent: false, localAddress: host }, (response) => {
+      response.resume().on('end', () => done(response.statusCode ?? 0));
+    });
+    asked.on('error', fail).end();
+  });
+
+while (events.length === 0) await new Promise((done) => setTimeout(done, 10));
+for (const path of paths)
+  for (const method of ['GET', 'POST', 'PUT', 'HEAD'])
+    for (const address of addresses)
+      for (const origin of ['-', 'https://evil.example'])
+        console.log(path.replace(/\?.*/, ''), method, address, origin, await ask(address, method, path, origin));
+console.log('EVENTS', events.slice(1).join(' '));
+serving.unsubscribe();

@@ -1,0 +1,168 @@
+import { request as httpRequest, Server } from 'node:http';
+import { of, type Subscription } from 'rxjs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { initialState } from '../../src/agent/initial-state.ts';
+import { epochsNow } from '../../src/status/epochs-now.ts';
+import { routes } from '../../src/status/routes.ts';
+import type { StatusEvent } from '../../src/status/status-event.ts';
+import type { StatusParts } from '../../src/status/status-parts.ts';
+import { statusServer } from '../../src/status/status-server.ts';
+import { unstarted } from '../../src/status/unstarted.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { statusParts } from '../support/status-parts.ts';
+
+const within = 10_000;
+
+describe('the status port', () => {
+  let serving: Subscription | undefined;
+  afterEach(() => serving?.unsubscribe());
+
+  async function serve(changes: Partial<StatusParts> = {}): Promise<{ port: number; events: StatusEvent[] }> {
+    const [port = 0] = await freePorts(1);
+    const events: StatusEvent[] = [];
+    serving = statusServer(port, routes(statusParts(changes))).subscribe({
+      next: (event) => events.push(event),
+      error: expect.unreachable,
+    });
+    await eventually(() => events.length > 0, { within });
+    return { port, events };
+  }
+  const ask = (port: number, method: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
+    new Promise<{ status: number; body: string }>((done, fail) => {
+      const asked = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+        response.on('end', () => done({ status: response.statusCode ?? 0, body }));
+      });
+      asked.on('error', fail).end();
+    });
+
+  it.each([
+    ['Envoy does not answer', 'envoy-does-not-answer'],
+    ['server is not live, current state is: INITIALIZING', 'server-is-not-live'],
+    ['config not received from Pilot (is Pilot running?): cds updates: 0 successful', 'config-not-received-from-pilot'],
+    ['failed to get readiness stats: 503', 'failed-to-get-readiness-stats'],
+  ])('names the reason, as JSON for who wants it: %s', async (reason, name) => {
+    const { port } = await serve({ unready$: of(reason) });
+    const { status, body } = await ask(port, 'GET', '/healthz/ready', { accept: 'application/json' });
+    expect([status, JSON.parse(body)]).toEqual([503, { ok: false, pending: [{ name, reason }] }]);
+  });
+
+  it('says of liveness and of the start what is said to it', async () => {
+    const { port } = await serve({ unlive$: of('Envoy hangs'), unstarted$: of('Envoy is starting') });
+    expect(await ask(port, 'GET', '/healthz/live')).toEqual({ status: 503, body: 'Envoy hangs\n' });
+    expect(await ask(port, 'GET', '/healthz/startup')).toEqual({ status: 503, body: 'Envoy is starting\n' });
+    expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
+  });
+
+  it.each([
+    { served: false, reason: 'draining', expected: 'draining' },
+    { served: false, reason: undefined, expected: 'Envoy is starting' },
+    { served: true, reason: 'draining', expected: undefined },
+  ])('counts the start as over once an Envoy has been LIVE: $served', ({ served, reason, expected }) => {
+    const reasons: unknown[] = [];
+    unstarted(of({ ...initialState, served }), of(reason)).forEach((value) => reasons.push(value)).catch(expect.unreachable); // prettier-ignore
+    expect(reasons).toEqual([expected]);
+  });
+
+  it.each([
+    ['/quitquitquit', { type: 'quit-requested' }],
+    ['/drain', { type: 'drain-requested' }],
+    ['/restart', { type: 'restart-requested' }],
+  ])('passes on %s', async (path, event) => {
+    const { port, events } = await serve();
+    expect(await ask(port, 'POST', path)).toEqual({ status: 200, body: 'OK\n' });
+    expect(events).toEqual([{ type: 'listening' }, event]);
+  });
+
+  it.each([
+    { query: 'level=debug', status: 200, asked: ['POST /logging?level=debug'], level: 'debug' },
+    { query: 'level=WARN', status: 200, asked: ['POST /logging?level=warning'], level: 'warn' },
+    { query: 'level=critical', status: 200, asked: ['POST /logging?level=critical'], level: 'fatal' },
+    { query: 'paths=http:debug,rbac:info', status: 200, asked: ['POST /logging?paths=http%3Adebug%2Crbac%3Ainfo'], level: undefined },
+    { query: 'level=toString', status: 400, asked: [], level: undefined },
+    { query: 'level=info&paths=a:info', status: 400, asked: [], level: undefined },
+    { query: '', status: 400, asked: [], level: undefined },
+  ])('changes log levels: $query', async ({ query, status, asked, level }) => {
+    const questions: string[] = [];
+    const admin: StatusParts['admin'] = {
+      ...statusParts().admin,
+      request(method, path) {
+        questions.push(`${method} ${path}`);
+        return of({ ok: true, value: { status: 200, body: 'active loggers:\n' } });
+      },
+    };
+    const { port, events } = await serve({ admin });
+    expect((await ask(port, 'POST', `/logging?${query}`)).status).toBe(status);
+    expect(questions).toEqual(asked);
+    expect(events.slice(1)).toEqual(level === undefined ? [] : [{ type: 'level-requested', level }]);
+  });
+
+  it('says so where the level has reached the agent, but not Envoy', async () => {
+    const { port } = await serve({ admin: { ...statusParts().admin, request: () => of({ ok: false, error: new Error('ECONNREFUSED') }) } });
+    expect(await ask(port, 'POST', '/logging?level=info')).toEqual({
+      status: 502,
+      body: 'the agent has the new level, but Envoy does not answer\n',
+    });
+  });
+
+  it('has the epochs, the configuration and the version as JSON', async () => {
+    const { port } = await serve({ epochs$: of(epochsNow(initialState)), config: { a: 1 }, version: { version: '1' } });
+    expect(JSON.parse((await ask(port, 'GET', '/debug/epochs')).body)).toMatchObject({ phase: 'running', epochs: [] });
+    expect(JSON.parse((await ask(port, 'GET', '/debug/config')).body)).toEqual({ a: 1 });
+    expect(JSON.parse((await ask(port, 'GET', '/version')).body)).toEqual({ version: '1' });
+  });
+
+  it('is not for a name of another site that leads to this machine', async () => {
+    const { port } = await serve();
+    expect((await ask(port, 'GET', '/debug/config', { host: 'evil.example:15020' })).status).toBe(403);
+    for (const host of ['localhost:15020', '127.0.0.1', '[::1]:15020'])
+      expect((await ask(port, 'GET', '/debug/config', { host })).status).toBe(200);
+  });
+
+  it('lets one look into the program at a time', async () => {
+    const { port } = await serve();
+    const first = ask(port, 'GET', '/debug/pprof/profile?seconds=0.5');
+    await eventually(async () => (await ask(port, 'GET', '/debug/pprof/profile?seconds=0.5')).status === 409, { within });
+    expect((await first).status).toBe(200);
+  });
+
+  it('answers 500 where an answer cannot be made, says so, and goes on', async () => {
+    const { port, events } = await serve({ admin: { ...statusParts().admin, request: () => { throw new Error('a bug'); } } }); // prettier-ignore
+    expect((await ask(port, 'POST', '/logging?level=info')).status).toBe(500);
+    expect(events.at(-1)).toEqual({ type: 'request-failed', path: '/logging', reason: 'a bug' });
+    expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
+  });
+
+  it.each([
+    { what: 'fails', harm: (server: Server) => server.emit('error', new Error('EMFILE')), reason: 'EMFILE' },
+    { what: 'is closed', harm: (server: Server) => server.close(), reason: 'it was closed' },
+  ])('is started again where it $what', async ({ harm, reason }) => {
+    const { port, events } = await serve();
+    const handles = (process as unknown as { _getActiveHandles(): unknown[] })._getActiveHandles();
+    const server = handles.find(
+      (handle): handle is Server => handle instanceof Server && (handle.address() as { port: number }).port === port,
+    );
+    if (server === undefined) throw new Error('no server');
+    harm(server);
+    server.closeAllConnections();
+    await eventually(() => events.length >= 3, { within });
+    expect(events).toEqual([{ type: 'listening' }, { type: 'broken', reason }, { type: 'listening' }]);
+    expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
+  });
+
+  it('makes room for a new connection by the oldest that asks nothing', async () => {
+    const { port } = await serve();
+    const { connect } = await import('node:net');
+    const sockets = Array.from({ length: 600 }, () => connect(port, '127.0.0.1').on('error', () => undefined).resume()); // prettier-ignore
+    try {
+      await eventually(() => sockets.every((socket) => !socket.connecting), { within });
+      expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
+      await eventually(() => sockets.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length >= 88, { within: 3_000 });
+      expect(sockets.at(-1)?.destroyed).toBe(false);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+  });
+});
