@@ -28,7 +28,7 @@ const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, 
 /**
  * A row, or undefined if it is none. An exemplar that does not hold to its rules is left out. Pure.
  *
- * Read sign by sign: a scrape has thousands of rows, and expressions take three times as long.
+ * Read sign by sign: a scrape has thousands of rows, and each expression that captures makes an array for each of them.
  */
 export function parseSample(line: string): Sample | undefined {
   let at = nameEnd(line, 0, true);

@@ -112,7 +112,7 @@ describe('statusServer', () => {
     },
   );
 
-  it('passes on each request to quit, as an event, by POST from this machine', async () => {
+  it('G25 passes on each request to quit, as an event, by POST from this machine', async () => {
     await serve();
     expect(await ask('POST', '/quitquitquit')).toMatchObject({ status: 200, body: 'OK\n' });
     expect(await ask('POST', '/quitquitquit', { 'sec-fetch-site': 'none' })).toMatchObject({ status: 200 });
