@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { adminClient } from '../admin/admin-client.ts';
 import type { AgentEvent, Outcome } from '../agent/model.ts';
 import { narrate } from '../agent/narrate.ts';
-import { appProbes } from '../config/app-probes.ts';
+import type { AppProbes } from '../config/app-probes.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import { metricsTargets } from '../config/metrics-targets.ts';
@@ -46,7 +46,8 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const { env, pid } = process;
   const { config, warnings, logging } = await effectiveConfig(given, leftover, logFlags);
   const { customConfigFile, configPath, node, role } = config;
-  const probes = appProbes(env['ISTIO_KUBE_APP_PROBERS'] ?? '{}');
+  const probers = env['ISTIO_KUBE_APP_PROBERS'] ?? '';
+  const probes: AppProbes = probers === '' ? { ok: true, probes: new Map() } : (await import('../config/app-probes.ts')).appProbes(probers);
   if (!probes.ok) throw new Fatal(`ISTIO_KUBE_APP_PROBERS: ${probes.reason}`, exitCodes.config);
   const metrics = metricsTargets(
     {
