@@ -55,9 +55,14 @@ export async function* mergeExposition({ format, sources, report, own }: Merge):
     waiting += rewriter?.end() ?? '';
     report(source, { fault, dropped: rewriter?.dropped() ?? 0 });
   }
+  const lines = printFamilies(await own()); // of names that nobody else may have
+  if (format === 'text') {
+    yield `${waiting}${lines.join('\n')}\n`;
+    return;
+  }
   const rewriter = expositionRewriter('text', format, taken, () => true);
-  for (const line of printFamilies(await own())) waiting += rewriter.line(line);
-  yield waiting + rewriter.end() + (format === 'openmetrics' ? '# EOF\n' : '');
+  for (const line of lines) waiting += rewriter.line(line);
+  yield `${waiting}${rewriter.end()}# EOF\n`;
 }
 
 /** A source that says nothing, or something odd, of its format is taken at its rows: those that are none are left out. */

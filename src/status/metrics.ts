@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import { asyncScheduler, firstValueFrom, Observable, type SchedulerLike, timer } from 'rxjs';
@@ -77,28 +76,30 @@ export function metrics(
       if (compression !== undefined) response.setHeader('content-encoding', compression.name);
       const sink: Writable = compression?.create() ?? response;
       if (sink !== response) sink.pipe(response);
-      const over = new AbortController();
-      subscriber.add(() => {
-        over.abort();
-        sink.destroy();
-      });
+      subscriber.add(() => sink.destroy());
       const own = async () => [...counts.families(), ...(await firstValueFrom(families$, { defaultValue: [] }))];
-      write(mergeExposition({ format, sources: opened, report: counts.report, own }), sink, over.signal).then(
+      write(mergeExposition({ format, sources: opened, report: counts.report, own }), sink).then(
         () => response.once('close', () => subscriber.complete()),
-        (error: unknown) => {
-          if (over.signal.aborted) subscriber.complete();
-          else fail(error);
-        },
+        fail,
       );
     });
 }
 
-async function write(pieces: AsyncIterable<string>, sink: Writable, signal: AbortSignal): Promise<void> {
+/** The last piece goes with the end, so that an answer of one piece is one piece on the way too. */
+async function write(pieces: AsyncIterable<string>, sink: Writable): Promise<void> {
+  let last = '';
   for await (const piece of pieces) {
-    if (!sink.write(piece)) await once(sink, 'drain', { signal });
-    if (signal.aborted) return;
+    if (last !== '' && !sink.write(last)) await drained(sink);
+    if (sink.destroyed) return;
+    last = piece;
   }
-  sink.end();
+  sink.end(last);
+}
+
+function drained(sink: Writable): Promise<void> {
+  return new Promise((done) => {
+    sink.once('drain', done).once('close', done);
+  });
 }
 
 function timeoutOf(header: string | readonly string[] | undefined): number {

@@ -27,7 +27,9 @@ export function openSource(source: MetricsSource, headers: OutgoingHttpHeaders, 
         resolve(message);
       },
       error: () => reject(new ScrapeFault('unreachable')),
-      complete: () => reject(new ScrapeFault('unreachable')), // without effect where it has answered
+      complete: () => {
+        if (stage === 'asked') reject(new ScrapeFault('unreachable'));
+      },
     });
     life.add(asked);
     abandon = () => {

@@ -2,11 +2,15 @@ import type { MetricFamily } from './metric-family.ts';
 
 /** Families as lines of the text format, without line ends. */
 export function printFamilies(families: readonly MetricFamily[]): readonly string[] {
-  return families.flatMap(({ name, type, help, samples }) => [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} ${type}`,
-    ...samples.map(({ labels = {}, value }) => `${name}${printLabels(labels)} ${value}`),
-  ]);
+  return families.flatMap(({ name, type, help, samples }) =>
+    samples.length === 0
+      ? []
+      : [
+          `# HELP ${name} ${help}`,
+          `# TYPE ${name} ${type}`,
+          ...samples.map(({ labels = {}, value }) => `${name}${printLabels(labels)} ${value}`),
+        ],
+  );
 }
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
