@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import * as zlib from 'node:zlib';
 import { ScrapeFault } from './scrape-fault.ts';
 
 /** What is read of one source, in bytes after decompression. */
 const largestBody = 10 << 20;
+/** What Node has since 22.15. */
+const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () => Transform };
 /** In characters. A row that is longer is left out. */
 const longestLine = 64 << 10;
 
@@ -49,8 +51,8 @@ function withoutReturn(line: string): string {
 function decompressed(answer: IncomingMessage): Readable {
   const encoding = answer.headers['content-encoding'] ?? 'identity';
   if (encoding === 'identity') return answer;
-  if (encoding !== 'gzip') throw new ScrapeFault('encoding');
-  const gunzip = zlib.createGunzip();
-  pipeline(answer, gunzip, () => undefined); // what fails on the way ends the reading of gunzip
-  return gunzip;
+  const plain = encoding === 'gzip' ? zlib.createGunzip() : encoding === 'zstd' ? createZstdDecompress?.() : undefined;
+  if (plain === undefined) throw new ScrapeFault('encoding');
+  pipeline(answer, plain, () => undefined); // what fails on the way ends the reading
+  return plain;
 }

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import * as zlib from 'node:zlib';
 import { of, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openAnswer } from '../../src/admin/open-answer.ts';
@@ -18,6 +18,10 @@ import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { statusParts } from '../support/status-parts.ts';
 import { strictExposition } from '../support/strict-exposition.ts';
+
+const { gunzipSync, gzipSync } = zlib;
+/** What Node has since 22.15. */
+const { zstdCompressSync } = zlib as { readonly zstdCompressSync?: (text: string) => Buffer };
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -137,6 +141,7 @@ describe('/stats/prometheus', () => {
     },
     { what: 'a family that Envoy has too', app: says('# TYPE shared gauge\nshared{app="1"} 2\nfine 1\n'), has: ['fine'] },
     { what: 'gzip', app: says(gzipSync('app 1\n'), { 'content-encoding': 'gzip' }), has: ['app'] },
+    { what: 'zstd, where Node has it', app: says(zstdCompressSync?.('app 1\n') ?? '', { 'content-encoding': 'zstd' }), ...(zstdCompressSync === undefined ? { has: [], fault: 'encoding' } : { has: ['app'] }) }, // prettier-ignore
     { what: 'gzip that is none', app: says('app 1\n', { 'content-encoding': 'gzip' }), has: [], fault: 'cut_off' },
     { what: 'an encoding that nobody asked for', app: says('app 1\n', { 'content-encoding': 'br' }), has: [], fault: 'encoding' },
     { what: 'a wrong content type', app: says('app 1\n', { 'content-type': 'text/html' }), has: ['app'] },
@@ -195,6 +200,8 @@ describe('/stats/prometheus', () => {
     const answer = await scrape(port, { 'accept-encoding': 'gzip, deflate' });
     expect(answer.headers['content-encoding']).toBe('gzip');
     expect(strictExposition(gunzipSync(answer.body).toString(), 'text').get('app_rows')?.rows).toHaveLength(20_000);
+    const other = await scrape(port, { 'accept-encoding': 'zstd' });
+    expect(other.headers['content-encoding']).toBe(zstdCompressSync === undefined ? undefined : 'zstd');
     expect((await scrape(port, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding']).toBeUndefined();
   });
 
