@@ -88,7 +88,7 @@ describe('README.md', () => {
   it('has the defaults of variables as they are', () => {
     const defaults = new Map(tables('README.md', 'Environment').map(([name, standard]) => [code(name), code(standard)]));
     const given = Object.fromEntries([...defaults].filter(([, standard]) => standard !== ''));
-    expect(Object.keys(given)).toHaveLength(16);
+    expect(Object.keys(given)).toHaveLength(17);
     const config = (env: NodeJS.ProcessEnv) => {
       const result = resolved(env);
       return { ...(result.ok && result.config), awaited: 'what a variable names' };

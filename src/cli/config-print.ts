@@ -3,6 +3,7 @@ import type { GivenLogFlags } from '../config/log-options.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Fatal } from './fatal.ts';
+import { type PresentedConfig, presentConfig } from './present-config.ts';
 
 export interface ConfigPrintOptions extends GivenLogFlags {
   /** `table`, `json` or `yaml`. */
@@ -18,34 +19,14 @@ export async function configPrint(
   if (!['table', 'json', 'yaml'].includes(output)) throw new Fatal("--output must be 'table', 'json' or 'yaml'", exitCodes.usage);
   const { config, sources, warnings } = await effectiveConfig(given, leftover, logFlags);
   for (const warning of warnings) console.error(`pilot-agent: ${warning}`);
-  const shown = JSON.parse(JSON.stringify(config, presentable)) as Readonly<Record<string, unknown>>;
-  const rows = Object.entries(sources).map(([name, source]): Row => ({ name, value: shown[name] ?? null, source }));
-  console.log(output === 'table' ? table(rows) : await document(rows, output));
+  const shown = presentConfig({ config, sources });
+  if (output === 'yaml') console.log((await import('yaml')).stringify(shown).trimEnd());
+  else console.log(output === 'json' ? JSON.stringify(shown, undefined, 2) : table(shown));
 }
 
-interface Row {
-  readonly name: string;
-  readonly value: unknown;
-  readonly source: string;
-}
-
-/** A value as PROXY_CONFIG has it: times with their unit, and nothing where there is a secret. */
-function presentable(name: string, value: unknown): unknown {
-  if (typeof value === 'number' && isTime(name)) return `${value / 1000}s`;
-  return typeof value === 'string' && value !== '' && isSecret(name) ? '***' : value;
-}
-
-function isTime(name: string): boolean {
-  return /Duration$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|time|interval)$/.test(name);
-}
-
-/** Of the agent's own fields that is the token of LightStep; `proxyMetadata` may have others. */
-function isSecret(name: string): boolean {
-  return /(?:token|secret|password|credential|(?:api|access)_?key)s?$/i.test(name);
-}
-
-function table(rows: readonly Row[]): string {
-  const cells = [['NAME', 'VALUE', 'SOURCE'], ...rows.map(({ name, value, source }) => [name, cell(value), source])];
+function table(shown: PresentedConfig): string {
+  const rows = Object.entries(shown).map(([name, { value, source }]) => [name, cell(value), source]);
+  const cells = [['NAME', 'VALUE', 'SOURCE'], ...rows];
   // A long value pushes its own source aside, not all of them.
   const [names, values] = [0, 1].map((column) => Math.min(48, Math.max(...cells.map((row) => row[column]?.length ?? 0))));
   return cells
@@ -56,10 +37,4 @@ function table(rows: readonly Row[]): string {
 function cell(value: unknown): string {
   if (value === null || value === '') return '-';
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-async function document(rows: readonly Row[], output: string): Promise<string> {
-  const content = Object.fromEntries(rows.map(({ name, value, source }) => [name, { value, source }]));
-  if (output === 'json') return JSON.stringify(content, undefined, 2);
-  return (await import('yaml')).stringify(content).trimEnd();
 }

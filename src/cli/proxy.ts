@@ -1,13 +1,12 @@
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
+import { defer } from 'rxjs';
 import { adminClient } from '../admin/admin-client.ts';
 import type { AgentEvent, Outcome } from '../agent/model.ts';
 import { narrate } from '../agent/narrate.ts';
-import type { AppProbes } from '../config/app-probes.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
-import { metricsTargets } from '../config/metrics-targets.ts';
 import { cacheDir } from '../envoy/cache-dir.ts';
 import { findEnvoy } from '../envoy/find-envoy.ts';
 import { findExecutable } from '../envoy/find-executable.ts';
@@ -30,6 +29,7 @@ import { prepareFolder } from './prepare-folder.ts';
 import { readShape } from './read-shape.ts';
 import { runAgent } from './run-agent.ts';
 import { shapeSource } from './shape-source.ts';
+import { statusConfig } from './status-config.ts';
 import { version } from './version.ts';
 
 /** Events on the way to the first Envoy, which is not to wait for the log. */
@@ -44,22 +44,9 @@ const beforeSpawn: readonly AgentEvent['type'][] = ['config-changed', 'turn-gran
  */
 export async function proxy(given: GivenFlags, leftover: readonly string[], logFlags: GivenLogFlags): Promise<void> {
   const { env, pid } = process;
-  const { config, warnings, logging } = await effectiveConfig(given, leftover, logFlags);
+  const { config, sources, warnings, logging } = await effectiveConfig(given, leftover, logFlags);
   const { customConfigFile, configPath, node, role } = config;
-  const probers = env['ISTIO_KUBE_APP_PROBERS'] ?? '';
-  const probes: AppProbes = probers === '' ? { ok: true, probes: new Map() } : (await import('../config/app-probes.ts')).appProbes(probers);
-  if (!probes.ok) throw new Fatal(`ISTIO_KUBE_APP_PROBERS: ${probes.reason}`, exitCodes.config);
-  const metrics = metricsTargets(
-    {
-      ...(role === 'sidecar' && { ISTIO_PROMETHEUS_ANNOTATIONS: env['ISTIO_PROMETHEUS_ANNOTATIONS'] ?? '' }),
-      PILOT_AGENT_METRICS_TARGETS: env['PILOT_AGENT_METRICS_TARGETS'] ?? '',
-    },
-    new Map([
-      [config.statusPort, 'the status port'],
-      [config.proxyAdminPort, "Envoy's admin port"],
-    ]),
-  );
-  if (!metrics.ok) throw new Fatal(`${metrics.place}: ${metrics.reason}`, exitCodes.config);
+  const { probes, targets } = await statusConfig(config, env);
   const found = findEnvoy({ binaryPath: config.binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
   if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
   if (customConfigFile !== '') attempt(() => readable(customConfigFile), `--customConfigFile ${customConfigFile} cannot be read`);
@@ -76,7 +63,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const addressFile = `${folder}/envoy-admin-address`;
   const admin = adminClient(addressFile, config.proxyAdminPort);
   const shape = shapeSource({
-    initial: config,
+    initial: { config, sources },
     reread: () => effectiveConfig(given, leftover),
     platform$: platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' }),
     env,
@@ -112,7 +99,12 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     terminal: isatty(1),
     tell: (line) => tell({ component: 'watcher', ...line }),
     setLevel: (level) => log.level(level),
-    status: { probes: probes.probes, targets: metrics.targets, config, version: { version, node: process.version } },
+    status: {
+      probes,
+      targets,
+      config$: defer(async () => (await import('./present-config.ts')).presentConfig(shape.known())),
+      version: { version, node: process.version },
+    },
   });
 
   const outcome = await new Promise<Outcome | undefined>((done, fail) => {

@@ -10,31 +10,19 @@ import {
   type Observable,
   of,
   share,
-  shareReplay,
   switchMap,
   take,
   takeWhile,
   tap,
   throttleTime,
 } from 'rxjs';
-import type { AdminClient } from '../admin/admin-client.ts';
 import { agent, type AgentTransition } from '../agent/agent.ts';
 import { initialState } from '../agent/initial-state.ts';
 import type { Proxy } from '../agent/ports.ts';
 import { fixedTiming } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/resolve-config.ts';
-import type { LogLine } from '../log/log-line.ts';
 import { ofType } from '../operators/of-type.ts';
-import { epochsNow } from '../status/epochs-now.ts';
-import { processFamilies } from '../status/process-families.ts';
-import { routes } from '../status/routes.ts';
-import { stateFamilies } from '../status/state-families.ts';
-import type { LogLevel, StatusEvent } from '../status/status-event.ts';
-import type { StatusParts } from '../status/status-parts.ts';
-import { statusServer } from '../status/status-server.ts';
-import { unlive } from '../status/unlive.ts';
-import { unready } from '../status/unready.ts';
-import { unstarted } from '../status/unstarted.ts';
+import type { StatusEvent } from '../status/status-event.ts';
 import { composeSources } from '../streams/compose-sources.ts';
 import { configHash } from '../streams/config-hash.ts';
 import type { ConfigSource } from '../streams/config-source.ts';
@@ -43,19 +31,14 @@ import { signals } from '../streams/signals.ts';
 import { waitForFiles } from '../streams/wait-for-files.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Fatal } from './fatal.ts';
+import { serveStatus, type StatusOptions } from './serve-status.ts';
 
-export interface Parts {
+export interface Parts extends StatusOptions {
   readonly proxy: Proxy;
-  readonly admin: AdminClient;
   /** What Envoy is started from besides certificates and a custom configuration. */
   readonly shape: ConfigSource;
   /** Somebody sits before it: SIGHUP then means that the terminal is gone. */
   readonly terminal: boolean;
-  /** Takes what the watcher and the status server have to tell. */
-  readonly tell: (line: LogLine) => void;
-  /** Changes the level of the agent's own log. */
-  readonly setLevel: (level: LogLevel) => void;
-  readonly status: Pick<StatusParts, 'probes' | 'targets' | 'config' | 'version'>;
 }
 
 /**
@@ -98,25 +81,7 @@ export function runAgent(
     }),
   );
   const listening$ = of<StatusEvent>({ type: 'listening' });
-  const unready$ = unready(state$, admin);
-  const unlive$ = unlive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
-  const parts: StatusParts = {
-    ...status,
-    admin,
-    unready$,
-    unlive$,
-    unstarted$: unstarted(state$, unready$),
-    families$: state$.pipe(map((state) => [...stateFamilies(state), ...processFamilies()])),
-    epochs$: state$.pipe(map(epochsNow)),
-  };
-  const status$ = (config.statusPort === 0 ? listening$ : statusServer(config.statusPort, routes(parts))).pipe(
-    tap((event) => {
-      if (event.type === 'broken') tell({ level: 'error', msg: 'the status server broke, and is started again', component: 'status', reason: event.reason }); // prettier-ignore
-      if (event.type === 'request-failed') tell({ level: 'error', msg: 'a request could not be answered', component: 'status', path: event.path, reason: event.reason }); // prettier-ignore
-      if (event.type === 'level-requested') setLevel(event.level);
-    }),
-    share(),
-  );
+  const status$ = (config.statusPort === 0 ? listening$ : serveStatus(config, state$, { admin, tell, setLevel, status })).pipe(share());
   const quit$ = status$.pipe(
     ofType('quit-requested'),
     map(() => '/quitquitquit'),
@@ -147,7 +112,7 @@ export function runAgent(
     take(1), // a server that breaks later and listens again is no new life
     switchMap((event) => {
       if (event.type === 'failed') throw new Fatal(`--statusPort ${config.statusPort}: ${event.reason}`, exitCodes.unavailable);
-      return merge(life$, unlive$.pipe(ignoreElements())); // which counts from when Envoy fell silent, not from the first probe
+      return life$;
     }),
     tap(({ state }) => state$.next(state)),
     takeWhile(({ state }) => state.phase !== 'stopped', true),

@@ -14,9 +14,12 @@ import { makeConfig } from './make-config.ts';
 import { annotationsFile, labelsFile } from './read-downward.ts';
 import { readShape } from './read-shape.ts';
 
+/** A configuration, and where its values are from. */
+type KnownConfig = Pick<EffectiveConfig, 'config' | 'sources'>;
+
 export interface ShapeOptions {
   /** As the agent was started with it: what only a new agent can honour stays as it is here. */
-  readonly initial: AgentConfig;
+  readonly initial: KnownConfig;
   /** Resolves the configuration as it is now; rejects with a {@link Fatal} that says what is wrong with it. */
   readonly reread: () => Promise<EffectiveConfig>;
   readonly platform$: Observable<Platform>;
@@ -28,6 +31,8 @@ export interface ShapeOptions {
 export interface ShapeSource extends ConfigSource {
   /** What was read last. */
   latest(): EpochConfig;
+  /** The configuration that it was made of. One with mistakes leaves it as it was. */
+  known(): KnownConfig;
 }
 
 /** What a running agent keeps: its own ports, folders and times, and the arguments of its Envoys. */
@@ -53,16 +58,19 @@ export function shapeSource({ initial, reread, platform$, env, tell }: ShapeOpti
   const platforms$ = platform$.pipe(share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: false }));
   const told = new Set<string>();
   let latest: EpochConfig = { kind: 'refused', reason: 'nothing has been read yet' };
+  let known = initial;
 
   const warn = (warning: string): void => {
     if (told.has(warning)) return;
     told.add(warning);
     tell({ level: 'warn', msg: 'configuration warning', warning });
   };
-  const keep = (config: AgentConfig): AgentConfig => {
-    const changed = kept.filter((field) => config[field] !== initial[field]);
+  const keep = ({ config, sources }: KnownConfig): AgentConfig => {
+    const changed = kept.filter((field) => config[field] !== initial.config[field]);
     if (changed.length > 0) warn(`${changed.join(', ')}: changed, which only a new agent can honour`);
-    return { ...config, ...Object.fromEntries(kept.map((field) => [field, initial[field]])) };
+    const old = <T extends object>(fields: T) => Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));
+    known = { config: { ...config, ...old(initial.config) }, sources: { ...sources, ...old(initial.sources) } };
+    return known.config;
   };
   function withAddress(config: AgentConfig): Observable<AgentConfig> {
     if (config.statsdUdpAddress === '' || config.customConfigFile !== '') return of(config);
@@ -85,12 +93,13 @@ export function shapeSource({ initial, reread, platform$, env, tell }: ShapeOpti
     );
   }
 
-  const files = [initial.meshConfig, initial.bootstrapOverride, initial.proxyBootstrapTemplatePath, labelsFile, annotationsFile];
+  const { meshConfig, bootstrapOverride, proxyBootstrapTemplatePath } = initial.config;
+  const files = [meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, labelsFile, annotationsFile];
   const watched = files.filter((file) => file !== '').map((file) => resolve(file));
   return {
     changes$: merge(watchFiles(watched), platforms$.pipe(skip(1), map((): SourceChange => ({ type: 'changed', path: 'metadata server' })))), // prettier-ignore
     hash$: defer(() => from(reread())).pipe(
-      switchMap(({ config }) => withAddress(keep(config))),
+      switchMap((read) => withAddress(keep(read))),
       switchMap(made),
       catchError((error: unknown) => {
         if (error instanceof Fatal) return of<EpochConfig>({ kind: 'refused', reason: error.message });
@@ -100,5 +109,6 @@ export function shapeSource({ initial, reread, platform$, env, tell }: ShapeOpti
       map((config) => createHash('sha256').update(JSON.stringify(config)).digest('hex')),
     ),
     latest: () => latest,
+    known: () => known,
   };
 }

@@ -19,6 +19,8 @@ export interface AgentEnvironment {
   /** Ports of Envoy's listeners for Prometheus and for the readiness probe. */
   readonly prometheusPort: number;
   readonly healthPort: number;
+  /** How long Envoy may think over whether it is ready. In ms. */
+  readonly readinessTimeout: number;
 }
 
 export interface ReadEnvironment {
@@ -44,6 +46,7 @@ const variables = {
   bootstrapOverride: 'ISTIO_BOOTSTRAP_OVERRIDE',
   prometheusPort: 'ENVOY_PROMETHEUS_PORT',
   healthPort: 'ENVOY_STATUS_PORT',
+  readinessTimeout: 'ENVOY_READINESS_CHECK_TIMEOUT',
 } as const satisfies Record<keyof AgentEnvironment, string>;
 
 const tlsVariables = { chain: 'CERT_CHAIN', key: 'KEY', root: 'ROOT_CERT' } as const;
@@ -75,6 +78,7 @@ export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
     bootstrapOverride: said('bootstrapOverride', value.text) ?? '',
     prometheusPort: said('prometheusPort', value.port) ?? 15_090,
     healthPort: said('healthPort', value.port) ?? 15_021,
+    readinessTimeout: said('readinessTimeout', value.duration) ?? 1_000,
   };
 
   const tlsSources: string[] = [];

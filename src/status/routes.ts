@@ -25,7 +25,7 @@ export function routes(parts: StatusParts): (path: string) => Handler {
     ['/restart', order({ type: 'restart-requested' })],
     ['/logging', logging(parts.admin)],
     ['/debug/epochs', tell(parts.epochs$, insideGuard)],
-    ['/debug/config', tell(of(parts.config), insideGuard)],
+    ['/debug/config', tell(parts.config$, insideGuard)],
     ['/debug/pprof/profile', guarded(lazily(async () => (await import('./inspect.ts')).inspect('cpu')))],
     ['/debug/pprof/heap', guarded(lazily(async () => (await import('./inspect.ts')).inspect('heap')))],
     ['/version', tell(of(parts.version), () => undefined)],

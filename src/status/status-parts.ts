@@ -17,8 +17,8 @@ export interface StatusParts {
   readonly families$: Observable<readonly MetricFamily[]>;
   /** What became of the epochs, as JSON. */
   readonly epochs$: Observable<unknown>;
-  /** The configuration, without secrets, as JSON. */
-  readonly config: unknown;
+  /** The configuration, without secrets, as JSON can have it. */
+  readonly config$: Observable<unknown>;
   /** Version numbers, by name. */
   readonly version: unknown;
 }

@@ -34,7 +34,7 @@ interface Look {
 
 /**
  * Emits once why the agent is not ready, or undefined if it is, and completes. Cold: each subscription looks at `state$`, which has a value
- * at once, and then at Envoy. Never errors.
+ * at once, and then at Envoy, which has `patience` ms to answer. Never errors.
  *
  * Probes at the same time share one question to Envoy. That it is ready counts for 100 ms, and no longer; the agent's own state is looked at each
  * time, and nothing is latched. While a child comes up its parent serves, and can not be asked: it counts as what it was, LIVE.
@@ -42,9 +42,10 @@ interface Look {
 export function unready(
   state$: Observable<AgentState>,
   admin: Pick<AdminClient, 'request'>,
+  patience?: number,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<string | undefined> {
-  const envoy = shared(admin, scheduler);
+  const envoy = shared(admin, patience, scheduler);
   const look$ = state$.pipe(
     take(1),
     switchMap((state) => {
@@ -67,7 +68,7 @@ export function unready(
 }
 
 /** Looks at Envoy, once for all who ask while the question is under way, and while it is known since a moment that Envoy is ready. Another epoch is another question. */
-function shared(admin: Pick<AdminClient, 'request'>, scheduler: SchedulerLike) {
+function shared(admin: Pick<AdminClient, 'request'>, patience: number | undefined, scheduler: SchedulerLike) {
   let asked: string | undefined;
   let readyUntil = 0;
   let asking$: Observable<Look> | undefined;
@@ -77,7 +78,7 @@ function shared(admin: Pick<AdminClient, 'request'>, scheduler: SchedulerLike) {
       if (asking$ !== undefined && asked === about)
         return scheduler.now() < readyUntil ? of<Look>({ reason: undefined, fleeting: false }) : asking$;
       asked = about;
-      asking$ = askEnvoy(admin, starting).pipe(
+      asking$ = askEnvoy(admin, patience, starting).pipe(
         tap(({ reason }) => (readyUntil = reason === undefined ? scheduler.now() + fresh : 0)),
         share(),
       );
@@ -86,8 +87,8 @@ function shared(admin: Pick<AdminClient, 'request'>, scheduler: SchedulerLike) {
   };
 }
 
-function askEnvoy(admin: Pick<AdminClient, 'request'>, starting: boolean): Observable<Look> {
-  return admin.request('GET', `/stats?filter=${encodeURIComponent(readinessFilter)}`).pipe(
+function askEnvoy(admin: Pick<AdminClient, 'request'>, patience: number | undefined, starting: boolean): Observable<Look> {
+  return admin.request('GET', `/stats?filter=${encodeURIComponent(readinessFilter)}`, patience).pipe(
     map((answer): Look => {
       if (!answer.ok) return { reason: starting ? 'Envoy is starting' : 'Envoy does not answer', fleeting: !starting };
       if (answer.value.status !== 200) return { reason: `failed to get readiness stats: ${answer.value.status}`, fleeting: false };

@@ -99,6 +99,18 @@ describe('unready', () => {
     })();
   });
 
+  it('gives Envoy as long to answer as it is told to', () => {
+    const patiences: (number | undefined)[] = [];
+    const admin: Pick<AdminClient, 'request'> = {
+      request: (_method, _path, patience) => {
+        patiences.push(patience);
+        return NEVER;
+      },
+    };
+    unready(of(live), admin, 3_000).subscribe({ error: expect.unreachable }).unsubscribe();
+    expect(patiences).toEqual([3_000]);
+  });
+
   it(
     'is ready through a hand-over that refuses connections for 9 ms',
     marbles((m) => {

@@ -12,7 +12,7 @@ export function statusParts(changes: Partial<StatusParts> = {}): StatusParts {
     targets: [],
     families$: of([]),
     epochs$: of({}),
-    config: {},
+    config$: of({}),
     version: {},
     ...changes,
   };

@@ -57,6 +57,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
     bootstrapOverride: '',
     prometheusPort: 15_090,
     healthPort: 15_021,
+    readinessTimeout: 1_000,
     role: 'sidecar',
     node: { ip: '10.1.2.3', id: '.', domain: '.svc.cluster.local', addresses: ['10.1.2.3'], ipv6: false },
     certificates: [ownFiles],

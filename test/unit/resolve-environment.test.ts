@@ -42,6 +42,16 @@ it.each<{ value: string; minimum: number; wrong?: true }>([
   );
 });
 
+it.each<{ value: string; timeout: number; wrong?: true }>([
+  { value: '3s', timeout: 3_000 },
+  { value: '3', timeout: 1_000, wrong: true },
+])('Envoy has $timeout ms to say that it is ready with ENVOY_READINESS_CHECK_TIMEOUT="$value"', ({ value, timeout, wrong }) => {
+  expect(accepted({ env: { ENVOY_READINESS_CHECK_TIMEOUT: value } })).toMatchObject({
+    config: { readinessTimeout: timeout },
+    sources: { readinessTimeout: wrong ? 'default' : '$ENVOY_READINESS_CHECK_TIMEOUT' },
+  });
+});
+
 it.each([
   ['ENVOY_PROMETHEUS_PORT', 'prometheusPort', '16090', 16_090, 15_090],
   ['ENVOY_STATUS_PORT', 'healthPort', '16021', 16_021, 15_021],

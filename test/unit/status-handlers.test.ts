@@ -108,7 +108,7 @@ describe('the status port', () => {
   });
 
   it('has the epochs, the configuration and the version as JSON', async () => {
-    const { port } = await serve({ epochs$: of(epochsNow(initialState)), config: { a: 1 }, version: { version: '1' } });
+    const { port } = await serve({ epochs$: of(epochsNow(initialState)), config$: of({ a: 1 }), version: { version: '1' } });
     expect(JSON.parse((await ask(port, 'GET', '/debug/epochs')).body)).toMatchObject({ phase: 'running', epochs: [] });
     expect(JSON.parse((await ask(port, 'GET', '/debug/config')).body)).toEqual({ a: 1 });
     expect(JSON.parse((await ask(port, 'GET', '/version')).body)).toEqual({ version: '1' });

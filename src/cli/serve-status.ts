@@ -1,0 +1,54 @@
+import { ignoreElements, map, merge, type Observable, shareReplay, tap } from 'rxjs';
+import type { AdminClient } from '../admin/admin-client.ts';
+import type { AgentState } from '../agent/model.ts';
+import { fixedTiming } from '../agent/timing.ts';
+import type { AgentConfig } from '../config/resolve-config.ts';
+import type { LogLine } from '../log/log-line.ts';
+import { epochsNow } from '../status/epochs-now.ts';
+import { processFamilies } from '../status/process-families.ts';
+import { routes } from '../status/routes.ts';
+import { stateFamilies } from '../status/state-families.ts';
+import type { LogLevel, StatusEvent } from '../status/status-event.ts';
+import type { StatusParts } from '../status/status-parts.ts';
+import { statusServer } from '../status/status-server.ts';
+import { unlive } from '../status/unlive.ts';
+import { unready } from '../status/unready.ts';
+import { unstarted } from '../status/unstarted.ts';
+
+export interface StatusOptions {
+  readonly admin: AdminClient;
+  /** Takes what the watcher and the status server have to tell. */
+  readonly tell: (line: LogLine) => void;
+  /** Changes the level of the agent's own log. */
+  readonly setLevel: (level: LogLevel) => void;
+  readonly status: Pick<StatusParts, 'probes' | 'targets' | 'config$' | 'version'>;
+}
+
+/** The status port over the agent's state, which `state$` has at once. Tells what goes wrong with it; otherwise as {@link statusServer}. */
+export function serveStatus(
+  { statusPort, readinessTimeout }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout'>,
+  state$: Observable<AgentState>,
+  { admin, tell, setLevel, status }: StatusOptions,
+): Observable<StatusEvent> {
+  const unready$ = unready(state$, admin, readinessTimeout);
+  const unlive$ = unlive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
+  const server$ = statusServer(
+    statusPort,
+    routes({
+      ...status,
+      admin,
+      unready$,
+      unlive$,
+      unstarted$: unstarted(state$, unready$),
+      families$: state$.pipe(map((state) => [...stateFamilies(state), ...processFamilies()])),
+      epochs$: state$.pipe(map(epochsNow)),
+    }),
+  ).pipe(
+    tap((event) => {
+      if (event.type === 'broken') tell({ level: 'error', msg: 'the status server broke, and is started again', component: 'status', reason: event.reason }); // prettier-ignore
+      if (event.type === 'request-failed') tell({ level: 'error', msg: 'a request could not be answered', component: 'status', path: event.path, reason: event.reason }); // prettier-ignore
+      if (event.type === 'level-requested') setLevel(event.level);
+    }),
+  );
+  return merge(unlive$.pipe(ignoreElements()), server$); // liveness counts from when Envoy fell silent, not from the first probe
+}
