@@ -99,6 +99,33 @@ describe('the status port', () => {
     expect(performance.now() - asked).toBeLessThan(15_000);
   });
 
+  it('says on SIGTERM that it is not ready before any connection is refused', async () => {
+    const agent = await started([], { MINIMUM_DRAIN_DURATION: '2s', TERMINATION_DRAIN_DURATION_SECONDS: '3' });
+    const seen: string[] = [];
+    let over = false;
+    const sample = async () => {
+      while (!over) {
+        const open = await new Promise<boolean>((done) => {
+          const socket = connect(rig.ports.listen, '127.0.0.1', () => {
+            socket.destroy();
+            done(true);
+          }).on('error', () => done(false));
+        });
+        const what = `${open ? 'open' : 'refused'} ${(await rig.ready()).status}`;
+        await sleep(5);
+        if (seen.at(-1) !== what) seen.push(what);
+      }
+    };
+    const sampling = sample();
+    agent.kill('SIGTERM');
+    await agent.exit;
+    over = true;
+    await sampling;
+    const [before = ''] = seen.filter((what) => what !== 'open 200');
+    expect(before).toBe('open 503');
+    expect(seen).not.toContain('refused 200');
+  });
+
   it('changes the level of the agent’s log and of Envoy’s, at run time', async () => {
     const agent = await started();
     expect(await post('/logging?level=nonsense')).toBe(400);
@@ -115,7 +142,9 @@ describe('the status port', () => {
   it('lets look inside: epochs, configuration, version, a profile and the heap', async () => {
     await started();
     expect(JSON.parse((await read('/debug/epochs')).body)).toMatchObject({ phase: 'running', epochs: [{ number: 0, stage: 'live' }] });
-    expect(JSON.parse((await read('/debug/config')).body)).toMatchObject({ statusPort: rig.ports.status });
+    expect(JSON.parse((await read('/debug/config')).body)).toMatchObject({
+      statusPort: { value: rig.ports.status, source: '--statusPort' },
+    });
     expect(JSON.parse((await read('/version')).body)).toMatchObject({ node: process.version });
     expect(JSON.parse((await read('/debug/pprof/profile?seconds=0.2')).body)).toHaveProperty('samples');
     expect(JSON.parse((await read('/debug/pprof/heap')).body)).toHaveProperty('snapshot');
