@@ -97,10 +97,15 @@ describe('a generated bootstrap', () => {
     write(annotations, 'a="b"');
     const agent = start();
     await agent.said('epoch is LIVE', 0);
-    write(annotations, 'proxy.istio.io/config="drainDuration: 7s\\nparentShutdownDuration: 9s\\nconcurrency: 3"');
+    write(annotations, 'proxy.istio.io/config="drainDuration: 7s\\nparentShutdownDuration: 9s\\nconcurrency: 3\\nextraStatTags: [one]"');
     const { warning } = await agent.said('configuration warning');
     expect(warning).toBe('concurrency: changed, which only a new agent can honour'); // the others are flags, which are stronger
     await agent.said('the files say what they said before');
+    const shown = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/config`)).json();
+    expect(shown).toMatchObject({
+      concurrency: { value: 0, source: 'default' },
+      extraStatTags: { value: ['one'], source: 'annotation proxy.istio.io/config' },
+    });
   });
 });
 
