@@ -10,7 +10,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   agent: ['agent', 'operators', 'rxjs'],
   streams: ['streams', 'operators', 'rxjs', 'chokidar', 'node:'],
   log: ['log', 'rxjs', 'pino', 'pino-pretty', 'node:'],
-  proxy: ['proxy', 'agent', 'admin', 'operators', 'log', 'rxjs', 'execa', 'node:'],
+  proxy: ['proxy', 'agent', 'admin', 'operators', 'log', 'rxjs', 'execa', 'yaml', 'node:'],
   status: ['status', 'agent', 'admin', 'config', 'operators', 'rxjs', 'node:'],
   config: ['config', 'zod/mini', 'node:'],
   node: ['node', 'operators', 'rxjs', 'node:'],

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions } from 'node:http';
 import { asyncScheduler, defer, mergeMap, Observable, type SchedulerLike, tap, timeout } from 'rxjs';
 import { type Settled, settle } from '../operators/settle.ts';
@@ -32,9 +32,12 @@ const largestBody = 64 << 20;
 export function adminClient(addressFile: string, port: number, scheduler: SchedulerLike = asyncScheduler): AdminClient {
   const connections = new Agent({ keepAlive: true, maxSockets: 8 });
   let address: RequestOptions | undefined;
+  let seen: string | undefined;
 
   const locate = (): RequestOptions => {
-    address ??= readAddress(addressFile);
+    const now = versionOf(addressFile);
+    if (now !== seen || address === undefined) address = readAddress(addressFile) ?? address;
+    seen = now;
     return address ?? { host: '127.0.0.1', port };
   };
 
@@ -74,6 +77,16 @@ function collect(answer: IncomingMessage): Observable<AdminAnswer> {
       subscriber.complete();
     });
   });
+}
+
+/** Changes when another epoch has written there, or its file was put in the place. */
+function versionOf(file: string): string {
+  try {
+    const { ino, mtimeMs } = statSync(file);
+    return `${ino} ${mtimeMs}`;
+  } catch {
+    return '';
+  }
 }
 
 /** `127.0.0.1:15000`, `[::1]:15000` or the path of a socket. An address of all interfaces is asked on the loopback. */

@@ -10,14 +10,16 @@ import {
   type Observable,
   of,
   type SchedulerLike,
+  scan,
   share,
   startWith,
   switchMap,
   take,
   timer,
+  withLatestFrom,
 } from 'rxjs';
 import { endOf } from './end-of.ts';
-import type { AgentEvent } from './model.ts';
+import type { AgentEvent, Effect } from './model.ts';
 import type { Proxy } from './ports.ts';
 import type { Timing } from './timing.ts';
 
@@ -25,17 +27,24 @@ import type { Timing } from './timing.ts';
  * Emits `drained` once and completes: when nothing is in flight, but not before the minimum; at the cap in any case, also when the count is
  * not known. `active` is the last count.
  *
- * While one of `parents` lives, whose work a child's gauges repeat up to 5 s late, nothing counts as zero that is not zero for 6 s.
+ * The count is that of those of `epochs` that live. While one of `parents` lives, whose work a child's gauges repeat up to 5 s late, nothing counts
+ * as zero that is not zero for 6 s.
  */
 export function drained(
-  parents: readonly number[],
+  { epochs, parents }: Pick<Extract<Effect, { type: 'await-drained' }>, 'epochs' | 'parents'>,
   proxy: Pick<Proxy, 'active'>,
   events$: Observable<AgentEvent>,
   { poll, drainMinimum, drainCap, gaugeLag }: Timing,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AgentEvent> {
+  const left$ = merge(...epochs.map((epoch) => endOf(epoch, events$))).pipe(
+    scan((left, { epoch }) => left.filter((other) => other !== epoch), epochs),
+    startWith(epochs),
+  );
   const active$ = timer(0, poll, scheduler).pipe(
-    exhaustMap(() => proxy.active()),
+    withLatestFrom(left$),
+    exhaustMap(([, left]) => forkJoin(left.map((epoch) => proxy.active(epoch)))),
+    map((counts) => counts.reduce((sum, count) => (sum === undefined || count === undefined ? undefined : sum + count), 0)),
     share(),
   );
   const alone$ =

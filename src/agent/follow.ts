@@ -13,14 +13,15 @@ import {
   startWith,
   switchMap,
   take,
+  takeWhile,
   timer,
 } from 'rxjs';
 import type { AgentEvent } from './model.ts';
-import type { Proxy } from './ports.ts';
+import type { Proxy, Vitals } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Asks how an epoch is, at once and then every 500 ms, one question at a time, and emits what is new: `epoch-live` when it is first seen LIVE,
+ * Asks how an epoch is, at once and then every 500 ms, every second once it is LIVE, one question at a time, and emits what is new: `epoch-live` when it is first seen LIVE,
  * `epoch-silent` after 2 s without an answer, `epoch-answered` when it is back, `epoch-hung` after 30 s.
  *
  * Never completes, never errors if the proxy does not: what ends an epoch ends the subscription.
@@ -28,13 +29,13 @@ import type { Timing } from './timing.ts';
 export function follow(
   epoch: number,
   proxy: Pick<Proxy, 'vitals'>,
-  { poll, silent, hung }: Timing,
+  { poll, livePoll, silent, hung }: Timing,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AgentEvent> {
-  const polls$ = timer(0, poll, scheduler).pipe(
-    exhaustMap(() => proxy.vitals(epoch)),
-    share(),
-  );
+  function ask(first: number, every: number): Observable<Vitals> {
+    return timer(first, every, scheduler).pipe(exhaustMap(() => proxy.vitals(epoch)));
+  }
+  const polls$ = concat(ask(0, poll).pipe(takeWhile((answer) => answer !== 'live', true)), ask(livePoll, livePoll)).pipe(share());
   const live$ = polls$.pipe(
     filter((answer) => answer === 'live'),
     take(1),

@@ -21,6 +21,7 @@ import { endOf } from './end-of.ts';
 import { follow } from './follow.ts';
 import type { AgentEvent, Effect } from './model.ts';
 import type { Proxy } from './ports.ts';
+import { retire } from './retire.ts';
 import type { Timing } from './timing.ts';
 import { turn } from './turn.ts';
 
@@ -49,15 +50,16 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
     }
 
     /** A process is asked to end, then made to. Closing its listeners first turns new clients away instead of cutting them. */
-    function run({ epoch, hash, restartEpoch }: Extract<Effect, { type: 'launch' }>): Observable<AgentEvent> {
+    function run(launch: Extract<Effect, { type: 'launch' }>): Observable<AgentEvent> {
+      const { epoch } = launch;
       const stopping$ = orders('stop', epoch).pipe(
         exhaustMap(() =>
-          concat(proxy.drain(false), of('SIGTERM' as const), timer(timing.killAfter, scheduler).pipe(map(() => 'SIGKILL' as const))),
+          concat(proxy.drain(epoch, false), of('SIGTERM' as const), timer(timing.killAfter, scheduler).pipe(map(() => 'SIGKILL' as const))),
         ),
       );
       const reopening$ = orders('reopen', epoch).pipe(map(() => 'SIGUSR1' as const));
       const killing$ = orders('kill', epoch).pipe(map(() => 'SIGKILL' as const));
-      return proxy.run({ epoch, hash, restartEpoch }, merge(stopping$, killing$, reopening$)).pipe(
+      return proxy.run(launch, merge(stopping$, killing$, reopening$)).pipe(
         map((event): AgentEvent => {
           return event.type === 'spawned'
             ? { type: 'epoch-spawned', epoch, pid: event.pid }
@@ -85,27 +87,35 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
         switchMap(({ epoch }) => timer(timing.stable, scheduler).pipe(map((): AgentEvent => ({ type: 'epoch-stable', epoch })))),
       ),
       effects$.pipe(
+        ofType('await-weaned'),
+        switchMap(({ epoch }) => timer(timing.parentShutdown, scheduler).pipe(map((): AgentEvent => ({ type: 'epoch-weaned', epoch })))),
+      ),
+      effects$.pipe(
+        ofType('retire'),
+        mergeMap(({ epoch }) => retire(epoch, proxy, events$, timing, scheduler)),
+      ),
+      effects$.pipe(
         filter((effect) => effect.type === 'retry' || effect.type === 'cancel-retry'),
         switchMap((effect) => (effect.type === 'retry' ? retry(effect.delay) : EMPTY)),
       ),
       effects$.pipe(
         ofType('ask-drain'),
-        mergeMap(() => proxy.drain(true)),
+        mergeMap(({ epoch }) => proxy.drain(epoch, true)),
       ),
       effects$.pipe(
         ofType('await-drained'),
-        switchMap(({ parents }) => drained(parents, proxy, events$, timing, scheduler)),
+        switchMap((effect) => drained(effect, proxy, events$, timing, scheduler)),
       ),
     );
 
     function check(hash: string): Observable<AgentEvent> {
-      return proxy
-        .check()
-        .pipe(
-          map((verdict): AgentEvent =>
-            verdict.ok ? { type: 'config-accepted', hash } : { type: 'config-refused', hash, reason: verdict.reason },
-          ),
-        );
+      return proxy.check().pipe(
+        map((verdict): AgentEvent => {
+          if (!verdict.ok) return { type: 'config-refused', hash, reason: verdict.reason };
+          const { apart, crowded } = verdict;
+          return { type: 'config-accepted', hash, ...(apart !== undefined && { apart }), ...(crowded !== undefined && { crowded }) };
+        }),
+      );
     }
 
     function retry(delay: number): Observable<AgentEvent> {

@@ -13,23 +13,27 @@ export interface Epoch {
   readonly hash: string;
   /** What Envoy is told as `--restart-epoch`: its living parent's plus one, 0 without one. */
   readonly restartEpoch: number;
+  /** The row of hot restarts that it belongs to, with a base id of its own. A rescue begins the next one. */
+  readonly line: number;
+  /** Its parent may be gone: it never had one, or that one's time is over. Before that, the end of the parent is its own, 10 s later. */
+  readonly weaned: boolean;
   readonly stage: Stage;
   /** False from 2 s of silence of the admin endpoint on, until it answers again. */
   readonly answering: boolean;
 }
 
 /**
- * The one epoch that is to come. It waits for its turn, then for the check of what is on disk; where a hot restart is out of the question,
- * also for the end of the processes that it replaces.
+ * The one epoch that is to come. It waits for its turn, then for the check of what is on disk; where no other Envoy may run beside it, also for
+ * the end of the processes that it replaces.
  */
 export interface Claim {
   readonly epoch: number;
   readonly hash: string;
   readonly stage: 'waiting' | 'checking' | 'replacing';
-  /** A restart by hand goes on even if its hash is the one that runs. */
-  readonly byHand: boolean;
-  /** Its parent has had its time: no hot restart. */
-  readonly parentStuck: boolean;
+  /** It goes on even if its hash is the one that runs: a restart by hand, or a rescue. */
+  readonly firm: boolean;
+  /** No hot restart: it comes up without a parent, beside what runs. */
+  readonly apart: boolean;
 }
 
 /** Why the agent ends. */
@@ -43,6 +47,8 @@ export interface AgentState {
   readonly phase: 'running' | 'draining' | 'stopping' | 'stopped';
   /** The highest epoch number ever launched, −1 before the first. It only grows. */
   readonly lastEpoch: number;
+  /** The line of the epoch that was launched last. */
+  readonly line: number;
   /** The processes that exist, by epoch, oldest first. */
   readonly epochs: ReadonlyMap<number, Epoch>;
   readonly claim: Claim | undefined;
@@ -54,6 +60,8 @@ export interface AgentState {
   readonly refused: { readonly hash: string; readonly reason: string } | undefined;
   /** Since the budget was last full. */
   readonly crashes: number;
+  /** A child that had failed beside its parent has been tried again at once, which is done once until an Envoy runs stably. */
+  readonly retried: boolean;
   /** An Envoy has been LIVE once. */
   readonly served: boolean;
   /** How the first Envoy ended, while it is found out whether its configuration is why. */
@@ -78,7 +86,8 @@ export type AgentEvent =
   | { readonly type: 'reopen-requested' }
   /** The epoch before is LIVE, or gone, or had its 20 s. */
   | { readonly type: 'turn-granted'; readonly epoch: number; readonly parent: 'live' | 'gone' | 'stuck' }
-  | { readonly type: 'config-accepted'; readonly hash: string }
+  /** `apart`: not by a hot restart. `crowded`: not beside another Envoy, and why. */
+  | { readonly type: 'config-accepted'; readonly hash: string; readonly apart?: true; readonly crowded?: string }
   | { readonly type: 'config-refused'; readonly hash: string; readonly reason: string }
   | { readonly type: 'epoch-spawned'; readonly epoch: number; readonly pid: number }
   | { readonly type: 'epoch-live'; readonly epoch: number }
@@ -86,25 +95,49 @@ export type AgentEvent =
   | { readonly type: 'epoch-answered'; readonly epoch: number }
   | { readonly type: 'epoch-hung'; readonly epoch: number }
   | { readonly type: 'epoch-stable'; readonly epoch: number }
+  /** The time of its parent is over. */
+  | { readonly type: 'epoch-weaned'; readonly epoch: number }
+  /** It has said goodbye to its clients, as far as it could: `silent` means not at all. */
+  | { readonly type: 'epoch-retired'; readonly epoch: number; readonly silent: boolean }
   | { readonly type: 'epoch-exited'; readonly epoch: number; readonly exit: Exit }
   | { readonly type: 'retry-due' }
   | { readonly type: 'drained'; readonly active: number | undefined };
 
 /** What is to be done. An effect carries all that it needs. */
 export type Effect =
-  /** `older` are the epochs before the parent that still drain: starting the next one would cut them. */
-  | { readonly type: 'await-turn'; readonly epoch: number; readonly parent: AwaitedParent | undefined; readonly older: readonly number[] }
+  /**
+   * `older` are the epochs before the parent that still drain: starting the next one would cut them. `others` are of another line, and have the admin
+   * endpoint that the next one needs.
+   */
+  | {
+      readonly type: 'await-turn';
+      readonly epoch: number;
+      readonly parent: AwaitedParent | undefined;
+      readonly older: readonly number[];
+      readonly others: readonly number[];
+    }
   | { readonly type: 'withdraw-turn'; readonly epoch: number }
   | { readonly type: 'check'; readonly hash: string }
-  | { readonly type: 'launch'; readonly epoch: number; readonly hash: string; readonly restartEpoch: number }
+  /** `beside` another line, whose admin endpoint is where its own should be. */
+  | {
+      readonly type: 'launch';
+      readonly epoch: number;
+      readonly hash: string;
+      readonly restartEpoch: number;
+      readonly line: number;
+      readonly beside: boolean;
+    }
   /** Watch this epoch's admin endpoint, and no other's. */
   | { readonly type: 'follow'; readonly epoch: number }
   | { readonly type: 'await-stable'; readonly epoch: number }
+  | { readonly type: 'await-weaned'; readonly epoch: number }
+  /** Send this epoch's clients, and its parent's, elsewhere. */
+  | { readonly type: 'retire'; readonly epoch: number }
   | { readonly type: 'retry'; readonly delay: number }
   | { readonly type: 'cancel-retry' }
-  | { readonly type: 'ask-drain' }
-  /** `parents` still drain beside the newest epoch, whose gauges include theirs. */
-  | { readonly type: 'await-drained'; readonly parents: readonly number[] }
+  | { readonly type: 'ask-drain'; readonly epoch: number }
+  /** `epochs` are counted, the newest of each line; `parents` still drain beside them, and are in their gauges. */
+  | { readonly type: 'await-drained'; readonly epochs: readonly number[]; readonly parents: readonly number[] }
   /** Open log files anew. */
   | { readonly type: 'reopen'; readonly epoch: number }
   | { readonly type: 'stop'; readonly epoch: number }

@@ -1,5 +1,6 @@
 import type { AgentTransition } from './agent.ts';
 import type { AgentState, Exit } from './model.ts';
+import { newestEpoch } from './newest-epoch.ts';
 import { unreachable } from './unreachable.ts';
 
 /** One line of the agent's log. `msg` is a constant; what varies is in the fields. */
@@ -45,11 +46,11 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Nar
       return [{ level: 'info', msg: 'log files are opened anew' }];
     case 'turn-granted':
       if (before.claim?.epoch !== event.epoch || event.parent !== 'stuck') return [];
-      return [
-        { level: 'warn', msg: 'the epoch before is not LIVE after its time: it is replaced instead of hot-restarted', epoch: event.epoch },
-      ];
+      return [{ level: 'warn', msg: 'the epoch before is not LIVE after its time', epoch: event.epoch }];
     case 'config-accepted':
-      return [];
+      if (before.claim?.hash !== event.hash) return [];
+      if (event.crowded !== undefined) return [{ level: 'warn', msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts', reason: event.crowded }]; // prettier-ignore
+      return event.apart === true ? [{ level: 'warn', msg: 'the Envoy binary was replaced by one of another hot restart version' }] : [];
     case 'config-refused':
       if (before.claim?.hash !== event.hash && before.examined === undefined) return [];
       return [{ level: 'error', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
@@ -72,7 +73,11 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Nar
     case 'epoch-hung':
       return [{ level: 'error', msg: 'Envoy hangs: it is killed', epoch: event.epoch }];
     case 'epoch-stable':
+    case 'epoch-weaned':
       return [];
+    case 'epoch-retired':
+      if (!event.silent) return [{ level: 'info', msg: 'epoch has no clients any more: it ends', epoch: event.epoch }];
+      return [{ level: 'warn', msg: 'epoch does not answer, and cannot be drained: it is killed', epoch: event.epoch }];
     case 'epoch-exited':
       return [ended(event.epoch, event.exit, before)];
     case 'retry-due':
@@ -93,6 +98,13 @@ function decide(before: AgentState, state: AgentState): readonly NarratedLine[] 
   if (state.claim === undefined && before.claim !== undefined && state.lastEpoch === before.lastEpoch && state.refused === before.refused) {
     lines.push({ level: 'info', msg: 'new epoch is not needed any more', epoch: before.claim.epoch });
   }
+  if (state.claim?.apart === true && before.claim?.apart !== true) {
+    lines.push({ level: 'warn', msg: 'a hot restart is out of the question', epoch: state.claim.epoch });
+  }
+  if (state.line > before.line) {
+    lines.push({ level: 'warn', msg: 'rescue: the new epoch comes up beside the old one', epoch: state.lastEpoch });
+  }
+  if (state.retried && !before.retried) lines.push({ level: 'warn', msg: 'the epoch is tried again at once' });
   if (state.crashes > before.crashes) {
     lines.push({ level: 'warn', msg: 'Envoy is started again after a pause', attempt: state.crashes });
   }
@@ -118,7 +130,9 @@ function ended(epoch: number, exit: Exit, before: AgentState): NarratedLine {
   const expected = stage === 'stopping' || before.phase !== 'running';
   switch (exit.kind) {
     case 'clean':
-      return { level: 'info', msg: stage === 'retiring' ? 'epoch has drained and ended' : 'epoch ended', epoch };
+      if (stage !== 'retiring') return { level: 'info', msg: 'epoch ended', epoch };
+      if (expected || newestEpoch(before)?.weaned !== false) return { level: 'info', msg: 'epoch has drained and ended', epoch };
+      return { level: 'warn', msg: 'epoch ended before its time: its child can not go on without it', epoch };
     case 'failed':
       return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, code: exit.code, tail: exit.tail };
     case 'signaled': {

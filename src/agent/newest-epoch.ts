@@ -1,8 +1,7 @@
 import type { AgentState, Epoch } from './model.ts';
 
-/** The youngest process that exists: the one that serves, or is about to. */
-export function newestEpoch({ epochs }: Pick<AgentState, 'epochs'>): (Epoch & { readonly number: number }) | undefined {
-  const number = [...epochs.keys()].at(-1);
-  const epoch = number === undefined ? undefined : epochs.get(number);
-  return number === undefined || epoch === undefined ? undefined : { ...epoch, number };
+/** The youngest process that exists: the one that serves, or is about to. With `line`, the youngest of that line. */
+export function newestEpoch({ epochs }: Pick<AgentState, 'epochs'>, line?: number): (Epoch & { readonly number: number }) | undefined {
+  const found = [...epochs].findLast(([, epoch]) => line === undefined || epoch.line === line);
+  return found && { ...found[1], number: found[0] };
 }

@@ -5,6 +5,10 @@ export interface Launch {
   readonly epoch: number;
   readonly hash: string;
   readonly restartEpoch: number;
+  /** Its row of hot restarts. */
+  readonly line: number;
+  /** Another line has the admin endpoint of the configuration: it needs one of its own. */
+  readonly beside: boolean;
 }
 
 /** What a process has to tell: at most once that it exists, and once how it ended. */
@@ -16,13 +20,17 @@ export type Signal = 'SIGTERM' | 'SIGKILL' | 'SIGUSR1';
 /** What the admin endpoint says of an epoch: LIVE; up, but not LIVE or not this epoch yet; nothing; or that there is none to ask. */
 export type Vitals = 'live' | 'up' | 'silent' | 'unknown';
 
-/** What a look at the configuration says of it. */
-export type Verdict = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+/**
+ * What a look at the configuration says of it. `apart`: it would work, but not as the child of what runs. `crowded`: not beside it either, and why.
+ */
+export type Verdict =
+  { readonly ok: true; readonly apart?: true; readonly crowded?: string } | { readonly ok: false; readonly reason: string };
 
 /** The one proxy whose life the agent owns, in as many processes as there are epochs. */
 export interface Proxy {
   /**
-   * Starts a process on subscribe, emits what becomes of it, and completes after its exit. Never errors.
+   * Starts a process on subscribe, emits what becomes of it, and completes after its exit. Never errors. What can not run beside another line is
+   * not started, which is an exit too.
    *
    * Each value of `signals$` is sent to the process, whose end is still emitted. Unsubscribing kills it too, unreported: that is the net
    * below a crashing agent, not the way to stop an epoch.
@@ -33,10 +41,10 @@ export interface Proxy {
   /** Tries what is on disk now without touching a running process. Emits one verdict and completes. Never errors. */
   check(): Observable<Verdict>;
   /**
-   * Asks the newest process to drain: `graceful` keeps serving and says goodbye, otherwise listeners close. Completes when both of its questions are answered, or have had a second each.
-   * Never errors.
+   * Asks an epoch's line to drain: `graceful` keeps serving and says goodbye, otherwise listeners close. Completes when its questions are answered, or have
+   * had a second each. Never errors.
    */
-  drain(graceful: boolean): Observable<never>;
-  /** Counts once what is in flight; undefined where that can not be known. Emits one value within a second and completes. Never errors. */
-  active(): Observable<number | undefined>;
+  drain(epoch: number, graceful: boolean): Observable<never>;
+  /** Counts once what is in flight in an epoch's line; undefined where that can not be known. Emits one value within a second and completes. Never errors. */
+  active(epoch: number): Observable<number | undefined>;
 }

@@ -36,14 +36,14 @@ const applied = (state: AgentState): string | undefined => {
 };
 
 /** Claims the next epoch for the newest hash. A claim that exists takes that hash: one epoch at a time comes up, and the newest wins. */
-const claim = (state: AgentState, byHand = false): AgentStep => {
+const claim = (state: AgentState, firm = false): AgentStep => {
   const hash = state.wanted ?? '';
   if (state.claim !== undefined) {
-    const claimed = { ...state.claim, hash, byHand: byHand || state.claim.byHand };
+    const claimed = { ...state.claim, hash, firm: firm || state.claim.firm };
     return [{ ...state, claim: claimed }, claimed.stage === 'checking' ? [{ type: 'check', hash }] : []];
   }
   return andThen([{ ...state, examined: undefined }, [{ type: 'cancel-retry' }]], (next) =>
-    takeTurn(next, { epoch: state.lastEpoch + 1, hash, stage: 'waiting', byHand, parentStuck: false }),
+    takeTurn(next, { epoch: state.lastEpoch + 1, hash, stage: 'waiting', firm, apart: false }),
   );
 };
 
@@ -54,34 +54,79 @@ const awaits = ({ stage, answering }: Epoch): AwaitedParent['awaits'] => {
 };
 
 const takeTurn = (state: AgentState, claimed: Claim): AgentStep => {
-  const newest = newestEpoch(state);
+  const newest = newestEpoch(state, state.line);
   const parent = newest && { epoch: newest.number, awaits: awaits(newest) };
-  const older = [...state.epochs.keys()].filter((number) => number !== newest?.number);
-  return [{ ...state, claim: { ...claimed, stage: 'waiting' } }, [{ type: 'await-turn', epoch: claimed.epoch, parent, older }]];
+  const [own, others] = [true, false].map((isOwn) => [...state.epochs].filter(([, { line }]) => (line === state.line) === isOwn).map(([number]) => number)); // prettier-ignore
+  const older = (own ?? []).filter((number) => number !== newest?.number);
+  return [
+    { ...state, claim: { ...claimed, stage: 'waiting' } },
+    [{ type: 'await-turn', epoch: claimed.epoch, parent, older, others: others ?? [] }],
+  ];
 };
+
+const check = (state: AgentState): AgentStep => [state, state.claim === undefined ? [] : [{ type: 'check', hash: state.claim.hash }]];
 
 const withdraw = (state: AgentState): AgentStep =>
   state.claim === undefined ? stay(state) : [{ ...state, claim: undefined }, [{ type: 'withdraw-turn', epoch: state.claim.epoch }]];
 
-const launch = (state: AgentState): AgentStep => {
+/**
+ * Tells the Envoys of a line to end, the youngest first, whose end is the sign for the next: a child that loses its parent waits for it, and
+ * can only be killed (Envoy 1.36.2).
+ */
+const stopLine = (state: AgentState, line: number): AgentStep => {
+  const newest = newestEpoch(state, line);
+  if (newest === undefined) return stay(state);
+  const stopping = [...state.epochs].map(([number, epoch]): [number, Epoch] => [
+    number,
+    epoch.line === line ? { ...epoch, stage: 'stopping' } : epoch,
+  ]);
+  const epochs = new Map(stopping);
+  return [{ ...state, epochs }, [{ type: 'stop', epoch: newest.number }]];
+};
+
+/** Ends the Envoys of a line that nobody can ask to end. */
+const killLine = (state: AgentState, line: number): AgentStep => {
+  const numbers = [...state.epochs].flatMap(([number, epoch]) => (epoch.line === line ? [number] : []));
+  const [next] = stopLine(state, line);
+  return [next, numbers.map((epoch) => ({ type: 'kill', epoch }))];
+};
+
+const linesOf = ({ epochs }: AgentState): readonly number[] => [...new Set([...epochs.values()].map(({ line }) => line))];
+
+const stopEach = (state: AgentState): AgentStep =>
+  linesOf(state).reduce<AgentStep>((step, line) => andThen(step, (next) => stopLine(next, line)), stay(state));
+
+const stopOthers = (state: AgentState): AgentStep =>
+  linesOf(state).reduce<AgentStep>(
+    (step, line) => (line === state.line ? step : andThen(step, (next) => stopLine(next, line))),
+    stay(state),
+  );
+
+/**
+ * A hot restart where the newest Envoy of the line can be a parent. Otherwise an Envoy of its own: beside those there are, as a new line, of which
+ * there are two at most.
+ */
+const launch = (before: AgentState): AgentStep => {
+  const [state, stops] = before.claim?.apart === true ? stopOthers(before) : stay(before);
   if (state.claim === undefined) return stay(state);
-  const { epoch, hash } = state.claim;
-  const parent = newestEpoch(state);
+  const { epoch, hash, apart } = state.claim;
+  const newest = newestEpoch(state, state.line);
+  const parent = apart ? undefined : newest;
+  const line = apart && newest !== undefined ? state.line + 1 : state.line;
   const restartEpoch = parent === undefined ? 0 : parent.restartEpoch + 1;
-  const epochs = new Map(state.epochs).set(epoch, { hash, restartEpoch, stage: 'starting', answering: true });
+  const beside = [...state.epochs.values()].some((other) => other.line !== line);
+  const started: Epoch = { hash, restartEpoch, line, weaned: parent === undefined, stage: 'starting', answering: true };
+  const epochs = new Map(state.epochs).set(epoch, started);
   return [
-    { ...state, epochs, lastEpoch: epoch, claim: undefined, refused: undefined },
+    { ...state, epochs, lastEpoch: epoch, line, claim: undefined, refused: undefined },
     [
-      { type: 'launch', epoch, hash, restartEpoch },
+      ...stops,
+      { type: 'launch', epoch, hash, restartEpoch, line, beside },
       { type: 'follow', epoch },
+      ...(parent === undefined ? [] : [{ type: 'await-weaned', epoch } as const]),
     ],
   ];
 };
-
-const stopEach = (state: AgentState): AgentStep => [
-  { ...state, epochs: new Map([...state.epochs].map(([number, epoch]) => [number, { ...epoch, stage: 'stopping' }])) },
-  [...state.epochs.keys()].map((epoch) => ({ type: 'stop', epoch })),
-];
 
 /** Tells every process to end; the last one's exit ends the agent. */
 const stopAll = (state: AgentState, outcome: Outcome): AgentStep => {
@@ -89,11 +134,37 @@ const stopAll = (state: AgentState, outcome: Outcome): AgentStep => {
   return andThen(andThen([{ ...state, phase, outcome }, [{ type: 'cancel-retry' }]], stopEach), withdraw);
 };
 
-/** Makes way for an Envoy without a parent. Its claim is launched when the last process is gone. */
-const replace = (state: AgentState): AgentStep =>
-  state.claim === undefined || state.epochs.size === 0
-    ? launch(state)
-    : stopEach({ ...state, claim: { ...state.claim, stage: 'replacing' } });
+/** Takes the clients away from all lines but the one that serves now. */
+const retireOthers = (state: AgentState): AgentStep => [
+  state,
+  linesOf(state).flatMap((line) => {
+    const newest = newestEpoch(state, line);
+    return line === state.line || newest === undefined || newest.stage === 'stopping' ? [] : [{ type: 'retire', epoch: newest.number }];
+  }),
+];
+
+/** Makes way for an Envoy without a parent and without a neighbour. Its claim is launched when the last process is gone. What serves says goodbye first. */
+const replace = (state: AgentState): AgentStep => {
+  if (state.claim === undefined || state.epochs.size === 0) return launch(state);
+  const next: AgentState = { ...state, claim: { ...state.claim, stage: 'replacing' } };
+  const newest = newestEpoch(next);
+  if (newest?.stage !== 'live' || !newest.answering) return stopEach(next);
+  return [withEpoch(next, newest.number, { stage: 'retiring' }), [{ type: 'retire', epoch: newest.number }]];
+};
+
+/** Claims an Envoy that is nobody's child, without waiting for anything. */
+const claimApart = (state: AgentState): AgentStep =>
+  andThen(withdraw(state), (next) => {
+    const claimed: Claim = { epoch: next.lastEpoch + 1, hash: next.wanted ?? '', stage: 'checking', firm: true, apart: true };
+    return [{ ...next, claim: claimed, examined: undefined }, [{ type: 'cancel-retry' }]];
+  });
+
+/** Each line has listeners of its own. */
+const askDrain = (state: AgentState): readonly Extract<Effect, { type: 'ask-drain' }>[] =>
+  linesOf(state).flatMap((line) => {
+    const newest = newestEpoch(state, line);
+    return newest === undefined ? [] : [{ type: 'ask-drain', epoch: newest.number }];
+  });
 
 const terminate = (state: AgentState): AgentStep => {
   const asked = state.asked + 1;
@@ -101,8 +172,10 @@ const terminate = (state: AgentState): AgentStep => {
   switch (state.phase) {
     case 'running': {
       if (state.epochs.size === 0) return stopAll(next, { kind: 'asked' });
-      const parents = [...state.epochs.keys()].slice(0, -1);
-      const drain: readonly Effect[] = [{ type: 'cancel-retry' }, { type: 'ask-drain' }, { type: 'await-drained', parents }];
+      const asking = askDrain(state);
+      const epochs = asking.map(({ epoch }) => epoch);
+      const parents = [...state.epochs.keys()].filter((number) => !epochs.includes(number));
+      const drain: readonly Effect[] = [{ type: 'cancel-retry' }, ...asking, { type: 'await-drained', epochs, parents }];
       return andThen([{ ...next, phase: 'draining', examined: undefined }, drain], withdraw);
     }
     case 'draining':
@@ -125,35 +198,65 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
     return newestEpoch(state)?.stage === 'live' ? stay(state) : stopAll(state, { kind: 'envoy', exit });
   };
 
+  /** The last Envoy is gone, and nobody had asked for it. */
+  const goneLast = (state: AgentState, { hash }: Epoch, exit: Exit): AgentStep => {
+    if (exit.kind === 'clean' || (!state.served && exit.kind === 'spawn-failed')) return stopAll(state, { kind: 'envoy', exit });
+    if (state.served || exit.kind !== 'failed' || exit.code !== 1) return crash(state, exit);
+    if (exit.addressTaken !== undefined) return stopAll(state, { kind: 'address-taken', address: exit.addressTaken });
+    return [{ ...state, examined: exit }, [{ type: 'check', hash }]];
+  };
+
+  /** A child is gone, its parent is there: the next child follows at once, but once only. What that one ends with tells how the parent is. */
+  const goneChild = (state: AgentState, gone: Epoch, parent: Epoch, exit: Exit): AgentStep => {
+    if (onCrash === 'exit') return crash(state, exit);
+    if (!state.retried) return claim({ ...state, retried: true });
+    const refused = exit.kind === 'failed' && exit.code === 1 && exit.addressTaken === undefined;
+    const hopeless = gone.stage === 'starting' && (refused || parent.stage === 'retiring');
+    return hopeless ? andThen(claimApart(state), launch) : crash(state, exit);
+  };
+
+  /** An Envoy without a parent is gone that was to replace others side by side. They go on, unless nobody serves or nobody may be beside them. */
+  const goneNeighbour = (state: AgentState, gone: Epoch, exit: Exit): AgentStep => {
+    const serves = [...state.epochs.values()].some(({ stage, answering }) => stage === 'live' && answering);
+    const inTheWay = gone.stage === 'starting' && (exit.kind === 'spawn-failed' || !serves);
+    return inTheWay ? andThen(claimApart(state), replace) : crash(state, exit);
+  };
+
   const exited = (before: AgentState, number: number, exit: Exit): AgentStep => {
     const gone = before.epochs.get(number);
     if (gone === undefined) return stay(before);
-    const wasNewest = newestEpoch(before)?.number === number;
     const epochs = new Map(before.epochs);
     epochs.delete(number);
-    const state: AgentState = { ...before, epochs };
-    const survivor = newestEpoch(state);
+    const survivor = newestEpoch({ epochs });
+    const kin = newestEpoch({ epochs }, gone.line);
+    // A line that has never served leaves it to the one before.
+    const line = gone.stage === 'starting' && kin === undefined && survivor !== undefined ? survivor.line : before.line;
+    const state: AgentState = { ...before, epochs, line };
+    const parent = kin !== undefined && kin.number < number ? kin : undefined;
+    const child = kin !== undefined && kin.number > number ? kin : undefined;
 
     if (state.phase !== 'running') {
       const outcome = state.outcome ?? (state.asked > 0 ? { kind: 'asked' } : { kind: 'envoy', exit });
-      return survivor === undefined ? stopAll(state, outcome) : stay(state);
+      if (survivor === undefined) return stopAll(state, outcome);
+      return gone.stage === 'stopping' && parent !== undefined ? stopLine(state, gone.line) : stay(state);
     }
-    if (state.claim?.stage === 'replacing') return survivor === undefined ? launch(state) : stay(state);
-    if (!wasNewest || state.claim !== undefined) {
-      return wasNewest && survivor !== undefined ? [state, [{ type: 'follow', epoch: survivor.number }]] : stay(state);
+    if (state.claim?.stage === 'replacing' && survivor === undefined) return launch(state);
+    if (state.claim?.stage === 'replacing' || gone.line !== before.line) {
+      return parent === undefined ? stay(state) : stopLine(state, gone.line);
     }
-    // Its child went first and comes back: neither a crash nor a reason to end.
-    if (gone.stage === 'retiring') return survivor === undefined ? stay(state) : [state, [{ type: 'follow', epoch: survivor.number }]];
-    if (exit.kind === 'clean' && (survivor === undefined || gone.stage === 'live')) return stopAll(state, { kind: 'envoy', exit });
+    if (child !== undefined) {
+      const doomed = child.stage !== 'retiring' && !child.weaned && child.restartEpoch === gone.restartEpoch + 1;
+      return doomed && state.claim?.apart !== true ? andThen(claimApart(state), check) : stay(state);
+    }
     if (survivor === undefined) {
-      if (!state.served && exit.kind === 'spawn-failed') return stopAll(state, { kind: 'envoy', exit });
-      if (state.served || exit.kind !== 'failed' || exit.code !== 1) return crash(state, exit);
-      if (exit.addressTaken !== undefined) return stopAll(state, { kind: 'address-taken', address: exit.addressTaken });
-      return [{ ...state, examined: exit }, [{ type: 'check', hash: gone.hash }]];
+      return state.claim !== undefined || gone.stage === 'retiring' ? stay(state) : goneLast(state, gone, exit);
     }
-    // Its parent refuses traffic, and a second try as the parent's child has failed as well.
-    if (survivor.stage === 'retiring' && gone.stage === 'starting') return andThen(claim(state), replace);
-    return andThen([state, [{ type: 'follow', epoch: survivor.number }]], (next) => crash(next, exit));
+    return andThen([state, [{ type: 'follow', epoch: survivor.number }]], (next) => {
+      // Where it retires, its child went first and comes back: neither a crash nor a reason to end.
+      if (next.claim !== undefined || gone.stage === 'retiring') return stay(next);
+      if (exit.kind === 'clean' && gone.stage === 'live') return stopAll(next, { kind: 'envoy', exit });
+      return parent === undefined ? goneNeighbour(next, gone, exit) : goneChild(next, gone, parent, exit);
+    });
   };
 
   return (state, event) => {
@@ -163,8 +266,8 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
       case 'config-changed': {
         const next: AgentState = { ...state, wanted: event.hash, awaited: [] };
         if (state.phase !== 'running') return stay(next);
-        const refilled: AgentState = { ...next, crashes: 0, refused: undefined };
-        if (event.hash !== applied(state) || state.claim?.byHand === true) return claim(refilled);
+        const refilled: AgentState = { ...next, crashes: 0, retried: false, refused: undefined };
+        if (event.hash !== applied(state) || state.claim?.firm === true) return claim(refilled);
         return andThen([refilled, [{ type: 'cancel-retry' }]], withdraw);
       }
       case 'restart-requested':
@@ -173,21 +276,23 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
         return terminate(state);
       case 'drain-requested':
         if (state.phase !== 'running') return stay(state);
-        return andThen([{ ...state, phase: 'draining', examined: undefined }, [{ type: 'cancel-retry' }, { type: 'ask-drain' }]], withdraw);
+        return andThen([{ ...state, phase: 'draining', examined: undefined }, [{ type: 'cancel-retry' }, ...askDrain(state)]], withdraw);
       case 'reopen-requested':
         return [state, [...state.epochs].filter(([, { stage }]) => stage !== 'starting').map(([epoch]) => ({ type: 'reopen', epoch }))]; // one that starts has no handler yet, and would die
       case 'turn-granted': {
         if (state.claim?.epoch !== event.epoch || state.claim.stage !== 'waiting') return stay(state);
         if (state.lastEpoch < 0) return launch(state); // nothing delays the first start
-        const claimed: Claim = { ...state.claim, stage: 'checking', parentStuck: event.parent === 'stuck' };
-        return [{ ...state, claim: claimed }, [{ type: 'check', hash: claimed.hash }]];
+        return check({ ...state, claim: { ...state.claim, stage: 'checking', apart: event.parent === 'stuck' } });
       }
       case 'config-accepted': {
         if (state.examined !== undefined) return crash({ ...state, examined: undefined }, state.examined);
         if (state.claim?.stage !== 'checking' || state.claim.hash !== event.hash) return stay(state);
-        const parent = newestEpoch(state);
-        if (parent === undefined || awaits(parent) === undefined) return launch(state);
-        return state.claim.parentStuck ? replace(state) : takeTurn(state, state.claim); // it fell silent during the check
+        const claimed: Claim = { ...state.claim, apart: state.claim.apart || event.apart === true };
+        const next: AgentState = { ...state, claim: claimed };
+        const parent = newestEpoch(state, state.line);
+        if (event.crowded !== undefined) return replace(next);
+        if (claimed.apart || parent === undefined || awaits(parent) === undefined) return launch(next);
+        return takeTurn(next, claimed); // it fell silent during the check
       }
       case 'config-refused': {
         const refused = { hash: event.hash, reason: event.reason };
@@ -207,7 +312,8 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
           [...state.epochs].map(([number, { ...older }]) => [number, { ...older, stage: stageBeside(older, number === event.epoch) }]),
         );
         const next: AgentState = { ...state, epochs, served: true };
-        return [next, state.phase === 'draining' ? [{ type: 'ask-drain' }] : [{ type: 'await-stable', epoch: event.epoch }]];
+        if (state.phase === 'draining') return [next, [{ type: 'ask-drain', epoch: event.epoch }]];
+        return andThen([next, [{ type: 'await-stable', epoch: event.epoch }]], retireOthers);
       }
       case 'epoch-silent':
         return stay(withEpoch(state, event.epoch, { answering: false }));
@@ -216,7 +322,14 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
       case 'epoch-hung':
         return [state, state.epochs.has(event.epoch) ? [{ type: 'kill', epoch: event.epoch }] : []];
       case 'epoch-stable':
-        return stay(newestEpoch(state)?.number === event.epoch ? { ...state, crashes: 0 } : state);
+        return stay(newestEpoch(state)?.number === event.epoch ? { ...state, crashes: 0, retried: false } : state);
+      case 'epoch-weaned':
+        return stay(withEpoch(state, event.epoch, { weaned: true }));
+      case 'epoch-retired': {
+        const line = state.epochs.get(event.epoch)?.line;
+        if (line === undefined || (line === state.line && state.claim?.stage !== 'replacing')) return stay(state);
+        return event.silent ? killLine(state, line) : stopLine(state, line);
+      }
       case 'epoch-exited':
         return exited(state, event.epoch, event.exit);
       case 'retry-due':

@@ -2,8 +2,10 @@
 export interface Timing {
   /** How long a parent may take to be LIVE before the next epoch does without it: the Go agent's (1.4–1.6), above Envoy's own limits of 15 s. */
   readonly liveTimeout: number;
-  /** Between two questions to the admin endpoint. */
+  /** Between two questions to the admin endpoint of an epoch that comes up or goes. */
   readonly poll: number;
+  /** Between two questions to the admin endpoint of an epoch that is LIVE. */
+  readonly livePoll: number;
   /** How long an epoch that drains is protected from the start of another: after that it is gone by itself (Envoy's `--parent-shutdown-time-s`). */
   readonly parentShutdown: number;
   /** Silence of the admin endpoint after which an Envoy does not count as ready. */
@@ -16,6 +18,8 @@ export interface Timing {
   readonly drainCap: number;
   /** A child's gauges include its parent's as they were at most this long ago (Envoy's stats flush, and a second). */
   readonly gaugeLag: number;
+  /** How long an epoch that is replaced side by side tells its clients to go, before its listeners close. */
+  readonly farewell: number;
   /** From SIGTERM to SIGKILL. */
   readonly killAfter: number;
 }
@@ -24,9 +28,11 @@ export interface Timing {
 export const fixedTiming = {
   liveTimeout: 20_000,
   poll: 500,
+  livePoll: 1_000,
   silent: 2_000,
   hung: 30_000,
   stable: 300_000,
   gaugeLag: 6_000,
+  farewell: 1_000,
   killAfter: 1_000,
 } as const satisfies Partial<Timing>;

@@ -1,16 +1,29 @@
-import { asyncScheduler, combineLatest, filter, forkJoin, map, merge, type Observable, of, type SchedulerLike, take, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  combineLatest,
+  defaultIfEmpty,
+  filter,
+  forkJoin,
+  map,
+  merge,
+  type Observable,
+  of,
+  type SchedulerLike,
+  take,
+  timer,
+} from 'rxjs';
 import { endOf } from './end-of.ts';
 import type { AgentEvent, Effect } from './model.ts';
 import type { Timing } from './timing.ts';
 
 /**
  * Emits `turn-granted` once and completes: when the parent serves, is gone, or has had its 20 s; but not while an epoch older than the
- * parent still drains, which the start of the next would cut at once (measured, Envoy 1.36.2).
+ * parent still drains, which the start of the next would cut at once (measured, Envoy 1.36.2), nor while another line has the admin endpoint.
  *
  * Reads `events$` from its subscription on. Never errors.
  */
 export function turn(
-  { epoch, parent, older }: Extract<Effect, { type: 'await-turn' }>,
+  { epoch, parent, older, others }: Extract<Effect, { type: 'await-turn' }>,
   events$: Observable<AgentEvent>,
   { liveTimeout, parentShutdown }: Timing,
   scheduler: SchedulerLike = asyncScheduler,
@@ -23,9 +36,9 @@ export function turn(
     endOf(parent.epoch, events$).pipe(map(() => 'gone' as const)),
     timer(liveTimeout, scheduler).pipe(map(() => 'stuck' as const)),
   ).pipe(take(1));
-  const undisturbed$ =
-    older.length === 0
-      ? of(true)
-      : merge(forkJoin(older.map((number) => endOf(number, events$))), timer(parentShutdown, scheduler)).pipe(take(1));
-  return combineLatest([ready$, undisturbed$]).pipe(map(([state]) => ({ type: 'turn-granted', epoch, parent: state })));
+  function gone(epochs: readonly number[]): Observable<unknown> {
+    return forkJoin(epochs.map((number) => endOf(number, events$))).pipe(defaultIfEmpty(undefined));
+  }
+  const undisturbed$ = merge(gone(older), timer(parentShutdown, scheduler)).pipe(take(1));
+  return combineLatest([ready$, undisturbed$, gone(others)]).pipe(map(([state]) => ({ type: 'turn-granted', epoch, parent: state })));
 }

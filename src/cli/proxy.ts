@@ -72,7 +72,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const envoy = envoyProxy({
     binary: found.path,
     args: {
-      baseId: freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random),
+      baseId: newBaseId(),
       drainDuration: config.drainDuration,
       parentShutdownDuration: config.parentShutdownDuration,
       serviceCluster: config.serviceCluster,
@@ -90,6 +90,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     pairs: config.certificates,
     drainsAll: role === 'router',
     tools,
+    newBaseId,
     onLine: ({ level, component, message }, epoch) => log.write({ level, component: `envoy.${component}`, epoch, msg: message }),
   });
   const life$ = runAgent(config, {
@@ -132,6 +133,10 @@ function findTools(path: string | undefined, warn: (msg: string) => void): Tools
   if (sh === undefined) warn('sh is not in PATH: an Envoy that is stopped or stuck survives a SIGKILL of the agent');
   if (mkfifo === undefined) warn("mkfifo is not in PATH: Envoy's log lines are passed on as they are");
   return { mkfifo, setpriv, sh };
+}
+
+function newBaseId(): number {
+  return freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random);
 }
 
 function readable(file: string): void {

@@ -100,7 +100,7 @@ export function runAgent(
       proxy,
       timing: {
         ...fixedTiming,
-        parentShutdown: config.parentShutdownDuration,
+        parentShutdown: Math.floor(config.parentShutdownDuration / 1_000) * 1_000, // Envoy counts whole seconds
         drainMinimum: config.drainMinimum,
         drainCap: config.drainCap,
       },

@@ -1,18 +1,19 @@
-import { unlinkSync } from 'node:fs';
-import { asyncScheduler, defer, finalize, ignoreElements, map, of, type SchedulerLike, switchMap, tap } from 'rxjs';
+import { asyncScheduler, defer, finalize, ignoreElements, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import { parseStats } from '../admin/parse-stats.ts';
-import type { ProcessEvent, Proxy, Verdict, Vitals } from '../agent/ports.ts';
+import type { Launch, ProcessEvent, Proxy, Signal, Verdict, Vitals } from '../agent/ports.ts';
 import type { EnvoyLine } from '../log/envoy-lines.ts';
 import { activeFilter, activeRequests } from './active-requests.ts';
 import { checkPairs, type KeyPair } from './check-pairs.ts';
 import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
-import { sharedMemoryOf } from './free-base-id.ts';
-import { guard } from './guard.ts';
 import type { EpochConfig } from './epoch-config.ts';
 import { hasInbound } from './has-inbound.ts';
+import { identityOf } from './hot-restart-version.ts';
 import { isLive } from './is-live.ts';
+import { processes, type Running } from './processes.ts';
+import { related } from './related.ts';
 import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
+import { standBeside, type Standing } from './stand-beside.ts';
 import { validate } from './validate.ts';
 import { withConfigFile } from './with-config-file.ts';
 
@@ -30,76 +31,62 @@ export interface EnvoyOptions {
   /** A sidecar drains what comes from outside and keeps its application's own calls going; a router drains all. */
   readonly drainsAll: boolean;
   readonly tools: Tools;
+  /** A base id that is free, for each row of hot restarts after the first. */
+  readonly newBaseId: () => number;
   readonly onLine: (line: EnvoyLine, epoch: number) => void;
   readonly scheduler?: SchedulerLike;
-}
-
-/** A process that has been started and has not ended. */
-interface Running {
-  readonly epoch: number;
-  readonly restartEpoch: number;
-  /** Once it is, it is enough that somebody answers. */
-  seenLive: boolean;
 }
 
 /** An admin endpoint that is handed over may leave a question unanswered: the next one is not to wait for it. In ms. */
 const answerWithin = 500;
 
+const alone = 'enable_reuse_port is false: no other Envoy can listen beside the one that runs';
+
 /** The proxy as a real Envoy. */
 export function envoyProxy(options: EnvoyOptions): Proxy {
-  const { binary, args, config, admin, addressFile, folder, pairs, drainsAll, tools, onLine, scheduler = asyncScheduler } = options;
-  const running = new Set<Running>();
-  let relieveGuard: (() => void) | undefined;
+  const { binary, args, config, admin, folder, pairs, drainsAll, tools, onLine, scheduler = asyncScheduler } = options;
+  const running = processes(options);
+  let started = '';
 
   return {
-    run({ epoch, restartEpoch }, signals$) {
+    run(launch, signals$) {
       return defer(() => {
-        const own: Running = { epoch, restartEpoch, seenLive: false };
-        if (running.size === 0) remove(addressFile);
-        running.add(own);
-        return withConfigFile<ProcessEvent>(config(), `${folder}/envoy-rev${epoch}`, {
-          failed: (reason) => ({ type: 'exited', exit: { kind: 'spawn-failed', reason } }),
-          use: (path, override) =>
-            spawnEnvoy({
-              binary,
-              args: [...envoyArgs(args, { config: path, override, restartEpoch }), '--admin-address-path', addressFile],
-              fifo: `${folder}/envoy-rev${epoch}.stderr`,
-              tools,
-              stdout: 'inherit',
-              onLine: (line) => onLine(line, epoch),
-              signals$,
-              scheduler,
-            }),
+        const own = running.enter(launch);
+        return withConfigFile<ProcessEvent>(config(), `${folder}/envoy-rev${launch.epoch}`, {
+          failed: notStarted,
+          use: (path, override) => {
+            const given = { config: path, override, ipv6: args.ipv6 };
+            const standing$: Observable<Standing | undefined> = launch.beside ? standBeside(given, admin, own.config) : of(given);
+            return standing$.pipe(
+              switchMap((standing) => (standing === undefined ? of(notStarted(alone)) : spawn(launch, own, standing, signals$))),
+            );
+          },
         }).pipe(
-          tap(({ type }) => {
-            if (type === 'spawned' && tools.sh !== undefined) relieveGuard ??= guard(tools.sh, args.baseId);
+          tap((event) => {
+            if (event.type === 'spawned') running.born(own, event.pid);
           }),
-          finalize(() => {
-            running.delete(own);
-            if (running.size > 0) return;
-            relieveGuard?.();
-            relieveGuard = undefined;
-            remove(addressFile);
-            remove(sharedMemoryOf(args.baseId));
-          }),
+          finalize(() => running.leave(own)),
         );
       });
     },
 
     vitals(epoch) {
       return defer(() => {
-        const asked = [...running].find((process) => process.epoch === epoch);
+        const asked = running.find(epoch);
         // Who answers is worth 110 KB of JSON until the epoch has been seen LIVE; after that it is enough that somebody does.
         const known = asked?.seenLive === true;
-        return admin.request('GET', known ? '/ready' : '/server_info', answerWithin).pipe(
-          map((answer): Vitals => {
-            if (!answer.ok) return admin.located() ? 'silent' : 'unknown';
-            const { status, body } = answer.value;
-            const live = status === 200 && (known || isLive(body, args.baseId, asked?.restartEpoch));
-            if (live && asked !== undefined) asked.seenLive = true;
-            return live ? 'live' : 'up';
-          }),
-        );
+        return running
+          .adminOf(epoch)
+          .request('GET', known ? '/ready' : '/server_info', answerWithin)
+          .pipe(
+            map((answer): Vitals => {
+              if (!answer.ok) return running.adminOf(epoch).located() ? 'silent' : 'unknown';
+              const { status, body } = answer.value;
+              const live = status === 200 && (known || isLive(body, asked));
+              if (live && asked !== undefined) running.seenLive(asked);
+              return live ? 'live' : 'up';
+            }),
+          );
       });
     },
 
@@ -111,35 +98,54 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
                 failed: (reason) => ({ ok: false, reason }),
                 use: (path, override) => {
                   const tried = envoyArgs(args, { config: path, override, restartEpoch: 0 });
-                  return validate({ binary, args: tried, folder, tools, alone: () => running.size === 0, scheduler });
+                  return validate({ binary, args: tried, folder, tools, alone: () => running.newest() === undefined, scheduler });
                 },
               })
             : of(verdict),
         ),
+        switchMap((verdict) => (verdict.ok ? related(verdict, binary, started, running.newest()?.pid) : of(verdict))),
       );
     },
 
-    drain(graceful) {
-      const inboundOnly$ = !graceful || drainsAll ? of(false) : hasInbound(admin);
+    drain(epoch, graceful) {
+      const client = running.adminOf(epoch);
+      const inboundOnly$ = !graceful || drainsAll ? of(false) : hasInbound(client);
       return inboundOnly$.pipe(
         map((inboundOnly) => [...(inboundOnly ? ['inboundonly'] : []), ...(graceful ? ['graceful', 'skip_exit'] : [])].join('&')),
-        switchMap((query) => admin.request('POST', `/drain_listeners?${query}`)),
+        switchMap((query) => client.request('POST', `/drain_listeners?${query}`)),
         ignoreElements(),
       );
     },
 
-    active() {
-      return admin
+    active(epoch) {
+      return running
+        .adminOf(epoch)
         .request('GET', `/stats?filter=${encodeURIComponent(activeFilter)}`)
         .pipe(map((answer) => (answer.ok && answer.value.status === 200 ? activeRequests(parseStats(answer.value.body)) : undefined)));
     },
   };
+
+  function spawn(
+    { epoch, restartEpoch }: Launch,
+    own: Running,
+    standing: Standing,
+    signals$: Observable<Signal>,
+  ): Observable<ProcessEvent> {
+    if (standing.adminPort !== undefined) running.placeApart(own, standing.adminPort);
+    started = identityOf(binary);
+    return spawnEnvoy({
+      binary,
+      args: [...envoyArgs({ ...args, baseId: own.baseId }, { ...standing, restartEpoch }), '--admin-address-path', own.addressFile],
+      fifo: `${folder}/envoy-rev${epoch}.stderr`,
+      tools,
+      stdout: 'inherit',
+      onLine: (line) => onLine(line, epoch),
+      signals$,
+      scheduler,
+    });
+  }
 }
 
-function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It was not there.
-  }
+function notStarted(reason: string): ProcessEvent {
+  return { type: 'exited', exit: { kind: 'spawn-failed', reason } };
 }

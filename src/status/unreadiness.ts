@@ -11,7 +11,7 @@ export function unreadiness(state: AgentState): string | undefined {
     if (state.awaited.length > 0) return `waiting for ${state.awaited.join(', ')}`;
     return state.lastEpoch < 0 ? 'Envoy has not been started yet' : 'Envoy has crashed and waits to be started again';
   }
-  if (newest.stage === 'stopping') return 'Envoy is being replaced';
+  if (newest.stage === 'stopping' || state.claim?.stage === 'replacing') return 'Envoy is being replaced';
   if (newest.stage === 'retiring') return 'Envoy has crashed and waits to be started again';
   return newest.answering ? undefined : 'Envoy does not answer';
 }

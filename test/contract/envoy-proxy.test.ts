@@ -88,6 +88,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', st
     pairs: [],
     drainsAll: false,
     tools,
+    newBaseId: () => freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random),
     onLine: ({ message }) => heard.push(message),
   });
   const pids = new Set<number>();
@@ -168,7 +169,7 @@ async function perform(settings: Settings, trial: EnvoyTrial): Promise<void> {
 proxyContract((life, trial) => perform({ life }, trial));
 
 describe('an Envoy that ends', () => {
-  const launch = { epoch: 0, hash: 'hash', restartEpoch: 0 };
+  const launch = { epoch: 0, hash: 'hash', restartEpoch: 0, line: 0, beside: false };
 
   it('has been heard to its last word when its exit is emitted', () =>
     perform(
@@ -232,7 +233,7 @@ describe('with a stranger where the admin endpoint is looked for', () => {
       { life: 'has no admin endpoint', stranger },
       {
         in: ({ proxy }) =>
-          concat(proxy.vitals(0), proxy.active(), proxy.drain(true), proxy.drain(false)).pipe(
+          concat(proxy.vitals(0), proxy.active(0), proxy.drain(0, true), proxy.drain(0, false)).pipe(
             toArray(),
             tap((answers) => expect(answers).toEqual(['up', undefined])),
           ),

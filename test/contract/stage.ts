@@ -102,10 +102,10 @@ export class Stage {
         method === 'run'
           ? this.#launch(0, 0)
           : method === 'drain'
-            ? this.#proxy.drain(true)
-            : method === 'vitals'
-              ? this.#proxy.vitals(0)
-              : this.#proxy[method]();
+            ? this.#proxy.drain(0, true)
+            : method === 'check'
+              ? this.#proxy.check()
+              : this.#proxy[method](0);
       expect(isObservable(called$)).toBe(true);
     });
   }
@@ -165,7 +165,7 @@ export class Stage {
   }
 
   untilIdle(): Observable<unknown> {
-    return until(this.#proxy.active(), 0, patience).pipe(tap(() => this.log.push('idle')));
+    return until(this.#proxy.active(0), 0, patience).pipe(tap(() => this.log.push('idle')));
   }
 
   vitals(epoch: number): Observable<unknown> {
@@ -173,11 +173,11 @@ export class Stage {
   }
 
   active(): Observable<unknown> {
-    return this.#asked('active', this.#proxy.active(), 1_000);
+    return this.#asked('active', this.#proxy.active(0), 1_000);
   }
 
   drain(graceful: boolean): Observable<unknown> {
-    return this.#asked('drain', this.#proxy.drain(graceful), 2_000);
+    return this.#asked('drain', this.#proxy.drain(0, graceful), 2_000);
   }
 
   check(): Observable<unknown> {
@@ -215,7 +215,7 @@ export class Stage {
   #launch(epoch: number, restartEpoch: number, signals$?: Observable<Signal>): Observable<ProcessEvent> {
     const orders$ = new Subject<Signal>();
     this.#orders.set(epoch, orders$);
-    return this.#proxy.run({ epoch, hash: 'hash', restartEpoch }, signals$ ?? orders$);
+    return this.#proxy.run({ epoch, hash: 'hash', restartEpoch, line: 0, beside: false }, signals$ ?? orders$);
   }
 
   #start(name: string, run$: Observable<ProcessEvent>): void {

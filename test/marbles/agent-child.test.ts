@@ -1,4 +1,3 @@
-import { skip } from 'rxjs';
 import { describe, it } from 'vitest';
 import { drawAgent } from './support/draw-agent.ts';
 import { exits } from './support/fake-proxy.ts';
@@ -6,34 +5,32 @@ import { marbles } from './support/marbles.ts';
 
 describe('a child that fails while it starts', () => {
   it(
-    'leaves the parent serving and followed again, and is tried again after the back-off',
+    'leaves the parent serving, and is tried again at once; the next time after the back-off',
     marbles((m) => {
       const hash$ = m.hot('  a 9999ms b');
       const unsub = '        ^ 20s !';
-      const processes = ['   -', '100ms f', '200ms f', '-'];
-      //                                        [ 200ms ] [ 400ms ]
-      const launches = '     a 9999ms b 299ms b 599ms b';
-      const restarts = '     0 9999ms 1 299ms 1 599ms 1';
-      const looks = '        10s 1 99ms 0 199ms 2 199ms 0 399ms 3 499ms 3';
+      const processes = ['   -', '100ms k', '200ms k', '-'];
+      //                                               [ 200ms ]
+      const launches = '     a 9999ms b 99ms b 399ms b';
+      const restarts = '     0 9999ms 1 99ms 1 399ms 1';
       const agent = drawAgent(m, { hash$ }, { processes });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 10899ms 3');
+      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 10499ms 3');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
-      m.expectObservable(agent.asked$.pipe(skip(21)), '^ 11500ms !').toBe(looks); // after the 21 of the first 10 s
     }),
   );
 
   it(
-    'is left at that when the budget is spent, and the parent is still followed',
+    'spends no budget on the try without a pause, and is left at that when the budget is spent: the parent is still followed',
     marbles((m) => {
       const hash$ = m.hot('  a 9999ms b');
       const unsub = '        ^ 30s !';
-      const processes = ['   -', '100ms f', '200ms f'];
-      const vitals = ['      l 19999ms s'];
-      const launches = '     a 9999ms b 299ms b';
+      const processes = ['   -', '100ms k', '100ms k', '200ms k'];
+      const vitals = ['      l 19999ms s']; // last heard of at 19.6 s
+      const launches = '     a 9999ms b 99ms b 299ms b';
       const agent = drawAgent(m, { hash$ }, { processes, vitals }, { policy: { budget: 1 } });
       m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.serving$, unsub).toBe('0 21499ms n'); // last heard of at 19.5 s
+      m.expectObservable(agent.serving$, unsub).toBe('0 21599ms n');
     }),
   );
 
@@ -43,9 +40,35 @@ describe('a child that fails while it starts', () => {
       const hash$ = m.hot('  a 9999ms b 199ms a');
       const unsub = '        ^ 60s !';
       const processes = ['   -', '100ms f'];
+      const checks = ['      (y|)', '1s y'];
       const launches = '     a 9999ms b';
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = drawAgent(m, { hash$ }, { processes, checks });
       m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0');
+      m.expectObservable(agent.hashes$).toBe(launches);
+    }),
+  );
+
+  it(
+    'is not tried again where the policy is exit',
+    marbles((m) => {
+      const hash$ = m.hot('  a 9999ms b');
+      const unsub = '        ^ 60s !';
+      const processes = ['   -', '100ms k'];
+      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
+      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0');
+    }),
+  );
+
+  it(
+    'is tried again at once anew after 5 minutes of stable running',
+    marbles((m) => {
+      const hash$ = m.hot('  a 9999ms b');
+      const unsub = '        ^ 330s !';
+      //                                       LIVE at 10.6 s, stable at 310.6 s
+      const processes = ['   -', '100ms k', '300501ms k', '-'];
+      const launches = '     a 9999ms b 99ms b 300500ms b';
+      const agent = drawAgent(m, { hash$ }, { processes });
+      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 10099ms 2 300s n 499ms 3');
       m.expectObservable(agent.hashes$).toBe(launches);
     }),
   );
@@ -53,16 +76,16 @@ describe('a child that fails while it starts', () => {
 
 describe('a child that is killed after it took over', () => {
   it(
-    'is tried again after 200 ms as the child of its parent, which refuses traffic meanwhile',
+    'is tried again at once as the child of its parent, which refuses traffic meanwhile',
     marbles((m) => {
       const hash$ = m.hot('  a 9999ms b');
       const unsub = '        ^ 20s !';
       const processes = ['   -', '5s k', '-'];
-      const launches = '     a 9999ms b 5199ms b';
-      const restarts = '     0 9999ms 1 5199ms 1';
+      const launches = '     a 9999ms b 4999ms b';
+      const restarts = '     0 9999ms 1 4999ms 1';
       const life0 = '        ^ 20s !';
       const agent = drawAgent(m, { hash$ }, { processes });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 4499ms n 699ms 2');
+      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 4499ms n 499ms 2');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
       m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
@@ -76,44 +99,10 @@ describe('a child that is killed after it took over', () => {
       const unsub = '        ^ 20s !';
       const processes = ['   -', '5s k', '-'];
       const vitals = ['      l 9999ms s'];
-      const launches = '     a 9999ms b 5199ms b';
-      const restarts = '     0 9999ms 1 5199ms 1';
+      const launches = '     a 9999ms b 4999ms b';
+      const restarts = '     0 9999ms 1 4999ms 1';
       const agent = drawAgent(m, { hash$ }, { processes, vitals });
-      m.expectObservable(agent.serving$, unsub).toBe('0 10499ms 1 4499ms n 699ms 2');
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.restartEpochs$).toBe(restarts);
-    }),
-  );
-
-  it(
-    'is replaced together with its parent, without another back-off, when the second try fails too',
-    marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 20s !';
-      const processes = ['   -', '5s k', '50ms f', '-'];
-      const launches = '     a 9999ms b 5199ms b 49ms b';
-      const restarts = '     0 9999ms 1 5199ms 1 49ms 0';
-      const signals = '      15250ms T';
-      const life0 = '        ^ 15249ms !';
-      const agent = drawAgent(m, { hash$ }, { processes });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 4499ms n 749ms 3');
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.restartEpochs$).toBe(restarts);
-      m.expectObservable(agent.signalled$).toBe(signals);
-      m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
-    }),
-  );
-
-  it(
-    'is tried again even if its parent ends cleanly meanwhile, and then without a parent',
-    marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 20s !';
-      const processes = ['   15100ms c', '5s k', '-'];
-      const launches = '     a 9999ms b 5199ms b';
-      const restarts = '     0 9999ms 1 5199ms 0';
-      const agent = drawAgent(m, { hash$ }, { processes });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 4499ms n 699ms 2');
+      m.expectObservable(agent.serving$, unsub).toBe('0 10499ms 1 4499ms n 499ms 2');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
     }),
@@ -127,22 +116,22 @@ describe('a child that is killed after it took over', () => {
       const processes = ['   -', '5s k', '-'];
       const vitals = ['      l 9999ms ?'];
       const checks = ['      (y|)', '(n|)', '(y|)'];
-      const checked = '      10s c 5199ms c 29999ms c';
-      const launches = '     a 9999ms b 35199ms b';
+      const checked = '      10s c 4999ms c 29999ms c';
+      const launches = '     a 9999ms b 34999ms b';
       const agent = drawAgent(m, { hash$ }, { processes, vitals, checks });
-      m.expectObservable(agent.serving$, unsub).toBe('0 10499ms 1 4499ms n 30699ms 2');
+      m.expectObservable(agent.serving$, unsub).toBe('0 10499ms 1 4499ms n 30499ms 2');
       m.expectObservable(agent.checked$).toBe(checked);
       m.expectObservable(agent.hashes$).toBe(launches);
     }),
   );
 });
 
-describe('a parent that ends while its child is LIVE', () => {
+describe('a parent that ends while its child is LIVE, and its time is over,', () => {
   it.each(['c', 'k'])('is no crash, however it ends (%s)', (exit) =>
     marbles((m) => {
       const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 60s !';
-      const processes = [`   20s ${exit}`, '-'];
+      const unsub = '        ^ 90s !';
+      const processes = [`   70001ms ${exit}`, '-'];
       const launches = '     a 9999ms b';
       const agent = drawAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
       m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1');

@@ -86,7 +86,7 @@ describe('a crash', () => {
       const processes = ['   1s k', '5s c', '5s k', '-'];
       const launches = '     a 1199ms a 3799ms b 5199ms b';
       const restarts = '     0 1199ms 0 3799ms 1 5199ms 0';
-      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { budget: 1 } });
+      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { budget: 1 }, timing: { parentShutdown: 1_000 } });
       m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 499ms n 699ms 1 3799ms 2 4499ms n 699ms 3');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);

@@ -27,8 +27,8 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('  a');
       const unsub = '        ^ 120s !';
-      const vitals = ['      u 99ms l 9500ms s 29398ms l']; // not heard of from 9.5 s to 39 s
-      const serving = '      n 499ms 0 10999ms n 27499ms 0';
+      const vitals = ['      u 99ms l 9500ms s 28398ms l']; // not heard of from 9.5 s to 38.5 s
+      const serving = '      n 499ms 0 10999ms n 26999ms 0';
       const signals = '      -';
       const agent = drawAgent(m, { hash$ }, { processes: ['-'], vitals });
       m.expectObservable(agent.serving$, unsub).toBe(serving);
@@ -75,17 +75,17 @@ describe('an Envoy that hangs', () => {
   );
 
   it(
-    'is replaced by a change after 20 s of waiting for it',
+    'is replaced side by side by a change after 20 s of waiting for it, and killed when the new one is LIVE',
     marbles((m) => {
       const hash$ = m.hot('  a 11999ms b');
       const unsub = '        ^ 40s !';
-      const vitals = ['      l 4999ms s']; // last heard of at 4.5 s
+      const vitals = ['      l 4999ms s']; // last heard of at 4 s
       //                               [ 20s  ]
       const launches = '     a 31999ms b';
       const restarts = '     0 31999ms 0';
-      const signals = '      32s T';
-      const serving = '      0 6499ms n 25999ms 1';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
+      const signals = '      32500ms K';
+      const serving = '      0 5999ms n 26499ms 1';
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals, ignoresTerm: [0] });
       m.expectObservable(agent.serving$, unsub).toBe(serving);
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);

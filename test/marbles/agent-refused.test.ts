@@ -126,7 +126,7 @@ describe('a request to reopen the logs', () => {
       const signals = '        5s U 14999ms (UU) 19996ms U';
       const life0 = '          ^ 29999ms !';
       const life1 = '          10s ^ 50s !';
-      const agent = drawAgent(m, { hash$, reopen$ }, { processes });
+      const agent = drawAgent(m, { hash$, reopen$ }, { processes }, { timing: { parentShutdown: 15_000 } });
       m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1');
       m.expectObservable(agent.signalled$).toBe(signals);
       m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);

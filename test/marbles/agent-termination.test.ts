@@ -110,7 +110,7 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot('       a 4999ms b');
       const terminate$ = m.hot('  10s t 999ms t 499ms t');
-      const signals = '           11s (TT) 496ms (KK)';
+      const signals = '           11s T 499ms (KK)'; // the parent would have been told after its child
       const serving = '           n 499ms 0 4999ms 1 4499ms D 999ms T 499ms (A|)';
       const life0 = '             ^ 11499ms !';
       const life1 = '             5s ^ 6499ms !';
@@ -225,13 +225,13 @@ describe('a request to terminate', () => {
   it(
     'kills an Envoy that is being replaced on its own clock, and starts no other',
     marbles((m) => {
-      const hash$ = m.hot('       a 999ms b');
-      const terminate$ = m.hot('  21500ms t');
-      const vitals = ['           u'];
-      const signals = '           21s T 999ms K';
-      const serving = '           n 21499ms D 499ms (A|)';
+      const hash$ = m.hot('       a 9999ms b');
+      const terminate$ = m.hot('  11500ms t');
+      const checks = ['           (m|)'];
+      const signals = '           11s T 999ms K';
+      const serving = '           n 499ms 0 9499ms n 1499ms D 499ms (A|)';
       const launches = '          a';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], vitals, ignoresTerm: [0] });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], checks, ignoresTerm: [0] });
       m.expectObservable(agent.serving$).toBe(serving);
       m.expectObservable(agent.signalled$).toBe(signals);
       m.expectObservable(agent.hashes$).toBe(launches);

@@ -32,10 +32,11 @@ describe('turns', () => {
       const restarts = '     0 9999ms 1 9999ms 2';
       const checks = '       - 9999ms c 9999ms c';
       const serving = '      n 499ms 0 9999ms 1 9999ms 2';
-      const life0 = '        ^ 14999ms !';
+      const life0 = '        ^ 15999ms !';
       const life1 = '        10s ^ 20s !';
-      const processes = ['   15s c', '-', '-'];
-      const { serving$, hashes$, epochs$, restartEpochs$, checked$, lives } = drawAgent(m, { hash$ }, { processes });
+      const processes = ['   16s c', '-', '-'];
+      const timing = { parentShutdown: 5_000 };
+      const { serving$, hashes$, epochs$, restartEpochs$, checked$, lives } = drawAgent(m, { hash$ }, { processes }, { timing });
       m.expectObservable(serving$, unsub).toBe(serving);
       m.expectObservable(hashes$).toBe(launches);
       m.expectObservable(epochs$).toBe(epochs);
@@ -97,7 +98,7 @@ describe('turns', () => {
   );
 
   it(
-    'gives up waiting for LIVE after 20 s: the parent is stopped and replaced by an epoch without a parent',
+    'gives up waiting for LIVE after 20 s: the next epoch comes up beside it, without a parent, and then it is drained and stopped',
     marbles((m) => {
       const hash$ = m.hot('  a 999ms b');
       const unsub = '        ^ 30s !';
@@ -106,9 +107,9 @@ describe('turns', () => {
       const launches = '     a 20999ms b';
       const epochs = '       0 20999ms 1';
       const restarts = '     0 20999ms 0';
-      const drains = '       - 20999ms p';
-      const signals = '      - 20999ms T';
-      const life0 = '        ^ 20999ms !';
+      const drains = '       - 21499ms g 999ms (pp)';
+      const signals = '      - 22499ms T';
+      const life0 = '        ^ 22499ms !';
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
       m.expectObservable(agent.serving$, unsub).toBe('n 21499ms 1');
       m.expectObservable(agent.hashes$).toBe(launches);
@@ -121,17 +122,17 @@ describe('turns', () => {
   );
 
   it(
-    'kills a parent that is to be replaced and ignores SIGTERM for 1 s, and starts the next only then, from the newest hash',
+    'kills what has been replaced side by side and ignores SIGTERM for 1 s, and starts the next child only then',
     marbles((m) => {
       const hash$ = m.hot('  a 999ms b 20499ms c');
       const unsub = '        ^ 30s !';
       const vitals = ['      u'];
-      const launches = '     a 21999ms c';
-      const restarts = '     0 21999ms 0';
-      const signals = '      - 20999ms T 999ms K';
-      const life0 = '        ^ 21999ms !';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals, ignoresTerm: [0] });
-      m.expectObservable(agent.serving$, unsub).toBe('n 22499ms 1');
+      const launches = '     a 20999ms b 2499ms c';
+      const restarts = '     0 20999ms 0 2499ms 1';
+      const signals = '      - 22499ms T 999ms K';
+      const life0 = '        ^ 23499ms !';
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-', '-'], vitals, ignoresTerm: [0] });
+      m.expectObservable(agent.serving$, unsub).toBe('n 21499ms 1 2499ms 2');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
       m.expectObservable(agent.signalled$).toBe(signals);
@@ -161,8 +162,8 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot('  a 11999ms b');
       const unsub = '        ^ 20s !';
-      const vitals = ['      l 8999ms s 5999ms l']; // last heard of at 8.5 s
-      const serving = '      0 10499ms n 4499ms 0 499ms 1';
+      const vitals = ['      l 8999ms s 5999ms l']; // last heard of at 8 s
+      const serving = '      0 9999ms n 4999ms 0 499ms 1';
       const launches = '     a 14999ms b';
       const restarts = '     0 14999ms 1';
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
@@ -177,12 +178,12 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot('  a 4999ms b 4999ms c');
       const unsub = '        ^ 60s !';
-      const processes = ['   40s c', '-', '-'];
-      const launches = '     a 4999ms b 34999ms c';
-      const restarts = '     0 4999ms 1 34999ms 2';
-      const life0 = '        ^ 39999ms !';
-      const agent = drawAgent(m, { hash$ }, { processes });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 4999ms 1 34999ms 2');
+      const processes = ['   41s c', '-', '-'];
+      const launches = '     a 4999ms b 35999ms c';
+      const restarts = '     0 4999ms 1 35999ms 2';
+      const life0 = '        ^ 40999ms !';
+      const agent = drawAgent(m, { hash$ }, { processes }, { timing: { parentShutdown: 35_000 } });
+      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 4999ms 1 35999ms 2');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
       m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);

@@ -46,12 +46,12 @@ describe('follow', () => {
   );
 
   it(
-    'says once that the epoch is LIVE, and asks on',
+    'says once that the epoch is LIVE, and asks on every second',
     marbles((m) => {
       const up$ = m.cold('     (u|)', signs);
       const live$ = m.cold('   (l|)', signs);
-      const unsub = '          ^ 2100ms !';
-      const asked = ['         1s (^!)', '1500ms (^!)', '2s (^!)'];
+      const unsub = '          ^ 3100ms !';
+      const asked = ['         1s (^!)', '2s (^!)', '3s (^!)'];
       const expected = '       A 999ms L';
       m.expectObservable(follow(3, turning(up$, 700, live$), timing), unsub).toBe(expected, events);
       m.expectSubscriptions(live$.subscriptions).toBe(asked);

@@ -22,8 +22,8 @@ const granted: Record<string, AgentEvent> = {
   g: { type: 'turn-granted', epoch: 2, parent: 'gone' },
   s: { type: 'turn-granted', epoch: 2, parent: 'stuck' },
 };
-const awaitTurn = (parent: AwaitedParent | undefined, ...older: readonly number[]) => {
-  return { type: 'await-turn', epoch: 2, parent, older } as const;
+const awaitTurn = (parent: AwaitedParent | undefined, older: readonly number[] = [], others: readonly number[] = []) => {
+  return { type: 'await-turn', epoch: 2, parent, older, others } as const;
 };
 const starting: AwaitedParent = { epoch: 1, awaits: 'epoch-live' };
 const live: AwaitedParent = { epoch: 1, awaits: undefined };
@@ -95,7 +95,7 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  --y 5s z', events);
       const expected = '       --- 5s (l|)';
-      m.expectObservable(turn(awaitTurn(live, 0, 2), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(live, [0, 2]), events$, timing)).toBe(expected, granted);
     }),
   );
 
@@ -105,7 +105,7 @@ describe('turn', () => {
       const events$ = m.hot('  --y', events);
       //                       [ 60s ]
       const expected = '       60s (l|)';
-      m.expectObservable(turn(awaitTurn(live, 0, 2), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(live, [0, 2]), events$, timing)).toBe(expected, granted);
     }),
   );
 
@@ -114,7 +114,7 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  ---y 5s L', events);
       const expected = '       ---- 5s (l|)';
-      m.expectObservable(turn(awaitTurn(starting, 0), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting, [0]), events$, timing)).toBe(expected, granted);
     }),
   );
 
@@ -124,8 +124,17 @@ describe('turn', () => {
       const events$ = m.hot('  ------L', events);
       const unsub = '          ^---!';
       const expected = '       -----';
-      m.expectObservable(turn(awaitTurn(starting, 0), events$, timing), unsub).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting, [0]), events$, timing), unsub).toBe(expected, granted);
       m.expectSubscriptions(events$.subscriptions).toBe([unsub, unsub, unsub]);
+    }),
+  );
+
+  it(
+    'waits for another line as long as it takes: it has the admin endpoint',
+    marbles((m) => {
+      const events$ = m.hot('  90s y', events);
+      const expected = '       90s (l|)';
+      m.expectObservable(turn(awaitTurn(live, [], [0]), events$, timing)).toBe(expected, granted);
     }),
   );
 });

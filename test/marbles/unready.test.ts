@@ -11,14 +11,22 @@ import { marbles } from './support/marbles.ts';
 
 const stateWith = (...stages: readonly Stage[]): AgentState => ({
   ...initialState,
-  epochs: new Map(stages.map((stage, number): [number, Epoch] => [number, { hash: 'a', restartEpoch: number, stage, answering: true }])),
+  epochs: new Map(
+    stages.map((stage, number): [number, Epoch] => [
+      number,
+      { hash: 'a', restartEpoch: number, line: 0, weaned: true, stage, answering: true },
+    ]),
+  ),
 });
 const starting = stateWith('starting');
 const live = stateWith('live');
 const handingOver = stateWith('live', 'starting');
 const handedOver = stateWith('retiring', 'live');
 const draining: AgentState = { ...live, phase: 'draining' };
-const silent: AgentState = { ...initialState, epochs: new Map([[0, { hash: 'a', restartEpoch: 0, stage: 'live', answering: false }]]) };
+const silent: AgentState = {
+  ...initialState,
+  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, line: 0, weaned: true, stage: 'live', answering: false }]]),
+};
 
 /** States as `proxy` has them: each subscription sees the newest one at once. */
 function staying(state: AgentState): Observable<AgentState> {

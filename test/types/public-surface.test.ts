@@ -82,7 +82,7 @@ it('a proxy of one’s own gives all five of its answers as streams', () => {
     drain: () => NEVER,
     active: () => of(undefined),
   };
-  expectTypeOf(proxy.active()).toEqualTypeOf<Observable<number | undefined>>();
+  expectTypeOf(proxy.active(0)).toEqualTypeOf<Observable<number | undefined>>();
   expectTypeOf<keyof Proxy>().toEqualTypeOf<'run' | 'vitals' | 'check' | 'drain' | 'active'>();
   // @ts-expect-error a verdict against a configuration has a reason
   const silent: Proxy = { ...proxy, check: () => of({ ok: false }) };

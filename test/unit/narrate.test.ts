@@ -46,6 +46,8 @@ interface Case {
 }
 
 const started = { level: 'warn', msg: 'Envoy is started again after a pause', attempt: 1 };
+const hopeless = (epoch: number) => ({ level: 'warn', msg: 'a hot restart is out of the question', epoch });
+const rescued = (epoch: number) => ({ level: 'warn', msg: 'rescue: the new epoch comes up beside the old one', epoch });
 const nobody = { level: 'info', msg: 'no Envoy is left' };
 
 const cases: readonly Case[] = [
@@ -122,8 +124,61 @@ const cases: readonly Case[] = [
     what: 'a turn after a parent that did not come up',
     given: waiting,
     when: stuck(1),
-    lines: [{ level: 'warn', msg: 'the epoch before is not LIVE after its time: it is replaced instead of hot-restarted', epoch: 1 }],
+    lines: [{ level: 'warn', msg: 'the epoch before is not LIVE after its time', epoch: 1 }, hopeless(1)],
   },
+  {
+    what: 'a check of another binary',
+    given: checking,
+    when: { type: 'config-accepted', hash: b, apart: true },
+    lines: [{ level: 'warn', msg: 'the Envoy binary was replaced by one of another hot restart version' }, rescued(1)],
+  },
+  {
+    what: 'a check for which there is no room',
+    given: checking,
+    when: { type: 'config-accepted', hash: b, crowded: 'memory' },
+    lines: [
+      {
+        level: 'warn',
+        msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts',
+        reason: 'memory',
+      },
+    ],
+  },
+  {
+    what: 'an old check for which there is no room',
+    given: serving,
+    when: { type: 'config-accepted', hash: b, crowded: 'memory' },
+    lines: [],
+  },
+  {
+    what: 'the end of a child',
+    given: handingOver,
+    when: ended(1, failed),
+    lines: [
+      { level: 'error', msg: 'epoch failed', epoch: 1, kind: 'failed', code: 3, tail: ['bye'] },
+      { level: 'info', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
+      { level: 'warn', msg: 'the epoch is tried again at once' },
+    ],
+  },
+  {
+    what: 'a rescue',
+    given: [...handingOver, ended(1, failed), granted(2), accepted(b)],
+    when: ended(2, { ...failed, code: 1 }),
+    lines: [{ level: 'error', msg: 'epoch failed', epoch: 2, kind: 'failed', code: 1, tail: ['bye'] }, rescued(3)],
+  },
+  {
+    what: 'the end of the clients of an epoch that was replaced',
+    given: [...checking, { type: 'config-accepted', hash: b, apart: true }, live(1)],
+    when: { type: 'epoch-retired', epoch: 0, silent: false },
+    lines: [{ level: 'info', msg: 'epoch has no clients any more: it ends', epoch: 0 }],
+  },
+  {
+    what: 'an epoch that was replaced and is silent',
+    given: [...checking, { type: 'config-accepted', hash: b, apart: true }, live(1)],
+    when: { type: 'epoch-retired', epoch: 0, silent: true },
+    lines: [{ level: 'warn', msg: 'epoch does not answer, and cannot be drained: it is killed', epoch: 0 }],
+  },
+  { what: 'the end of the time of a parent', given: handedOver, when: { type: 'epoch-weaned', epoch: 1 }, lines: [] },
   { what: 'a turn that nobody waits for', given: serving, when: stuck(1), lines: [] },
   { what: 'a check', given: checking, when: accepted(b), lines: [] },
   {
@@ -183,8 +238,18 @@ const cases: readonly Case[] = [
   },
   { what: 'a stable run', given: serving, when: { type: 'epoch-stable', epoch: 0 }, lines: [] },
   {
-    what: 'the end of a parent',
+    what: 'the end of a parent before its time',
     given: handedOver,
+    when: ended(0, clean),
+    lines: [
+      { level: 'warn', msg: 'epoch ended before its time: its child can not go on without it', epoch: 0 },
+      { level: 'info', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
+      hopeless(2),
+    ],
+  },
+  {
+    what: 'the end of a parent',
+    given: [...handedOver, { type: 'epoch-weaned', epoch: 1 }],
     when: ended(0, clean),
     lines: [{ level: 'info', msg: 'epoch has drained and ended', epoch: 0 }],
   },
@@ -314,6 +379,8 @@ describe('narrate', () => {
       'epoch-answered': true,
       'epoch-hung': true,
       'epoch-stable': true,
+      'epoch-weaned': true,
+      'epoch-retired': true,
       'epoch-exited': true,
       'retry-due': true,
       drained: true,
@@ -340,6 +407,7 @@ describe('narrate', () => {
     const event: fc.Arbitrary<AgentEvent> = fc.oneof(
       fc.record({ type: fc.constantFrom('config-changed' as const, 'restart-requested' as const, 'config-accepted' as const), hash: text }),
       fc.record({ type: type('config-refused'), hash: text, reason: text }),
+      fc.record({ type: type('epoch-retired'), epoch, silent: fc.boolean() }),
       fc.record({ type: type('terminate-requested'), by: text }),
       fc.record({ type: fc.constantFrom('drain-requested' as const, 'reopen-requested' as const, 'retry-due' as const) }),
       fc.record({ type: type('turn-granted'), epoch, parent: fc.constantFrom('live' as const, 'gone' as const, 'stuck' as const) }),
@@ -351,6 +419,7 @@ describe('narrate', () => {
           'epoch-answered' as const,
           'epoch-hung' as const,
           'epoch-stable' as const,
+          'epoch-weaned' as const,
         ),
         epoch,
       }),

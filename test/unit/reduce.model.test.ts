@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { initialState } from '../../src/agent/initial-state.ts';
-import type { AgentEvent, AgentState, Effect, Exit } from '../../src/agent/model.ts';
+import type { AgentEvent, AgentState, Effect, Epoch, Exit } from '../../src/agent/model.ts';
 import { newestEpoch } from '../../src/agent/newest-epoch.ts';
 import { reducer, type RestartPolicy } from '../../src/agent/reducer.ts';
 
@@ -19,6 +19,8 @@ interface World {
   retry: boolean;
   followed: { readonly epoch: number; live: boolean; silent: boolean; hung: boolean } | undefined;
   stable: number | undefined;
+  weaning: number | undefined;
+  readonly retiring: Set<number>;
   draining: boolean;
 }
 
@@ -40,6 +42,18 @@ type Promised = (moment: Moment) => string | undefined | false;
 const of = <T extends Effect['type']>(effects: readonly Effect[], type: T) =>
   effects.filter((effect): effect is Extract<Effect, { type: T }> => effect.type === type);
 
+const linesWith = ({ epochs }: AgentState, has: (epoch: Epoch) => boolean): readonly number[] =>
+  [...epochs.values()].filter(has).map(({ line }) => line);
+
+/** The newest epoch was the child of the one that is gone, and its time was not over. */
+const isDoomed = (before: AgentState, gone: number, survivors: ReadonlySet<number>): boolean => {
+  const parent = before.epochs.get(gone);
+  const child = newestEpoch(before);
+  if (parent === undefined || child === undefined || child.number === gone || !survivors.has(child.number)) return false;
+  const related = child.line === parent.line && child.line === before.line && child.restartEpoch === parent.restartEpoch + 1;
+  return related && !child.weaned && (child.stage === 'starting' || child.stage === 'live');
+};
+
 const outstanding = ({ turns, check, retry }: World): boolean => turns.length > 0 || check !== undefined || retry;
 
 const promises: Record<string, Promised> = {
@@ -47,13 +61,44 @@ const promises: Record<string, Promised> = {
     of(effects, 'launch').some(({ epoch }) => epoch !== before.lastEpoch + 1) && 'an epoch number was not the next',
 
   'tells an epoch to be its living parent’s next, or 0 without one': ({ before, effects, survivors }) =>
-    of(effects, 'launch').some(({ restartEpoch }) => {
-      const parent = before.epochs.get(Math.max(...survivors));
+    of(effects, 'launch').some(({ restartEpoch, line }) => {
+      const parent = [...before.epochs].findLast(([number, epoch]) => survivors.has(number) && epoch.line === line)?.[1];
       return restartEpoch !== (parent === undefined ? 0 : parent.restartEpoch + 1);
     }) && 'a wrong restart epoch',
 
-  'starts one epoch at a time': ({ state }) =>
-    [...state.epochs.values()].filter(({ stage }) => stage === 'starting').length > 1 && 'two epochs are starting',
+  'starts one epoch of a line at a time': ({ state }) =>
+    linesWith(state, ({ stage }) => stage === 'starting').some((line, index, all) => all.indexOf(line) !== index) &&
+    'two epochs of a line are starting',
+
+  'has two lines at most that are not told to end': ({ state }) =>
+    new Set(linesWith(state, ({ stage }) => stage !== 'stopping')).size > 2 && 'three lines',
+
+  'has an admin endpoint apart exactly where another line is': ({ state, effects }) =>
+    of(effects, 'launch').some(({ line, beside }) => beside !== [...state.epochs.values()].some((epoch) => epoch.line !== line)) &&
+    'a wrong place for the admin endpoint',
+
+  'starts no child of a parent whose listeners it has closed': ({ before, effects }) =>
+    of(effects, 'launch').some(({ line, restartEpoch }) => restartEpoch > 0 && line !== before.line) && 'a child of a line that goes',
+
+  'spends no budget on a rescue': ({ before, state }) =>
+    state.line > before.line && state.crashes > before.crashes && 'a crash was counted',
+
+  'tries again without a pause once, until an Envoy is stable or something changes': ({ before, event, effects, state, policy }) =>
+    before.retried &&
+    state.retried &&
+    event.type === 'epoch-exited' &&
+    state.line === before.line &&
+    before.claim === undefined &&
+    of(effects, 'await-turn').length > 0 &&
+    `again, without a pause (${policy.onCrash})`,
+
+  'leaves the child of a parent that died early to its end no longer than it must': ({ before, event, state, survivors }) =>
+    state.phase === 'running' &&
+    event.type === 'epoch-exited' &&
+    isDoomed(before, event.epoch, survivors) &&
+    state.claim?.apart !== true &&
+    state.claim?.stage !== 'replacing' &&
+    'nobody comes to the rescue',
 
   'starts nothing once it was asked to end, or ends': ({ before, effects }) =>
     (before.asked > 0 || before.phase !== 'running') && of(effects, 'launch').length > 0 && 'launched nevertheless',
@@ -81,7 +126,10 @@ const promises: Record<string, Promised> = {
     state.phase === 'running' &&
     state.wanted !== undefined &&
     ![...state.epochs.values()].some(({ stage }) => stage === 'starting' || stage === 'live') &&
-    !(state.claim?.stage === 'replacing' && world.alive.size > 0) &&
+    !(
+      state.claim?.stage === 'replacing' &&
+      [...state.epochs].some(([number, { stage }]) => stage === 'stopping' || world.retiring.has(number))
+    ) &&
     !outstanding(world) &&
     'nothing will ever happen',
 
@@ -140,6 +188,12 @@ const carryOut = (world: World, effects: readonly Effect[]): void => {
       case 'await-stable':
         world.stable = effect.epoch;
         break;
+      case 'await-weaned':
+        world.weaning = effect.epoch;
+        break;
+      case 'retire':
+        world.retiring.add(effect.epoch);
+        break;
       case 'retry':
         world.retry = true;
         break;
@@ -175,6 +229,12 @@ const settle = (world: World, event: AgentEvent): void => {
     case 'drained':
       world.draining = false;
       break;
+    case 'epoch-weaned':
+      world.weaning = undefined;
+      break;
+    case 'epoch-retired':
+      world.retiring.delete(event.epoch);
+      break;
     case 'epoch-live':
       if (followed !== undefined) world.followed = { ...followed, live: true, silent: false };
       break;
@@ -189,6 +249,7 @@ const settle = (world: World, event: AgentEvent): void => {
       break;
     case 'epoch-exited':
       world.alive.delete(event.epoch);
+      world.retiring.delete(event.epoch);
       world.turns[0]?.heard.add(event.epoch);
       if (followed?.epoch === event.epoch) world.followed = undefined;
       break;
@@ -200,9 +261,9 @@ const settle = (world: World, event: AgentEvent): void => {
 /** The event that follows at once, if there is one: a turn for which nothing has to be waited. */
 const immediate = ({ turns: [turn] }: World): AgentEvent | undefined => {
   if (turn === undefined) return undefined;
-  const { epoch, parent, older } = turn.order;
+  const { epoch, parent, older, others } = turn.order;
   const gone = parent === undefined || turn.heard.has(parent.epoch);
-  if (!(gone || parent.awaits === undefined) || !older.every((number) => turn.heard.has(number))) return undefined;
+  if (!(gone || parent.awaits === undefined) || ![...older, ...others].every((number) => turn.heard.has(number))) return undefined;
   return { type: 'turn-granted', epoch, parent: gone ? 'gone' : 'live' };
 };
 
@@ -238,14 +299,22 @@ const wishes: Record<string, Wish> = {
   drain: () => ({ type: 'drain-requested' }),
   reopen: () => ({ type: 'reopen-requested' }),
   terminate: () => ({ type: 'terminate-requested', by: 'SIGTERM' }),
-  turn: ({ turns: [turn] }) => turn && { type: 'turn-granted', epoch: turn.order.epoch, parent: 'stuck' },
+  turn: ({ turns: [turn] }) =>
+    turn?.order.others.every((number) => turn.heard.has(number)) === true
+      ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'stuck' }
+      : undefined,
   accepted: ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check }),
   refused: ({ check }) => (check === undefined ? undefined : { type: 'config-refused', hash: check, reason: 'bad' }),
+  'accepted apart': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, apart: true }),
+  'accepted crowded': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, crowded: 'memory' }),
   'is live': followed('epoch-live'),
   'is silent': followed('epoch-silent'),
   'answers again': followed('epoch-answered'),
   'has hung': followed('epoch-hung'),
   'is stable': ({ stable }) => (stable === undefined ? undefined : { type: 'epoch-stable', epoch: stable }),
+  'is weaned': ({ weaning }) => (weaning === undefined ? undefined : { type: 'epoch-weaned', epoch: weaning }),
+  'has retired': ({ retiring }) => retired(retiring, false),
+  'is silent when it should retire': ({ retiring }) => retired(retiring, true),
   'retry is due': ({ retry }) => (retry ? { type: 'retry-due' } : undefined),
   'has drained': ({ draining }) => (draining ? { type: 'drained', active: 0 } : undefined),
   ...Object.fromEntries(
@@ -255,6 +324,11 @@ const wishes: Record<string, Wish> = {
     ]),
   ),
 };
+
+function retired(retiring: ReadonlySet<number>, silent: boolean): AgentEvent | undefined {
+  const [epoch] = retiring;
+  return epoch === undefined ? undefined : { type: 'epoch-retired', epoch, silent };
+}
 
 function exited(epoch: number | undefined, exit: Exit): AgentEvent | undefined {
   return epoch === undefined ? undefined : { type: 'epoch-exited', epoch, exit };
@@ -270,6 +344,8 @@ function* live(policy: RestartPolicy, life: readonly (readonly string[])[]): Gen
     retry: false,
     followed: undefined,
     stable: undefined,
+    weaning: undefined,
+    retiring: new Set(),
     draining: false,
   };
   let state = initialState;
@@ -304,7 +380,16 @@ const trace = (moments: readonly Moment[]): string =>
 
 const policies = fc.record({ onCrash: fc.constantFrom<RestartPolicy['onCrash']>('backoff', 'exit'), budget: fc.constantFrom(0, 1, 2) });
 /** What a long life is made of happens more often than what ends it. */
-const often: Record<string, number> = { 'is live': 12, accepted: 12, 'hash b': 4, 'hash c': 4, turn: 4, refused: 4, 'retry is due': 6 };
+const often: Record<string, number> = {
+  'is live': 12,
+  accepted: 12,
+  'hash b': 4,
+  'hash c': 4,
+  turn: 4,
+  refused: 4,
+  'retry is due': 6,
+  'has retired': 4,
+};
 const names = Object.keys(wishes).flatMap((name) => Array.from({ length: often[name] ?? 1 }, () => name));
 /** The first wish that can come true does. */
 const step = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 3, size: 'max' });

@@ -14,6 +14,7 @@ const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, r
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
 const byHand = (hash: string): AgentEvent => ({ type: 'restart-requested', hash });
+const weaned = (epoch: number): AgentEvent => ({ type: 'epoch-weaned', epoch });
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
 const due: AgentEvent = { type: 'retry-due' };
 const drained: AgentEvent = { type: 'drained', active: 0 };
@@ -24,6 +25,11 @@ const serving = [changed('a'), granted(0), live(0)];
 const handingOver = [...serving, changed('b'), granted(1), accepted('b')];
 /** Epoch 1 is LIVE, and 0 retires. */
 const handedOver = [...handingOver, live(1)];
+
+/** Epoch 1 has failed beside 0, and 2 starts in its place. */
+const poisoned = [...handingOver, ended(1, failed), granted(2), accepted('b')];
+/** Epoch 3 starts beside 0, in a line of its own. */
+const beside = [...poisoned, ended(2, failed)];
 
 interface Case {
   readonly what: string;
@@ -42,11 +48,10 @@ const brief = (effect: Effect): string => {
     case 'check':
       return `check ${effect.hash}`;
     case 'launch':
-      return `launch ${effect.epoch} ${effect.hash} as ${effect.restartEpoch}`;
+      return `launch ${effect.epoch} ${effect.hash} as ${effect.restartEpoch}${effect.line === 0 ? '' : ` of line ${effect.line}`}${effect.beside ? ' beside' : ''}`;
     case 'retry':
       return `retry in ${effect.delay}`;
     case 'cancel-retry':
-    case 'ask-drain':
       return effect.type;
     case 'await-drained':
       return `await-drained beside ${effect.parents.join() || 'nobody'}`;
@@ -79,7 +84,7 @@ describe('a change', () => {
       what: 'is launched once accepted',
       given: [...serving, changed('b'), granted(1)],
       when: accepted('b'),
-      then: ['launch 1 b as 1', 'follow 1'],
+      then: ['launch 1 b as 1', 'follow 1', 'await-weaned 1'],
       state: { claim: undefined, lastEpoch: 1 },
     },
     {
@@ -87,7 +92,7 @@ describe('a change', () => {
       given: [...serving, changed('b')],
       when: changed('c'),
       then: [],
-      state: { claim: { epoch: 1, hash: 'c', stage: 'waiting', byHand: false, parentStuck: false } },
+      state: { claim: { epoch: 1, hash: 'c', stage: 'waiting', firm: false, apart: false } },
     },
     {
       what: 'is checked again if it comes during a check',
@@ -122,7 +127,7 @@ describe('a change', () => {
       given: [...serving, byHand('a')],
       when: changed('a'),
       then: [],
-      state: { claim: { epoch: 1, hash: 'a', stage: 'waiting', byHand: true, parentStuck: false } },
+      state: { claim: { epoch: 1, hash: 'a', stage: 'waiting', firm: true, apart: false } },
     },
     {
       what: 'refills the budget',
@@ -177,7 +182,7 @@ describe('a refusal', () => {
       what: 'is forgotten when a good one is launched',
       given: [...twice, refused('b'), changed('c'), granted(1)],
       when: accepted('c'),
-      then: ['launch 1 c as 1', 'follow 1'],
+      then: ['launch 1 c as 1', 'follow 1', 'await-weaned 1'],
       state: { refused: undefined },
     },
     { what: 'is nothing once the agent was asked to end', given: [...twice, terminate], when: refused('b'), then: [] },
@@ -218,12 +223,91 @@ describe('an exit', () => {
       state: { phase: 'running' },
       policy: { onCrash: 'exit' },
     },
-    { what: 'of a parent that retires is nothing', given: handedOver, when: ended(0, killed), then: [], state: { phase: 'running' } },
     {
-      what: 'of a child that starts is retried beside its parent',
+      what: 'of a parent that retires is nothing when its time is over',
+      given: [...handedOver, weaned(1)],
+      when: ended(0, killed),
+      then: [],
+      state: { phase: 'running', claim: undefined },
+    },
+    ...[clean, killed].map((exit): Case => ({
+      what: `of a parent before its time is over dooms its child (${exit.kind})`,
+      given: handedOver,
+      when: ended(0, exit),
+      then: ['cancel-retry', 'check b'],
+      state: { claim: { epoch: 2, hash: 'b', stage: 'checking', firm: true, apart: true } },
+    })),
+    {
+      what: 'of a parent dooms a child that starts as well',
+      given: handingOver,
+      when: ended(0, killed),
+      then: ['cancel-retry', 'check b'],
+    },
+    {
+      what: 'of a parent makes a rescue of the claim that waits, which is not forgotten',
+      given: [...handedOver, changed('c')],
+      when: ended(0, killed),
+      then: ['withdraw-turn 2', 'cancel-retry', 'check c'],
+    },
+    {
+      what: 'of a child that starts is followed by another at once, without a crash',
       given: handingOver,
       when: ended(1, failed),
+      then: ['follow 0', 'cancel-retry', 'await-turn 2 after 0'],
+      state: { crashes: 0, retried: true },
+    },
+    {
+      what: 'of a second child by 1 before LIVE is a poisoned parent’s doing',
+      given: poisoned,
+      when: ended(2, failed),
+      then: ['follow 0', 'cancel-retry', 'launch 3 b as 0 of line 1 beside', 'follow 3'],
+      state: { crashes: 0, line: 1 },
+    },
+    {
+      what: 'of a second child that finds an address taken is a crash: a third one would find the same',
+      given: poisoned,
+      when: ended(2, { ...failed, addressTaken: ':80' }),
       then: ['follow 0', 'retry in 200'],
+      state: { crashes: 1 },
+    },
+    {
+      what: 'of a second child by a signal is a crash while the parent serves',
+      given: poisoned,
+      when: ended(2, killed),
+      then: ['follow 0', 'retry in 200'],
+    },
+    {
+      what: 'of an Envoy that may not be beside what serves drains that, and takes its place',
+      given: beside,
+      when: ended(3, { kind: 'spawn-failed', reason: 'enable_reuse_port' }),
+      then: ['follow 0', 'cancel-retry', 'retire 0'],
+      state: { claim: { epoch: 4, hash: 'b', stage: 'replacing', firm: true, apart: true } },
+    },
+    {
+      what: 'of an Envoy beside one that serves is a crash otherwise',
+      given: beside,
+      when: ended(3, failed),
+      then: ['follow 0', 'retry in 200'],
+      state: { phase: 'running' },
+    },
+    {
+      what: 'of an Envoy beside one that does not serve makes that one end, too',
+      given: [...beside, { type: 'epoch-silent', epoch: 0 }],
+      when: ended(3, failed),
+      then: ['follow 0', 'cancel-retry', 'stop 0'],
+    },
+    {
+      what: 'of an Envoy that serves after a rescue, while the old one goes, is a crash',
+      given: [...beside, live(3)],
+      when: ended(3, killed),
+      then: ['follow 0', 'retry in 200'],
+    },
+    {
+      what: 'of the old line is nothing after a rescue',
+      given: [...beside, live(3)],
+      when: ended(0, killed),
+      then: [],
+      state: { claim: undefined },
     },
     {
       what: 'is no crash while a change waits: the change is the answer to it',
@@ -233,17 +317,16 @@ describe('an exit', () => {
       state: { phase: 'running', crashes: 0 },
     },
     {
-      what: 'of a second child replaces a parent that retires',
-      given: [...handedOver, ended(1, killed), due, granted(2), accepted('b')],
-      when: ended(2, failed),
-      then: ['cancel-retry', 'await-turn 3 after 0', 'stop 0'],
-      state: { claim: { epoch: 3, hash: 'b', stage: 'replacing', byHand: false, parentStuck: false } },
+      what: 'of a second child before LIVE leads to a rescue where the parent does not serve any more, whatever it ended with',
+      given: [...handedOver, ended(1, killed), granted(2), accepted('b')],
+      when: ended(2, killed),
+      then: ['follow 0', 'cancel-retry', 'launch 3 b as 0 of line 1 beside', 'follow 3'],
     },
     {
       what: 'of what is replaced starts what replaces it',
-      given: [...handedOver, ended(1, killed), due, granted(2), accepted('b'), ended(2, failed)],
+      given: [...beside, { type: 'epoch-silent', epoch: 0 }, ended(3, failed)],
       when: ended(0, clean),
-      then: ['launch 3 b as 0', 'follow 3'],
+      then: ['launch 4 b as 0', 'follow 4'],
     },
     {
       what: 'of a first epoch with 1 is examined',
@@ -284,18 +367,54 @@ describe('an epoch', () => {
     },
     {
       what: 'refills nothing when it is not the newest any more',
-      given: [...handingOver, ended(1, killed), due, granted(2), accepted('b')],
+      given: [...poisoned, ended(2, killed), due, granted(3), accepted('b')],
       when: { type: 'epoch-stable', epoch: 0 },
       then: [],
-      state: { crashes: 1 },
+      state: { crashes: 1, retried: true },
     },
     { what: 'exists without consequence', given: [changed('a'), granted(0)], when: { type: 'epoch-spawned', epoch: 0, pid: 7 }, then: [] },
     {
-      what: 'that never became LIVE is stopped before its replacement starts',
+      what: 'that never became LIVE is replaced side by side',
       given: [changed('a'), granted(0), changed('b'), { type: 'turn-granted', epoch: 1, parent: 'stuck' }],
       when: accepted('b'),
+      then: ['launch 1 b as 0 of line 1 beside', 'follow 1'],
+    },
+    {
+      what: 'of another binary is started beside the one that serves',
+      given: [...serving, changed('b'), granted(1)],
+      when: { type: 'config-accepted', hash: 'b', apart: true },
+      then: ['launch 1 b as 0 of line 1 beside', 'follow 1'],
+    },
+    {
+      what: 'for which there is no room waits until the one that serves has no clients any more',
+      given: [...serving, changed('b'), granted(1)],
+      when: { type: 'config-accepted', hash: 'b', crowded: 'memory' },
+      then: ['retire 0'],
+      state: { claim: { epoch: 1, hash: 'b', stage: 'replacing', firm: false, apart: false } },
+    },
+    {
+      what: 'that takes over side by side sends the clients of the other one away',
+      given: beside,
+      when: live(3),
+      then: ['await-stable 3', 'retire 0'],
+    },
+    {
+      what: 'that has no clients any more ends',
+      given: [...beside, live(3)],
+      when: { type: 'epoch-retired', epoch: 0, silent: false },
       then: ['stop 0'],
-      state: { claim: { epoch: 1, hash: 'b', stage: 'replacing', byHand: false, parentStuck: true } },
+    },
+    {
+      what: 'that nobody can take the clients from is killed',
+      given: [...beside, live(3)],
+      when: { type: 'epoch-retired', epoch: 0, silent: true },
+      then: ['kill 0'],
+    },
+    {
+      what: 'that serves again cannot have been retired',
+      given: serving,
+      when: { type: 'epoch-retired', epoch: 0, silent: false },
+      then: [],
     },
     {
       what: 'is told to reopen its logs beside all others',
@@ -334,34 +453,46 @@ describe('a request to terminate', () => {
       what: 'drains one epoch',
       given: serving,
       when: terminate,
-      then: ['cancel-retry', 'ask-drain', 'await-drained beside nobody'],
+      then: ['cancel-retry', 'ask-drain 0', 'await-drained beside nobody'],
       state: { phase: 'draining', outcome: undefined, asked: 1 },
     },
     {
       what: 'drains the newest epoch beside its parent',
       given: handedOver,
       when: terminate,
-      then: ['cancel-retry', 'ask-drain', 'await-drained beside 0'],
+      then: ['cancel-retry', 'ask-drain 1', 'await-drained beside 0'],
     },
     {
       what: 'withdraws a claim',
       given: [...serving, changed('b')],
       when: terminate,
-      then: ['cancel-retry', 'ask-drain', 'await-drained beside nobody', 'withdraw-turn 1'],
+      then: ['cancel-retry', 'ask-drain 0', 'await-drained beside nobody', 'withdraw-turn 1'],
       state: { claim: undefined },
     },
     {
       what: 'stops all when it is drained',
       given: [...handedOver, terminate],
       when: drained,
-      then: ['cancel-retry', 'stop 0', 'stop 1'],
+      then: ['cancel-retry', 'stop 1'],
       state: { phase: 'stopping', outcome: { kind: 'asked' } },
+    },
+    {
+      what: 'stops a parent when its child is gone, which would miss it',
+      given: [...handedOver, terminate, drained],
+      when: ended(1, clean),
+      then: ['stop 0'],
+    },
+    {
+      what: 'drains and stops both lines of a rescue',
+      given: [...beside, live(3)],
+      when: terminate,
+      then: ['cancel-retry', 'ask-drain 0', 'ask-drain 3', 'await-drained beside nobody'],
     },
     {
       what: 'stops all when it comes again',
       given: [...handedOver, terminate],
       when: terminate,
-      then: ['cancel-retry', 'stop 0', 'stop 1'],
+      then: ['cancel-retry', 'stop 1'],
       state: { phase: 'stopping' },
     },
     {
@@ -376,7 +507,7 @@ describe('a request to terminate', () => {
       when: terminate,
       then: [],
     },
-    { what: 'drains a child that becomes LIVE meanwhile', given: [...handingOver, terminate], when: live(1), then: ['ask-drain'] },
+    { what: 'drains a child that becomes LIVE meanwhile', given: [...handingOver, terminate], when: live(1), then: ['ask-drain 1'] },
     {
       what: 'is done when the last process is gone',
       given: [...serving, terminate, drained],

@@ -4,10 +4,15 @@ import type { AgentState, Epoch, Stage } from '../../src/agent/model.ts';
 import { unreadiness } from '../../src/status/unreadiness.ts';
 
 const epochs = (...stages: readonly Stage[]): Pick<AgentState, 'epochs'> => ({
-  epochs: new Map(stages.map((stage, number): [number, Epoch] => [number, { hash: 'a', restartEpoch: number, stage, answering: true }])),
+  epochs: new Map(
+    stages.map((stage, number): [number, Epoch] => [
+      number,
+      { hash: 'a', restartEpoch: number, line: 0, weaned: true, stage, answering: true },
+    ]),
+  ),
 });
 const silent = (stage: Stage): Pick<AgentState, 'epochs'> => ({
-  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, stage, answering: false }]]),
+  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, line: 0, weaned: true, stage, answering: false }]]),
 });
 const crashed = { lastEpoch: 0, crashes: 1 };
 const refused = { hash: 'b', reason: 'key.pem: the key does not parse' };

@@ -57,6 +57,8 @@ export function drawAgent(m: RunHelpers, inputs: Partial<Inputs>, script: Script
     hashes$: fake.launched$.pipe(map(({ hash }) => hash)),
     /** The number of each epoch launched. */
     epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
+    /** Which line each belongs to; the letter tells that its admin endpoint is apart: a for 0, b for 1. */
+    lines$: fake.launched$.pipe(map(({ line, beside }) => (beside ? String.fromCharCode(97 + line) : String(line)))),
     /** What each was told as `--restart-epoch`. */
     restartEpochs$: fake.launched$.pipe(map(({ restartEpoch }) => String(restartEpoch))),
   };

@@ -11,7 +11,7 @@ export interface Script {
   readonly processes: readonly string[];
   /** What the admin endpoint says of each epoch, until it says something else: u up, l LIVE, s silent, ? there is none. LIVE after 100 ms if left out. */
   readonly vitals?: readonly string[];
-  /** How each check goes: y accepts, n refuses. The last one stays; at once and accepted if left out. */
+  /** How each check goes: y accepts, n refuses, a accepts an Envoy apart from the others, m one without others. The last one stays; at once and accepted if left out. */
   readonly checks?: readonly string[];
   /** How many requests are in flight from the start on, until it is another number: a digit, or ? for unknown. */
   readonly active?: string;
@@ -33,7 +33,12 @@ const fates: Record<string, ProcessEvent> = {
   ...Object.fromEntries(Object.entries(exits).map(([sign, exit]) => [sign, { type: 'exited', exit } satisfies ProcessEvent])),
 };
 const vitalSigns: Record<string, Vitals> = { u: 'up', l: 'live', s: 'silent', '?': 'unknown' };
-const verdicts: Record<string, Verdict> = { y: { ok: true }, n: { ok: false, reason: 'key does not match' } };
+const verdicts: Record<string, Verdict> = {
+  y: { ok: true },
+  n: { ok: false, reason: 'key does not match' },
+  a: { ok: true, apart: true },
+  m: { ok: true, crowded: 'memory' },
+};
 
 /** What `diagram` shows at a time: its last sign up to then. */
 const at = (diagram: string, time: number): string => {
@@ -98,7 +103,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         const diagrams = script.checks ?? ['(y|)'];
         return m.cold(diagrams[Math.min(checks++, diagrams.length - 1)] ?? '(y|)', verdicts);
       }),
-    drain: (graceful) =>
+    drain: (_, graceful) =>
       defer(() => {
         drains$.next(graceful ? 'g' : 'p');
         return EMPTY;

@@ -1,0 +1,129 @@
+import { renameSync, unlinkSync } from 'node:fs';
+import { type AdminClient, adminClient } from '../admin/admin-client.ts';
+import type { Launch } from '../agent/ports.ts';
+import { sharedMemoryOf } from './free-base-id.ts';
+import { guard } from './guard.ts';
+import type { Tools } from './spawn-envoy.ts';
+
+/** A process that has been started, or is about to be, and has not ended. */
+export interface Running {
+  readonly epoch: number;
+  readonly restartEpoch: number;
+  readonly baseId: number;
+  /** For a configuration of its own. */
+  readonly config: string;
+  pid: number | undefined;
+  /** Where it writes down its admin address. */
+  addressFile: string;
+  /** Who is asked about it. */
+  admin: AdminClient;
+  /** Once it is, it is enough that somebody answers. */
+  seenLive: boolean;
+}
+
+interface Premises {
+  readonly args: { readonly baseId: number };
+  readonly admin: AdminClient;
+  readonly addressFile: string;
+  readonly folder: string;
+  readonly tools: Tools;
+  readonly newBaseId: () => number;
+}
+
+/**
+ * The processes of one agent, each with the base id of its line and its admin endpoint, and what has to be cleared away after them.
+ *
+ * Two lines that run side by side have an admin endpoint each. That of the one that was seen LIVE last is where `admin` and `addressFile` lead.
+ */
+export function processes({ args, admin, addressFile, folder, tools, newBaseId }: Premises) {
+  const running = new Set<Running>();
+  const baseIds = new Map([[0, args.baseId]]);
+  const guards = new Map<number, () => void>();
+  const former = `${addressFile}-former`;
+
+  const find = (epoch: number): Running | undefined => [...running].findLast((process) => process.epoch === epoch);
+
+  function clear({ baseId, addressFile: own, config }: Running): void {
+    if ([...running].every((other) => other.baseId !== baseId)) {
+      guards.get(baseId)?.();
+      guards.delete(baseId);
+      remove(sharedMemoryOf(baseId));
+    }
+    if ([...running].every((other) => other.addressFile !== own)) remove(own);
+    if (running.size === 0) for (const left of [addressFile, former]) remove(left);
+    remove(config);
+  }
+
+  return {
+    enter({ epoch, restartEpoch, line }: Launch): Running {
+      const baseId = baseIds.get(line) ?? newBaseId();
+      baseIds.set(line, baseId);
+      if (running.size === 0) remove(addressFile);
+      const own = {
+        epoch,
+        restartEpoch,
+        baseId,
+        config: `${folder}/envoy-beside-${epoch}.json`,
+        pid: undefined,
+        addressFile,
+        admin,
+        seenLive: false,
+      };
+      running.add(own);
+      return own;
+    },
+
+    /** It runs beside another line, with its admin endpoint at a port of its own. */
+    placeApart(own: Running, port: number): void {
+      own.addressFile = `${addressFile}-${own.epoch}`;
+      own.admin = adminClient(own.addressFile, port);
+    },
+
+    born(own: Running, pid: number): void {
+      own.pid = pid;
+      if (tools.sh !== undefined && !guards.has(own.baseId)) guards.set(own.baseId, guard(tools.sh, own.baseId));
+    },
+
+    /** The first time: from now on it is the one that is asked, and those that were keep an endpoint of their own. */
+    seenLive(own: Running): void {
+      if (own.seenLive) return;
+      own.seenLive = true;
+      if (own.admin === admin) return;
+      rename(addressFile, former);
+      for (const other of running) {
+        if (other.admin !== admin) continue;
+        other.addressFile = former;
+        other.admin = adminClient(former, 0);
+      }
+      rename(own.addressFile, addressFile);
+      own.addressFile = addressFile;
+      own.admin = admin;
+    },
+
+    leave(own: Running): void {
+      running.delete(own);
+      clear(own);
+    },
+
+    find,
+    /** Who is asked about that epoch: the newest one where there is no such process. */
+    adminOf: (epoch: number): AdminClient => find(epoch)?.admin ?? admin,
+    newest: (): Running | undefined => [...running].at(-1),
+  };
+}
+
+function rename(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch {
+    // It was not there, or its folder is gone: then nobody finds the address, and the question fails.
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It was not there.
+  }
+}
