@@ -1,8 +1,9 @@
-/** How an Envoy process ended. `tail` holds the last lines that it wrote; `addressTaken` is what it says it could not bind. */
+/** How an Envoy process ended. `tail` holds the last lines that it wrote; `addressTaken` is what it says it could not bind;
+ * `outOfMemory` whether the kernel has killed for want of memory, where it says so. */
 export type Exit =
   | { readonly kind: 'clean' }
   | { readonly kind: 'failed'; readonly code: number; readonly tail: readonly string[]; readonly addressTaken?: string }
-  | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals; readonly tail: readonly string[] }
+  | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals; readonly tail: readonly string[]; readonly outOfMemory?: boolean }
   | { readonly kind: 'spawn-failed'; readonly reason: string };
 
 /** One process on its way through life: it starts, serves, is drained by its successor, is told to end. */

@@ -112,6 +112,11 @@ function decide(before: AgentState, state: AgentState): readonly NarratedLine[] 
   return lines;
 }
 
+function memoryHint(outOfMemory: boolean | undefined): { readonly hint?: string } {
+  if (outOfMemory === undefined) return { hint: 'may be out of memory' };
+  return outOfMemory ? { hint: 'out of memory' } : {};
+}
+
 function termination({ phase, asked, epochs }: AgentState): string {
   if (phase === 'running') return epochs.size === 0 ? 'asked to end' : 'asked to end: draining';
   if (asked === 0) return 'asked to end: it has drained already';
@@ -138,7 +143,7 @@ function ended(epoch: number, exit: Exit, before: AgentState): NarratedLine {
     case 'signaled': {
       if (expected) return { level: 'info', msg: 'epoch was ended', epoch, signal: exit.signal };
       const ours = before.epochs.get(epoch)?.answering === false;
-      const hint = exit.signal === 'SIGKILL' && !ours ? { hint: 'may be out of memory' } : {};
+      const hint = exit.signal === 'SIGKILL' && !ours ? memoryHint(exit.outOfMemory) : {};
       return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, signal: exit.signal, ...hint, tail: exit.tail };
     }
     case 'spawn-failed':

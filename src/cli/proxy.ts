@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { defer } from 'rxjs';
@@ -9,7 +9,6 @@ import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import { cacheDir } from '../envoy/cache-dir.ts';
 import { findEnvoy } from '../envoy/find-envoy.ts';
-import { findExecutable } from '../envoy/find-executable.ts';
 import { pinnedEnvoy } from '../envoy/pinned-envoy.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
 import type { LogLine } from '../log/log-line.ts';
@@ -19,11 +18,12 @@ import { nodeString } from '../node/node-string.ts';
 import { unknownPlatform } from '../node/unknown-platform.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
 import { freeBaseId } from '../proxy/free-base-id.ts';
-import type { Tools } from '../proxy/spawn-envoy.ts';
+import { staleEnvoys } from '../proxy/stale-envoys.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { exitCodes } from './exit-codes.ts';
 import { exitOf } from './exit-of.ts';
 import { Fatal } from './fatal.ts';
+import { findTools } from './find-tools.ts';
 import { makeConfig } from './make-config.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { readShape } from './read-shape.ts';
@@ -57,10 +57,14 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const tell = (line: LogLine) => log.write({ component: 'agent', ...line });
   tell({ level: 'info', msg: 'pilot-agent', version, node: process.version, pid, role, id: node.id, envoy: found.path });
   for (const warning of warnings) tell({ level: 'warn', msg: 'configuration warning', warning });
-  const tools = findTools(env['PATH'], (msg) => tell({ level: 'warn', msg }));
+  const tools = findTools(env['PATH'], pid, (msg) => tell({ level: 'warn', msg }));
 
   const folder = resolve(configPath);
   const addressFile = `${folder}/envoy-admin-address`;
+  for (const stale of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
+    tell({ level: 'warn', msg: 'an Envoy of an agent that is gone is killed', pid: stale });
+    attempt(() => process.kill(stale, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${stale})`);
+  }
   const admin = adminClient(addressFile, config.proxyAdminPort);
   const shape = shapeSource({
     initial: { config, sources },
@@ -125,14 +129,6 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const { code, why } = exitOf(outcome ?? { kind: 'asked' });
   if (why === undefined) return;
   throw new Fatal(outcome?.kind === 'refused' && customConfigFile !== '' ? `--customConfigFile ${customConfigFile}: ${why}` : why, code);
-}
-
-function findTools(path: string | undefined, warn: (msg: string) => void): Tools {
-  const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, path));
-  if (setpriv === undefined) warn('setpriv is not in PATH: an Envoy in its first moments may survive a SIGKILL of the agent');
-  if (sh === undefined) warn('sh is not in PATH: an Envoy that is stopped or stuck survives a SIGKILL of the agent');
-  if (mkfifo === undefined) warn("mkfifo is not in PATH: Envoy's log lines are passed on as they are");
-  return { mkfifo, setpriv, sh };
 }
 
 function newBaseId(): number {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import {
+  asyncScheduler,
   BehaviorSubject,
   connect,
   filter,
@@ -15,10 +16,12 @@ import {
   takeWhile,
   tap,
   throttleTime,
+  timestamp,
 } from 'rxjs';
 import { agent, type AgentTransition } from '../agent/agent.ts';
 import { initialState } from '../agent/initial-state.ts';
 import type { Proxy } from '../agent/ports.ts';
+import { type Happening, noTimeline, timeline } from '../agent/timeline.ts';
 import { fixedTiming } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/resolve-config.ts';
 import { ofType } from '../operators/of-type.ts';
@@ -32,6 +35,7 @@ import { waitForFiles } from '../streams/wait-for-files.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Fatal } from './fatal.ts';
 import { serveStatus, type StatusOptions } from './serve-status.ts';
+import { watchExpiry } from './watch-expiry.ts';
 
 export interface Parts extends StatusOptions {
   readonly proxy: Proxy;
@@ -50,12 +54,14 @@ export function runAgent(
   { proxy, admin, shape, terminal, tell, setLevel, status }: Parts,
 ): Observable<AgentTransition> {
   const state$ = new BehaviorSubject(initialState);
+  const past$ = new BehaviorSubject(noTimeline);
+  const keep = (happening: Happening) => past$.next(timeline(past$.value, happening));
   const source = composeSources(fileSource(watchedFiles(config)), shape);
   let heard = false;
   const changes$ = source.changes$.pipe(
     connect((shared$) =>
       merge(
-        shared$,
+        shared$.pipe(tap(({ type }) => type === 'changed' && keep({ type: 'change-seen', at: asyncScheduler.now() }))),
         shared$.pipe(
           ofType('changed'),
           throttleTime(config.minDelay),
@@ -76,12 +82,15 @@ export function runAgent(
   const hash$ = source.hash$.pipe(
     map((hashes) => createHash('sha256').update(hashes).digest('hex')), // its first characters stand for it in the log
     tap((hash) => {
+      keep({ type: 'window-closed', at: asyncScheduler.now() });
       if (heard && hash === state$.value.wanted) tell({ level: 'info', msg: 'the files say what they said before' });
       heard = false;
     }),
   );
   const listening$ = of<StatusEvent>({ type: 'listening' });
-  const status$ = (config.statusPort === 0 ? listening$ : serveStatus(config, state$, { admin, tell, setLevel, status })).pipe(share());
+  const status$ = (config.statusPort === 0 ? listening$ : serveStatus(config, { state$, past$ }, { admin, tell, setLevel, status })).pipe(
+    share(),
+  );
   const quit$ = status$.pipe(
     ofType('quit-requested'),
     map(() => '/quitquitquit'),
@@ -107,15 +116,22 @@ export function runAgent(
       random: Math.random,
     },
   );
+  const expiry$ = watchExpiry(config.certificates, state$, { tell, keep });
   return status$.pipe(
     filter((event) => event.type === 'listening' || event.type === 'failed'),
     take(1), // a server that breaks later and listens again is no new life
     switchMap((event) => {
       if (event.type === 'failed') throw new Fatal(`--statusPort ${config.statusPort}: ${event.reason}`, exitCodes.unavailable);
-      return life$;
+      return merge(life$, expiry$);
     }),
-    tap(({ state }) => state$.next(state)),
+    timestamp(),
+    map(({ value: transition, timestamp: at }) => {
+      keep({ type: 'transition', at, transition });
+      state$.next(transition.state);
+      return transition;
+    }),
     takeWhile(({ state }) => state.phase !== 'stopped', true),
+    tap({ complete: () => tell({ level: 'info', msg: 'the agent ends', component: 'agent', ...past$.value.counters }) }),
   );
 }
 

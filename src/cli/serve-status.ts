@@ -1,10 +1,12 @@
-import { ignoreElements, map, merge, type Observable, shareReplay, tap } from 'rxjs';
+import { combineLatest, ignoreElements, map, merge, type Observable, shareReplay, tap } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import type { AgentState } from '../agent/model.ts';
+import type { Timeline } from '../agent/timeline.ts';
 import { fixedTiming } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/resolve-config.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { epochsNow } from '../status/epochs-now.ts';
+import { lifecycleFamilies } from '../status/lifecycle-families.ts';
 import { processFamilies } from '../status/process-families.ts';
 import { routes } from '../status/routes.ts';
 import { stateFamilies } from '../status/state-families.ts';
@@ -24,12 +26,13 @@ export interface StatusOptions {
   readonly status: Pick<StatusParts, 'probes' | 'targets' | 'config$' | 'version'>;
 }
 
-/** The status port over the agent's state, which `state$` has at once. Tells what goes wrong with it; otherwise as {@link statusServer}. */
+/** The status port over the agent's state, which `state$` has at once, as `past$` its past. Tells what goes wrong with it; otherwise as {@link statusServer}. */
 export function serveStatus(
   { statusPort, readinessTimeout }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout'>,
-  state$: Observable<AgentState>,
+  { state$, past$ }: { readonly state$: Observable<AgentState>; readonly past$: Observable<Timeline> },
   { admin, tell, setLevel, status }: StatusOptions,
 ): Observable<StatusEvent> {
+  const all$ = combineLatest([state$, past$]);
   const unready$ = unready(state$, admin, readinessTimeout);
   const unlive$ = unlive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
   const server$ = statusServer(
@@ -40,8 +43,8 @@ export function serveStatus(
       unready$,
       unlive$,
       unstarted$: unstarted(state$, unready$),
-      families$: state$.pipe(map((state) => [...stateFamilies(state), ...processFamilies()])),
-      epochs$: state$.pipe(map(epochsNow)),
+      families$: all$.pipe(map(([state, past]) => [...stateFamilies(state), ...lifecycleFamilies(past), ...processFamilies()])),
+      epochs$: all$.pipe(map(([state, past]) => epochsNow(state, past))),
     }),
   ).pipe(
     tap((event) => {

@@ -57,9 +57,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
           use: (path, override) => {
             const given = { config: path, override, ipv6: args.ipv6 };
             const standing$: Observable<Standing | undefined> = launch.beside ? standBeside(given, admin, own.config) : of(given);
-            return standing$.pipe(
-              switchMap((standing) => (standing === undefined ? of(notStarted(alone)) : spawn(launch, own, standing, signals$))),
-            );
+            return standing$.pipe(switchMap((standing) => (standing ? spawn(launch, own, standing, signals$) : of(notStarted(alone)))));
           },
         }).pipe(
           tap((event) => {
@@ -91,7 +89,8 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
     },
 
     check() {
-      return checkPairs(pairs, scheduler).pipe(
+      // Where no Envoy runs there is nothing to protect, and whether Envoy needs the pairs, it knows best.
+      return defer(() => (running.newest() === undefined ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler))).pipe(
         switchMap((verdict) =>
           verdict.ok
             ? withConfigFile<Verdict>(config(), `${folder}/envoy-check`, {

@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { Observable, type SchedulerLike, Subject } from 'rxjs';
 import type { ProcessEvent, Signal } from '../agent/ports.ts';
 import { type EnvoyLine, envoyLines } from '../log/envoy-lines.ts';
+import { memory } from './memory.ts';
 import { toExit } from './to-exit.ts';
 
 /** The small programs that take part in a start, where the machine has them. */
@@ -53,6 +54,7 @@ export function spawnEnvoy({ binary, args, fifo, tools, stdout, onLine, signals$
       reject: false,
     });
     const fail = (error: unknown) => subscriber.error(error);
+    const killsBefore = memory()?.oomKills;
     const tail: string[] = [];
     const pieces$ = new Subject<string>();
     subscriber.add(
@@ -78,7 +80,7 @@ export function spawnEnvoy({ binary, args, fifo, tools, stdout, onLine, signals$
       const late = new Promise<void>((resolve) => subscriber.add(scheduler.schedule(() => resolve(), lastWords)));
       await Promise.race([silence, late]);
       pieces$.complete();
-      subscriber.next({ type: 'exited', exit: toExit(result, tail) });
+      subscriber.next({ type: 'exited', exit: toExit(result, tail, killsBefore, memory()?.oomKills) });
       subscriber.complete();
     });
   });

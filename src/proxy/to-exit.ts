@@ -7,9 +7,17 @@ export interface Ended {
   readonly shortMessage?: string | undefined;
 }
 
-/** How a process ended, from what the operating system and its last words say. */
-export function toExit({ exitCode, signal, shortMessage }: Ended, tail: readonly string[]): Exit {
-  if (signal !== undefined) return { kind: 'signaled', signal, tail };
+/** How a process ended, from what the operating system and its last words say; and how many the kernel had killed for want of memory before and after. */
+export function toExit(
+  { exitCode, signal, shortMessage }: Ended,
+  tail: readonly string[],
+  killsBefore?: number,
+  killsAfter?: number,
+): Exit {
+  if (signal !== undefined) {
+    const known = signal === 'SIGKILL' && killsBefore !== undefined && killsAfter !== undefined;
+    return { kind: 'signaled', signal, tail, ...(known && { outOfMemory: killsAfter > killsBefore }) };
+  }
   if (exitCode === undefined) return { kind: 'spawn-failed', reason: shortMessage ?? 'it could not be started' };
   if (exitCode === 0) return { kind: 'clean' };
   // The shell's and setpriv's word for what can not be executed. Envoy itself ends with 0 or 1.

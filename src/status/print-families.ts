@@ -8,7 +8,7 @@ export function printFamilies(families: readonly MetricFamily[]): readonly strin
       : [
           `# HELP ${name} ${help}`,
           `# TYPE ${name} ${type}`,
-          ...samples.map(({ labels = {}, value }) => `${name}${printLabels(labels)} ${value}`),
+          ...samples.map(({ suffix = '', labels = {}, value }) => `${name}${suffix}${printLabels(labels)} ${value}`),
         ],
   );
 }

@@ -15,6 +15,6 @@ export function stateFamilies({ phase, epochs, lastEpoch, crashes, refused }: Ag
       help: 'Crashes of Envoy since the restart budget was last full',
       samples: [{ value: crashes }],
     },
-    { name: 'istio_agent_configuration_refused', type: 'gauge', help: 'Whether the newest configuration can not work', samples: [{ value: Number(refused !== undefined) }] }, // prettier-ignore
+    { name: 'istio_agent_configuration_refused', type: 'gauge', help: 'Whether the newest configuration can not work, and why', samples: [refused === undefined ? { value: 0 } : { labels: { reason: refused.reason }, value: 1 }] }, // prettier-ignore
   ];
 }

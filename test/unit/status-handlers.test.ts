@@ -2,6 +2,7 @@ import { request as httpRequest, Server } from 'node:http';
 import { of, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { initialState } from '../../src/agent/initial-state.ts';
+import { noTimeline } from '../../src/agent/timeline.ts';
 import { epochsNow } from '../../src/status/epochs-now.ts';
 import { routes } from '../../src/status/routes.ts';
 import type { StatusEvent } from '../../src/status/status-event.ts';
@@ -108,8 +109,8 @@ describe('the status port', () => {
   });
 
   it('has the epochs, the configuration and the version as JSON', async () => {
-    const { port } = await serve({ epochs$: of(epochsNow(initialState)), config$: of({ a: 1 }), version: { version: '1' } });
-    expect(JSON.parse((await ask(port, 'GET', '/debug/epochs')).body)).toMatchObject({ phase: 'running', epochs: [] });
+    const { port } = await serve({ epochs$: of(epochsNow(initialState, noTimeline)), config$: of({ a: 1 }), version: { version: '1' } });
+    expect(JSON.parse((await ask(port, 'GET', '/debug/epochs')).body)).toMatchObject({ phase: 'running', epochs: [], past: [] });
     expect(JSON.parse((await ask(port, 'GET', '/debug/config')).body)).toEqual({ a: 1 });
     expect(JSON.parse((await ask(port, 'GET', '/version')).body)).toEqual({ version: '1' });
   });

@@ -1,0 +1,118 @@
+import type { AgentTransition } from './agent.ts';
+import { type Histogram, observed, type Spans, spans } from './histogram.ts';
+import type { AgentState, Exit } from './model.ts';
+
+/** Something that is kept, and when it happened: ms since 1970. */
+export type Happening =
+  | { readonly type: 'transition'; readonly at: number; readonly transition: AgentTransition }
+  /** A source has said that something may have changed. */
+  | { readonly type: 'change-seen'; readonly at: number }
+  /** All sources have been read, after a window or without one. */
+  | { readonly type: 'window-closed'; readonly at: number }
+  /** The certificates that the newest Envoy serves. */
+  | { readonly type: 'certificates-read'; readonly at: number; readonly certificates: Timeline['certificates'] };
+
+/** The life of one Envoy process. All times in ms since 1970, absent until it comes to that. */
+export interface EpochRecord {
+  readonly epoch: number;
+  readonly line: number;
+  readonly hash: string;
+  readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue';
+  readonly launchedAt: number;
+  readonly spawnedAt?: number;
+  readonly liveAt?: number;
+  /** Its child, or the Envoy beside it, was LIVE, or the agent was asked to end. */
+  readonly toldToDrainAt?: number;
+  readonly endedAt?: number;
+  readonly how?: Exit['kind'];
+}
+
+/** What has happened so far, as much of it as is kept. */
+export interface Timeline {
+  /** The newest hundred, oldest first. */
+  readonly epochs: readonly EpochRecord[];
+  readonly counters: Readonly<Record<'changes' | 'windows' | 'restarts' | 'refusals' | 'crashes' | 'rescues' | 'drains', number>>;
+  readonly durations: Readonly<Record<Spans, Histogram>>;
+  /** What is served, and when it expires: ms since 1970. */
+  readonly certificates: readonly { readonly path: string; readonly expiresAt: number }[];
+}
+
+const kept = 100;
+
+/** Before anything has happened. */
+export const noTimeline: Timeline = {
+  epochs: [],
+  counters: { changes: 0, windows: 0, restarts: 0, refusals: 0, crashes: 0, rescues: 0, drains: 0 },
+  durations: spans,
+  certificates: [],
+};
+
+/** Folds one thing more into the timeline. Pure: the clock is in what happens. */
+export function timeline(before: Timeline, happening: Happening): Timeline {
+  switch (happening.type) {
+    case 'change-seen':
+      return counted(before, 'changes');
+    case 'window-closed':
+      return counted(before, 'windows');
+    case 'certificates-read':
+      return { ...before, certificates: happening.certificates };
+    case 'transition':
+      return passed(before, happening.transition, happening.at);
+  }
+}
+
+function passed(timelineBefore: Timeline, { event, before, state }: AgentTransition, at: number): Timeline {
+  let next = timelineBefore;
+  if (event.type === 'config-refused' && state.refused !== before.refused) next = counted(next, 'refusals');
+  for (const [epoch, { stage }] of before.epochs) {
+    const drains = state.phase === 'draining' || state.epochs.get(epoch)?.stage === 'retiring';
+    if (drains && before.phase === 'running' && stage !== 'retiring') {
+      next = changed(counted(next, 'drains'), epoch, () => ({ toldToDrainAt: at }));
+    }
+  }
+  if (event.type === 'epoch-spawned') next = changed(next, event.epoch, () => ({ spawnedAt: at }));
+  if (event.type === 'epoch-live' && before.epochs.get(event.epoch)?.stage === 'starting') {
+    next = changed(next, event.epoch, ({ launchedAt }) => [{ liveAt: at }, { start: at - launchedAt }]);
+  }
+  if (event.type === 'epoch-exited' && before.epochs.has(event.epoch)) {
+    const expected = before.phase !== 'running' || before.epochs.get(event.epoch)?.stage === 'stopping' || event.exit.kind === 'clean';
+    next = changed(expected ? next : counted(next, 'crashes'), event.epoch, ({ launchedAt, toldToDrainAt }) => [
+      { endedAt: at, how: event.exit.kind },
+      { life: at - launchedAt, ...(toldToDrainAt !== undefined && { drain: at - toldToDrainAt }) },
+    ]);
+  }
+  return state.lastEpoch > before.lastEpoch ? launched(next, before, state, at) : next;
+}
+
+function launched(next: Timeline, before: AgentState, state: AgentState, at: number): Timeline {
+  const started = state.epochs.get(state.lastEpoch);
+  if (started === undefined) return next;
+  const { line, hash } = started;
+  const record: EpochRecord = { epoch: state.lastEpoch, line, hash, why: why(next, before, state), launchedAt: at };
+  const epochs = [...next.epochs, record].slice(-kept);
+  const restarted = record.why === 'first' ? next : counted(next, 'restarts');
+  return { ...(record.why === 'rescue' ? counted(restarted, 'rescues') : restarted), epochs };
+}
+
+function why({ epochs }: Timeline, before: AgentState, state: AgentState): EpochRecord['why'] {
+  if (before.lastEpoch < 0) return 'first';
+  if (state.line > before.line) return 'rescue';
+  if (before.claim?.firm === true && !before.claim.apart) return 'by hand';
+  return epochs.at(-1)?.hash === state.epochs.get(state.lastEpoch)?.hash ? 'again' : 'change';
+}
+
+function counted(timelineBefore: Timeline, counter: keyof Timeline['counters']): Timeline {
+  return { ...timelineBefore, counters: { ...timelineBefore.counters, [counter]: timelineBefore.counters[counter] + 1 } };
+}
+
+type Change = Partial<EpochRecord> | readonly [Partial<EpochRecord>, Partial<Record<Spans, number>>];
+
+/** The record of an epoch with a change to it, and with what has come to its end. What is not kept any more is left alone. */
+function changed(before: Timeline, epoch: number, change: (record: EpochRecord) => Change): Timeline {
+  const found = before.epochs.find((record) => record.epoch === epoch);
+  if (found === undefined) return before;
+  const result = change(found);
+  const [fields, ended] = Array.isArray(result) ? (result as Exclude<Change, Partial<EpochRecord>>) : [result as Partial<EpochRecord>, {}];
+  const epochs = before.epochs.map((record) => (record === found ? { ...record, ...fields } : record));
+  return { ...before, epochs, durations: observed(before.durations, ended) };
+}

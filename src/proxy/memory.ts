@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** What a control group allows, in bytes, and what has come of it. */
+export interface Memory {
+  /** The lowest limit on the way up; undefined where there is none. */
+  readonly limit: number | undefined;
+  /** What counts against it, without the part of the page cache that the kernel gives back at once. */
+  readonly used: number;
+  /** Processes that the kernel has killed for want of memory; undefined where it does not say. */
+  readonly oomKills: number | undefined;
+}
+
+interface Files {
+  readonly limit: string;
+  readonly used: string;
+  readonly events: string;
+  readonly inactive: string;
+}
+
+const v2: Files = { limit: 'memory.max', used: 'memory.current', events: 'memory.events', inactive: 'inactive_file' };
+const v1: Files = {
+  limit: 'memory.limit_in_bytes',
+  used: 'memory.usage_in_bytes',
+  events: 'memory.oom_control',
+  inactive: 'total_inactive_file',
+};
+/** Version 1 says "no limit" by the largest number of pages. */
+const unlimited = 2 ** 62;
+
+/**
+ * The memory of the control group that this process is in, of either version; undefined where there is none to be read. Below `root`, for tests.
+ *
+ * Within a container the group's path is often that of the host, and its files are at the top.
+ */
+export function memory(root = '/'): Memory | undefined {
+  const groups = read(join(root, 'proc/self/cgroup')).split('\n');
+  const path1 = groups.map((line) => /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(.*)$/.exec(line)?.[1]).find((path) => path !== undefined);
+  const path2 = groups.map((line) => /^0::(.*)$/.exec(line)?.[1]).find((path) => path !== undefined);
+  if (path1 !== undefined) return group(join(root, 'sys/fs/cgroup/memory'), path1, v1);
+  return path2 === undefined ? undefined : group(join(root, 'sys/fs/cgroup'), path2, v2);
+}
+
+function group(mount: string, path: string, files: Files): Memory | undefined {
+  const folders: string[] = [];
+  for (let folder = join('/', path); ; folder = dirname(folder)) {
+    folders.push(join(mount, folder));
+    if (folder === '/') break;
+  }
+  const own = folders.find((folder) => read(join(folder, files.used)) !== '');
+  if (own === undefined) return undefined;
+  const limits = folders.map((folder) => Number(read(join(folder, files.limit)) || NaN)).filter((limit) => limit < unlimited);
+  const inactive = Number(new RegExp(`^${files.inactive} (\\d+)$`, 'm').exec(read(join(own, 'memory.stat')))?.[1] ?? 0);
+  const kills = /^oom_kill (\d+)$/m.exec(read(join(own, files.events)))?.[1];
+  return {
+    limit: limits.length === 0 ? undefined : Math.min(...limits),
+    used: Number(read(join(own, files.used))) - inactive,
+    oomKills: kills === undefined ? undefined : Number(kills),
+  };
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}

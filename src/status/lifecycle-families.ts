@@ -1,0 +1,43 @@
+import type { Histogram } from '../agent/histogram.ts';
+import type { Timeline } from '../agent/timeline.ts';
+import type { MetricFamily } from './metric-family.ts';
+
+/** What the lives of the epochs have to tell as metrics. Pure. */
+export function lifecycleFamilies({ counters, durations, certificates }: Timeline): readonly MetricFamily[] {
+  return [
+    counter('config_changes', 'Signs of a change that a source has given', counters.changes),
+    counter('config_windows', 'Readings of all sources', counters.windows),
+    counter('config_refusals', 'Readings that could not work', counters.refusals),
+    counter('envoy_restarts', 'Envoys started after the first one', counters.restarts),
+    counter('envoy_crashes', 'Envoys that ended otherwise than they should', counters.crashes),
+    counter('envoy_rescues', 'Envoys started beside another one that no hot restart could follow', counters.rescues),
+    counter('envoy_drains', 'Envoys that were told to drain', counters.drains),
+    {
+      name: 'istio_agent_certificate_expiration_seconds',
+      type: 'gauge',
+      help: 'When a certificate expires that is served, in seconds since 1970',
+      samples: certificates.map(({ path, expiresAt }) => ({ labels: { path }, value: expiresAt / 1_000 })),
+    },
+    histogram('envoy_start_seconds', 'From the launch of an Envoy to LIVE', durations.start),
+    histogram('envoy_drain_seconds', 'From when an Envoy was told to drain to its end', durations.drain),
+    histogram('envoy_life_seconds', 'From the launch of an Envoy to its end', durations.life),
+  ];
+}
+
+function counter(name: string, help: string, value: number): MetricFamily {
+  return { name: `istio_agent_${name}_total`, type: 'counter', help, samples: [{ value }] };
+}
+
+function histogram(name: string, help: string, { buckets, count, sum }: Histogram): MetricFamily {
+  return {
+    name: `istio_agent_${name}`,
+    type: 'histogram',
+    help,
+    samples: [
+      ...buckets.map((bucket) => ({ suffix: '_bucket', labels: { le: String(bucket.limit) }, value: bucket.count }) as const),
+      { suffix: '_bucket', labels: { le: '+Inf' }, value: count },
+      { suffix: '_sum', value: sum },
+      { suffix: '_count', value: count },
+    ],
+  };
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { initialState } from '../../src/agent/initial-state.ts';
+import type { AgentEvent, AgentState, Exit } from '../../src/agent/model.ts';
+import { reducer } from '../../src/agent/reducer.ts';
+import { noTimeline, timeline, type Timeline } from '../../src/agent/timeline.ts';
+import { lifecycleFamilies } from '../../src/status/lifecycle-families.ts';
+import { printFamilies } from '../../src/status/print-families.ts';
+import { stateFamilies } from '../../src/status/state-families.ts';
+
+const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };
+const failed: Exit = { kind: 'failed', code: 1, tail: [] };
+const clean: Exit = { kind: 'clean' };
+const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
+const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
+const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'live' });
+const changed = (hash: string): AgentEvent => ({ type: 'config-changed', hash });
+const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
+const spawned = (epoch: number): AgentEvent => ({ type: 'epoch-spawned', epoch, pid: 7 });
+const start = [changed('a'), granted(0), spawned(0), live(0)];
+
+/** What is kept of events that come a second apart, from 1 s on. */
+function keep(events: readonly AgentEvent[]): Timeline {
+  const reduce = reducer({ onCrash: 'backoff', budget: 10 });
+  let before: AgentState = initialState;
+  return events.reduce<Timeline>((kept, event, index) => {
+    const [state] = reduce(before, event);
+    const next = timeline(kept, { type: 'transition', at: (index + 1) * 1_000, transition: { event, before, state } });
+    before = state;
+    return next;
+  }, noTimeline);
+}
+
+describe('the timeline', () => {
+  it('has for an epoch why it started, when it was spawned, LIVE, told to drain, and how and when it ended', () => {
+    const kept = keep([...start, changed('b'), granted(1), accepted('b'), spawned(1), live(1), ended(0, clean)]);
+    expect(kept.epochs).toEqual([
+      { epoch: 0, line: 0, hash: 'a', why: 'first', launchedAt: 2_000, spawnedAt: 3_000, liveAt: 4_000, toldToDrainAt: 9_000, endedAt: 10_000, how: 'clean' }, // prettier-ignore
+      { epoch: 1, line: 0, hash: 'b', why: 'change', launchedAt: 7_000, spawnedAt: 8_000, liveAt: 9_000 },
+    ]);
+    expect(kept.counters).toEqual({ changes: 0, windows: 0, restarts: 1, refusals: 0, crashes: 0, rescues: 0, drains: 1 });
+    expect(kept.durations.start).toMatchObject({ count: 2, sum: 4 });
+    expect(kept.durations.drain).toMatchObject({ count: 1, sum: 1 });
+    expect(kept.durations.life).toMatchObject({ count: 1, sum: 8 });
+  });
+
+  it('tells a restart by hand, a second try and a rescue from a change', () => {
+    const byHand: AgentEvent = { type: 'restart-requested', hash: 'a' };
+    const second = [...start, byHand, granted(1), accepted('a'), ended(1, failed), granted(2), accepted('a'), ended(2, failed)];
+    const kept = keep(second);
+    expect(kept.epochs.map(({ why }) => why)).toEqual(['first', 'by hand', 'again', 'rescue']);
+    expect(kept.counters).toMatchObject({ restarts: 3, crashes: 2, rescues: 1 });
+  });
+
+  it('counts a crash, and no end that was asked for', () => {
+    const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
+    expect(keep([...start, ended(0, killed)]).counters.crashes).toBe(1);
+    const kept = keep([...start, terminate, { type: 'drained', active: 0 }, ended(0, killed)]);
+    expect(kept.counters).toMatchObject({ crashes: 0, drains: 1 });
+    expect(kept.epochs[0]).toMatchObject({ toldToDrainAt: 5_000, endedAt: 7_000, how: 'signaled' });
+  });
+
+  it('counts refusals', () => {
+    const refusal: AgentEvent = { type: 'config-refused', hash: 'b', reason: 'expired' };
+    expect(keep([...start, changed('b'), granted(1), refusal]).counters.refusals).toBe(1);
+  });
+
+  it('counts changes and windows', () => {
+    const seen = timeline(timeline(noTimeline, { type: 'change-seen', at: 1 }), { type: 'change-seen', at: 2 });
+    expect(timeline(seen, { type: 'window-closed', at: 3 }).counters).toMatchObject({ changes: 2, windows: 1 });
+  });
+
+  it('keeps a hundred epochs, and counts on', () => {
+    const again = Array.from({ length: 150 }, (_, epoch) => [ended(epoch, killed), { type: 'retry-due' } as const, granted(epoch + 1), accepted('a'), live(epoch + 1), { type: 'epoch-stable', epoch: epoch + 1 } as const]); // prettier-ignore
+    const kept = keep([...start, ...again.flat()]);
+    expect(kept.epochs).toHaveLength(100);
+    expect(kept.epochs.at(-1)?.epoch).toBe(150);
+    expect(kept.counters).toMatchObject({ crashes: 150, restarts: 150 });
+  });
+});
+
+describe('the metrics of the timeline', () => {
+  const families = lifecycleFamilies({
+    ...keep([...start, ended(0, killed)]),
+    certificates: [{ path: '/etc/certs/cert-chain.pem', expiresAt: 2_000 }],
+  });
+  const samples = (name: string) => families.find((family) => family.name === name)?.samples;
+
+  it('have one family a name', () => {
+    const names = families.map(({ name }) => name);
+    expect([...new Set(names)]).toEqual(names);
+    expect(names.every((name) => /^istio_agent_[a-z_]+$/.test(name))).toBe(true);
+    expect(families.filter(({ name, type }) => (type === 'counter') !== name.endsWith('_total'))).toEqual([]);
+  });
+
+  it('have counters, gauges, and histograms whose buckets add up', () => {
+    expect(samples('istio_agent_envoy_crashes_total')).toEqual([{ value: 1 }]);
+    expect(samples('istio_agent_certificate_expiration_seconds')).toEqual([{ labels: { path: '/etc/certs/cert-chain.pem' }, value: 2 }]);
+    const start = samples('istio_agent_envoy_start_seconds') ?? [];
+    expect(start.filter(({ suffix }) => suffix === '_bucket').map(({ labels, value }) => [labels?.['le'], value])).toEqual([
+      ...[['0.1', 0], ['0.25', 0], ['0.5', 0], ['1', 0], ['2.5', 1], ['5', 1], ['10', 1], ['20', 1], ['+Inf', 1]], // prettier-ignore
+    ]);
+    expect(start.slice(-2)).toEqual([
+      { suffix: '_sum', value: 2 },
+      { suffix: '_count', value: 1 },
+    ]);
+  });
+
+  it('give the reason of a refusal', () => {
+    const refused = (state: AgentState) => stateFamilies(state).find(({ name }) => name === 'istio_agent_configuration_refused')?.samples;
+    expect(refused(initialState)).toEqual([{ value: 0 }]);
+    expect(refused({ ...initialState, refused: { hash: 'a', reason: 'expired' } })).toEqual([{ labels: { reason: 'expired' }, value: 1 }]);
+  });
+
+  it('are printed under the name of their family, each with what it has behind that', () => {
+    const lines = printFamilies(families).filter((line) => line.includes('istio_agent_envoy_start_seconds'));
+    expect(lines.slice(0, 3)).toEqual([
+      '# HELP istio_agent_envoy_start_seconds From the launch of an Envoy to LIVE',
+      '# TYPE istio_agent_envoy_start_seconds histogram',
+      'istio_agent_envoy_start_seconds_bucket{le="0.1"} 0',
+    ]);
+    expect(lines.slice(-2)).toEqual(['istio_agent_envoy_start_seconds_sum 2', 'istio_agent_envoy_start_seconds_count 1']);
+  });
+});
