@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
@@ -69,3 +70,21 @@ function guardsOf(agent: number): readonly number[] {
     .map(Number)
     .filter((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes('PILOT_AGENT_BASE_ID='));
 }
+
+it.each(['SIGSTOP', 'SIGCONT'] as const)('an Envoy whose agent is gone is taken out of the way by the next start (%s)', async (signal) => {
+  rig = await makeRig();
+  const agent = rig.start();
+  await agent.said('epoch is LIVE', 0);
+  const [envoy = 0] = rig.envoys();
+  // Started from the same folder, by a parent that ends at once: nothing kills it when an agent dies.
+  const [program = '', ...args] = readFileSync(`/proc/${envoy}/cmdline`, 'utf8').split('\0').slice(0, -1);
+  agent.kill('SIGTERM');
+  await agent.exit;
+  spawnSync('sh', ['-c', '"$@" >/dev/null 2>&1 &', 'sh', program, ...args]);
+  const [stale = 0] = await eventually(() => rig.envoys().length === 1 && rig.envoys(), { within: 10_000 });
+  process.kill(stale, signal);
+  const next = rig.start();
+  expect(await next.said('an Envoy of an agent that is gone is killed')).toMatchObject({ pid: stale });
+  await next.said('epoch is LIVE', 0);
+  expect(rig.envoys()).not.toContain(stale);
+});
