@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { firstValueFrom, of } from 'rxjs';
+import { envoyConfig } from '../../demo/envoy-config.ts';
+import type { AdminClient } from '../../src/admin/admin-client.ts';
+import { adminOverride } from '../../src/proxy/admin-override.ts';
+import { followAdmin } from '../../src/proxy/follow-admin.ts';
+import { sharesPorts } from '../../src/proxy/shares-ports.ts';
+import { toExit } from '../../src/proxy/to-exit.ts';
+
+const cluster = (address: string, port: number) => ({ name: 'a', load_assignment: { endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: { address, port_value: port } } } }] }] } }); // prettier-ignore
+const bootstrap = (...clusters: readonly unknown[]) => {
+  const { static_resources: resources, ...rest } = envoyConfig({ adminPort: 15_000, listenPort: 80 });
+  return JSON.stringify({ ...rest, static_resources: { ...(resources as object), clusters } });
+};
+
+describe('followAdmin', () => {
+  it('leads clusters of the admin endpoint to the new port, and no other', () => {
+    const clusters = [
+      cluster('127.0.0.1', 15_000),
+      cluster('localhost', 15_000),
+      cluster('10.0.0.1', 15_000),
+      cluster('127.0.0.1', 15_001),
+    ];
+    const followed = followAdmin(bootstrap(...clusters), 4_711) ?? '';
+    const expected = [cluster('127.0.0.1', 4_711), cluster('localhost', 4_711), ...clusters.slice(2)];
+    expect(JSON.parse(followed)).toEqual(JSON.parse(bootstrap(...expected)));
+  });
+
+  it.each([
+    ['has no such cluster', bootstrap(cluster('127.0.0.1', 80))],
+    ['has no admin endpoint', '{"static_resources":{"clusters":[]}}'],
+    ['is YAML', 'admin: {}'],
+    ['is null', 'null'],
+  ])('has nothing to say of a bootstrap that %s', (_, text) => {
+    expect(followAdmin(text, 4_711)).toBe(undefined);
+  });
+});
+
+describe('adminOverride', () => {
+  const address = { socket_address: { address: '127.0.0.1', port_value: 4_711 } };
+
+  it('is the address alone where nothing else is put over the configuration', async () => {
+    expect(JSON.parse(await adminOverride('', '127.0.0.1', 4_711))).toEqual({ admin: { address } });
+  });
+
+  it.each([
+    ['YAML', 'admin:\n  address: {pipe: {path: /a}}\n  profile_path: /p\nstats_flush_interval: 1s\n'],
+    ['JSON', '{"admin":{"profile_path":"/p"},"stats_flush_interval":"1s"}'],
+  ])('keeps what is put over it in %s', async (_, override) => {
+    const merged: unknown = JSON.parse(await adminOverride(override, '127.0.0.1', 4_711));
+    expect(merged).toEqual({ admin: { address, profile_path: '/p' }, stats_flush_interval: '1s' });
+  });
+});
+
+describe('sharesPorts', () => {
+  const admin = (...bodies: readonly (string | undefined)[]): AdminClient => {
+    const answers = [...bodies];
+    return {
+      request: () => {
+        const body = answers.shift();
+        return of(body === undefined ? { ok: false, error: new Error('silent') } : { ok: true, value: { status: 200, body } });
+      },
+      located: () => true,
+    };
+  };
+
+  it.each([
+    { what: 'nobody says otherwise', bodies: ['{}', '{}'], config: 'enable_reuse_port: true', shared: true },
+    { what: 'Envoy is silent', bodies: [undefined, undefined], config: '{}', shared: true },
+    { what: 'the configuration says no', bodies: [undefined, undefined], config: '{"enable_reuse_port":false}', shared: false },
+    { what: 'it says so in YAML', bodies: ['{}', '{}'], config: 'enable_reuse_port: false', shared: false },
+    { what: 'a dynamic listener says no', bodies: ['{}', '{"enable_reuse_port": false}'], config: '', shared: false },
+  ])('is $shared where $what', async ({ bodies, config, shared }) => {
+    expect(await firstValueFrom(sharesPorts(admin(...bodies), config), { defaultValue: undefined })).toBe(shared);
+  });
+});
+
+describe('an end by SIGKILL', () => {
+  it.each([
+    [3, 4, true],
+    [3, 3, false],
+    [undefined, 4, undefined],
+  ])('with %s kills for want of memory before and %s after it: %s', (before, after, outOfMemory) => {
+    const exit = toExit({ signal: 'SIGKILL' }, [], before, after);
+    expect(exit).toStrictEqual({ kind: 'signaled', signal: 'SIGKILL', tail: [], ...(outOfMemory !== undefined && { outOfMemory }) });
+  });
+
+  it('is nothing that another signal has to do with', () => {
+    expect(toExit({ signal: 'SIGSEGV' }, [], 3, 4)).toStrictEqual({ kind: 'signaled', signal: 'SIGSEGV', tail: [] });
+  });
+});
