@@ -1,8 +1,9 @@
+import { load } from './load.ts';
 import { profile } from './profile.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
 
-const benches: Readonly<Record<string, (rounds?: number) => Promise<void>>> = { profile, start, status };
+const benches: Readonly<Record<string, (rounds?: number) => Promise<void>>> = { load, profile, start, status };
 const [name = '', rounds] = process.argv.slice(2);
 const bench = benches[name];
 if (bench === undefined) {

@@ -1,0 +1,46 @@
+import { writeCertificates } from '../../../demo/certificates.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type LoadOptions, type LoadResult, startLoad } from '../../support/load.ts';
+import { makeRig } from './rig.ts';
+
+export interface RotationsUnderLoad {
+  readonly rotations: number;
+  /** Spread over the rotations, both modes taken together. */
+  readonly requests: number;
+  /** In ms, for all of it. */
+  readonly patience: number;
+  readonly onRotation?: (rotation: number, sent: number) => void;
+}
+
+const modes = ['keep-alive', 'new-connection'] as const satisfies readonly LoadOptions['mode'][];
+
+/** Sends requests to an Envoy, in both modes at once, while its agent restarts it for one certificate after the other. */
+export async function rotateUnderLoad({
+  rotations,
+  requests,
+  patience,
+  onRotation,
+}: RotationsUnderLoad): Promise<Record<LoadOptions['mode'], LoadResult>> {
+  const rig = await makeRig();
+  try {
+    const agent = rig.start(['--minDelay', '0s']);
+    await agent.said('epoch is LIVE', 0);
+    const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, maxDuration: patience };
+    // A handshake costs as much as dozens of requests: new connections come at a moderate pace beside them.
+    const loads = modes.map((mode) => startLoad({ ...to, mode, clients: 8, ...(mode === 'new-connection' && { pause: 50 }) }));
+    const sent = () => loads.reduce((sum, { counts }) => sum + counts.ok + counts.failed, 0);
+    const deadline = performance.now() + patience;
+    for (let rotation = 1; rotation <= rotations; rotation++) {
+      writeCertificates(rig.certDir, await rig.ca.issue());
+      await agent.said('epoch is LIVE', rotation);
+      await agent.said('epoch has drained and ended', rotation - 1);
+      await eventually(() => sent() >= (requests * rotation) / rotations, { within: deadline - performance.now() });
+      onRotation?.(rotation, sent());
+    }
+    const [keepAlive, newConnection] = await Promise.all(loads.map((load) => load.stop()));
+    if (keepAlive === undefined || newConnection === undefined) throw new Error('two loads were started');
+    return { 'keep-alive': keepAlive, 'new-connection': newConnection };
+  } finally {
+    await rig.dispose();
+  }
+}
