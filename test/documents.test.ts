@@ -105,7 +105,7 @@ describe('README.md', () => {
     const commands = (...path: readonly string[]): readonly string[] => {
       const page = execFileSync(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...path, '--help'], { encoding: 'utf8' });
       const [, list = ''] = page.split('Commands:\n');
-      return [...list.matchAll(/^ {2}(\w+)((?: [[<]\w+[\]>])*)/gm)].flatMap(([, name = '', words = '']) => {
+      return [...list.matchAll(/^ {2}(\w+)((?: [[<]\w+(?:\.{3})?[\]>])*)/gm)].flatMap(([, name = '', words = '']) => {
         if (name === 'help' && path.length > 0) return [];
         return ['config', 'envoy'].includes(name) ? commands(name) : [[...path, name].join(' ') + words.replace(' [options]', '')];
       });

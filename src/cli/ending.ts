@@ -4,7 +4,7 @@ import { Fatal } from './fatal.ts';
 
 /** The exit code that an error stands for, and what there is to say: one line for what a user did, a stack trace for a bug. */
 export function ending(error: unknown): readonly [code: number, why?: string] {
-  if (error instanceof Fatal) return [error.code, oneLine(error.message)];
+  if (error instanceof Fatal) return error.message === '' ? [error.code] : [error.code, oneLine(error.message)];
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return [exitCodes.ok];
     if (error.code === 'commander.help') return [exitCodes.usage]; // a command without its subcommand: the help page has been printed

@@ -1,4 +1,4 @@
-/** What ends the program: one line for the user, and the exit code. */
+/** What ends the program: one line for the user, '' where there is nothing to say, and the exit code. */
 export class Fatal extends Error {
   readonly code: number;
 

@@ -5,6 +5,7 @@ import type { GivenLogFlags } from '../config/log-options.ts';
 import { agentCommand } from './agent-command.ts';
 import type { PrintBootstrapOptions } from './print-bootstrap.ts';
 import type { ConfigPrintOptions } from './config-print.ts';
+import type { ExecOptions } from './exec.ts';
 import type { RequestOptions } from './request.ts';
 import type { WaitOptions } from './wait.ts';
 
@@ -75,4 +76,10 @@ function addClients(all: Command): void {
     .option('--periodMillis <n>', 'from one answer to the next request', '500')
     .option('--url <url>', 'what has to answer with 200', 'http://localhost:15021/healthz/ready')
     .action(async (options: WaitOptions) => (await import('./wait.ts')).wait(options));
+  all
+    .command('exec <command...>')
+    .description('run a command once the agent is ready, and end the agent with it')
+    .option('--statusPort <port>', 'status port of the agent', flags.statusPort.default)
+    .option('--timeoutSeconds <n>', 'how long to wait for it, in all', '60')
+    .action(async (command: readonly string[], options: ExecOptions) => (await import('./exec.ts')).exec(command, options));
 }

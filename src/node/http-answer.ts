@@ -7,7 +7,7 @@ export interface HttpAnswer {
 }
 
 export interface HttpQuestion {
-  readonly method?: 'GET' | 'PUT';
+  readonly method?: 'GET' | 'PUT' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
 }
 

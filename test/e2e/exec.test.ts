@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { program, withoutDrain } from './support/bad-input-program.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+let rig: Rig;
+afterEach(() => rig.dispose());
+
+/** Runs `pilot-agent exec` with a command of the shell. */
+function exec(script: string, flags: readonly string[] = []) {
+  return execCommand(['sh', '-c', script], flags);
+}
+
+function execCommand(command: readonly string[], flags: readonly string[] = []) {
+  const [file, main] = program;
+  const child = spawn(file, [main, 'exec', '--statusPort', String(rig.ports.status), ...flags, '--', ...command]);
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (stdout += piece));
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (stderr += piece));
+  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((done) =>
+    child.once('close', (code) => done({ code, stdout, stderr })),
+  );
+  return { child, ended, output: () => stdout };
+}
+
+it('holds the command back until the agent is ready, ends the agent with it, and returns its code', async () => {
+  rig = await makeRig({ plain: true });
+  const look = `fetch('http://127.0.0.1:${rig.ports.status}/healthz/ready').then(({ status }) => (console.log(status), process.exit(7)))`;
+  const { ended } = execCommand([process.execPath, '-e', look]);
+  const agent = rig.start([], { env: withoutDrain });
+  expect(await ended).toEqual({ code: 7, stdout: '200\n', stderr: '' });
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+  expect(agent.log().find(({ msg }) => msg.startsWith('asked to end'))).toMatchObject({ by: '/quitquitquit' });
+});
+
+it('passes signals on to the command, and says what ended it', async () => {
+  rig = await makeRig({ plain: true });
+  const agent = rig.start([], { env: withoutDrain });
+  const { child, ended, output } = exec("trap 'echo heard' USR1; trap 'kill -KILL $$' TERM; echo up; while :; do sleep 0.05; done");
+  await eventually(() => output() === 'up\n', { within: 15_000 });
+  child.kill('SIGUSR1');
+  await eventually(() => output() === 'up\nheard\n', { within: 15_000 });
+  child.kill('SIGTERM');
+  expect(await ended).toMatchObject({ code: 137, stderr: '' });
+  expect((await agent.exit).code).toBe(0);
+});
+
+it('ends with 127 and a line for a command that is not there, and ends the agent all the same', async () => {
+  rig = await makeRig({ plain: true });
+  const agent = rig.start([], { env: withoutDrain });
+  const { code, stderr } = await execCommand([join(rig.folder, 'no-such-command')]).ended;
+  expect([code, stderr]).toEqual([127, expect.stringMatching(/^pilot-agent: .*no-such-command.*ENOENT\n$/)]);
+  expect((await agent.exit).code).toBe(0);
+});
+
+it('does not start the command where the agent is not ready in time, and ends with 69', async () => {
+  rig = await makeRig({ plain: true });
+  const result = await exec('echo started', ['--timeoutSeconds', '1']).ended;
+  expect(result).toMatchObject({ code: 69, stdout: '' });
+  expect(result.stderr).toMatch(/^pilot-agent: the agent is not ready within 1 s: connect ECONNREFUSED .*\n$/);
+});
+
+it('returns the code of the command also where the agent is gone by then, and says so', async () => {
+  rig = await makeRig({ plain: true });
+  const agent = rig.start([], { env: withoutDrain });
+  const { ended } = exec(`kill -KILL ${agent.pid}; while kill -0 ${agent.pid} 2>/dev/null; do sleep 0.05; done; exit 3`);
+  const { code, stderr } = await ended;
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/^pilot-agent: the agent cannot be asked to quit: connect ECONNREFUSED/)]);
+});
