@@ -35,6 +35,13 @@ const applied = (state: AgentState): string | undefined => {
   return newest?.stage === 'starting' || newest?.stage === 'live' ? newest.hash : undefined;
 };
 
+/** The parent of the Envoy that serves, or is about to, has gone before its time: some seconds are left to it, and it can be nobody's parent. */
+const isDoomed = (state: AgentState): boolean => {
+  const newest = newestEpoch(state, state.line);
+  if (newest === undefined || newest.weaned || newest.stage === 'retiring' || newest.stage === 'stopping') return false;
+  return [...state.epochs.values()].every(({ line, restartEpoch }) => line !== newest.line || restartEpoch !== newest.restartEpoch - 1);
+};
+
 /** Claims the next epoch for the newest hash. A claim that exists takes that hash: one epoch at a time comes up, and the newest wins. */
 const claim = (state: AgentState, firm = false): AgentStep => {
   const hash = state.wanted ?? '';
@@ -42,6 +49,7 @@ const claim = (state: AgentState, firm = false): AgentStep => {
     const claimed = { ...state.claim, hash, firm: firm || state.claim.firm };
     return [{ ...state, claim: claimed }, claimed.stage === 'checking' ? [{ type: 'check', hash }] : []];
   }
+  if (isDoomed(state)) return andThen(claimApart(state), check);
   return andThen([{ ...state, examined: undefined }, [{ type: 'cancel-retry' }]], (next) =>
     takeTurn(next, { epoch: state.lastEpoch + 1, hash, stage: 'waiting', firm, apart: false }),
   );
@@ -245,8 +253,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
       return parent === undefined ? stay(state) : stopLine(state, gone.line);
     }
     if (child !== undefined) {
-      const doomed = child.stage !== 'retiring' && !child.weaned && child.restartEpoch === gone.restartEpoch + 1;
-      return doomed && state.claim?.apart !== true ? andThen(claimApart(state), check) : stay(state);
+      return isDoomed(state) && state.claim?.apart !== true ? andThen(claimApart(state), check) : stay(state);
     }
     if (survivor === undefined) {
       return state.claim !== undefined || gone.stage === 'retiring' ? stay(state) : goneLast(state, gone, exit);
@@ -267,7 +274,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
         const next: AgentState = { ...state, wanted: event.hash, awaited: [] };
         if (state.phase !== 'running') return stay(next);
         const refilled: AgentState = { ...next, crashes: 0, retried: false, refused: undefined };
-        if (event.hash !== applied(state) || state.claim?.firm === true) return claim(refilled);
+        if (event.hash !== applied(state) || state.claim?.firm === true || isDoomed(state)) return claim(refilled);
         return andThen([refilled, [{ type: 'cancel-retry' }]], withdraw);
       }
       case 'restart-requested':

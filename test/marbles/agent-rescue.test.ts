@@ -130,16 +130,35 @@ describe('a parent that ends before its time', () => {
   );
 
   it(
-    'leaves its child alone when what is on disk is refused, and the next good change is started beside it',
+    'leaves its child alone when what is on disk is refused, and the next good change is started beside it, whether it answers or not',
     marbles((m) => {
       const hash$ = m.hot('  a 9999ms b 9999ms c');
       const unsub = '        ^ 30s !';
       const processes = ['   15s k', '-', '-'];
+      const vitals = ['      l', '100ms l 6899ms s'];
       const checks = ['      (y|)', '(n|)', '(y|)'];
       const launches = '     a 9999ms b 9999ms c';
-      const agent = drawAgent(m, { hash$ }, { processes, checks });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 9999ms 2');
+      const lines = '        0 9999ms 0 9999ms b';
+      const agent = drawAgent(m, { hash$ }, { processes, vitals, checks });
+      m.expectObservable(agent.serving$, unsub).toBe('0 10499ms 1 7999ms n 1999ms 2');
       m.expectObservable(agent.hashes$).toBe(launches);
+      m.expectObservable(agent.lines$).toBe(lines);
+    }),
+  );
+
+  it(
+    'has its child replaced side by side also for a change that is taken back',
+    marbles((m) => {
+      const hash$ = m.hot('  a 9999ms b 3999ms c 3999ms b');
+      const unsub = '        ^ 30s !';
+      const processes = ['   15s k', '-', '-'];
+      const checks = ['      (y|)', '(n|)', '(y|)'];
+      const launches = '     a 9999ms b 7999ms b';
+      const lines = '        0 9999ms 0 7999ms b';
+      const agent = drawAgent(m, { hash$ }, { processes, checks });
+      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 7999ms 2');
+      m.expectObservable(agent.hashes$).toBe(launches);
+      m.expectObservable(agent.lines$).toBe(lines);
     }),
   );
 });

@@ -100,6 +100,16 @@ const promises: Record<string, Promised> = {
     state.claim?.stage !== 'replacing' &&
     'nobody comes to the rescue',
 
+  'claims no child of an Envoy whose parent has died early': ({ before, state }) => {
+    const newest = newestEpoch(state, state.line);
+    if (newest === undefined || newest.weaned || newest.stage === 'retiring' || newest.stage === 'stopping') return false;
+    const hasParent = [...state.epochs.values()].some(
+      ({ line, restartEpoch }) => line === newest.line && restartEpoch === newest.restartEpoch - 1,
+    );
+    const fresh = state.claim !== undefined && before.claim === undefined;
+    return !hasParent && fresh && !state.claim.apart && 'a claim that waits for it';
+  },
+
   'starts nothing once it was asked to end, or ends': ({ before, effects }) =>
     (before.asked > 0 || before.phase !== 'running') && of(effects, 'launch').length > 0 && 'launched nevertheless',
 
