@@ -1,0 +1,59 @@
+import { seeded } from './seeded.ts';
+
+/** How often each kind of event comes, against the others. */
+const weights = {
+  /** A new pair, by renames. */
+  good: 8,
+  'does not parse': 2,
+  'does not match': 2,
+  'has expired': 1,
+  /** SIGKILL for the newest Envoy, or the oldest. */
+  'kill newest': 2,
+  'kill oldest': 2,
+  /** A new pair, and SIGKILL for the child that comes of it, `ms` after it is seen. */
+  'kill at birth': 3,
+  /** SIGSTOP for the newest Envoy, and SIGCONT after `ms`. */
+  'stop newest': 2,
+  'slow admin': 1,
+  'hanging admin': 1,
+  'full disk': 1,
+  /** A new pair while the agent does not listen, and more events than the kernel keeps for it. */
+  'lost events': 1,
+  SIGHUP: 2,
+  SIGUSR1: 1,
+  /** SIGSTOP for the agent, and SIGCONT after `ms`. */
+  'stop agent': 1,
+  /** SIGTERM for the agent, and a new one. */
+  'end agent': 1,
+  /** SIGKILL for the agent, and a new one. */
+  'kill agent': 1,
+} as const;
+
+export type ChaosKind = keyof typeof weights;
+
+export interface ChaosEvent {
+  readonly kind: ChaosKind;
+  /** How long it takes, or after how long it happens. In ms. */
+  readonly ms: number;
+  /** From its end to the next event. In ms. */
+  readonly pause: number;
+}
+
+const longest: Partial<Record<ChaosKind, number>> = {
+  'kill at birth': 200,
+  'stop newest': 4_000,
+  'slow admin': 4_000,
+  'hanging admin': 4_000,
+  'full disk': 3_000,
+  'stop agent': 1_000,
+};
+
+/** An endless row of events, the same one for the same seed. */
+export function* plan(seed: number): Generator<ChaosEvent, never> {
+  const random = seeded(seed);
+  const kinds = Object.entries(weights).flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind as ChaosKind));
+  for (;;) {
+    const kind = kinds[Math.floor(random() * kinds.length)] ?? 'good';
+    yield { kind, ms: Math.round(random() * (longest[kind] ?? 0)), pause: Math.round(2_500 * random() ** 2) };
+  }
+}

@@ -1,0 +1,313 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { certificateFiles, writeCertificates } from '../../demo/certificates.ts';
+import { servedSerial } from '../../demo/served-serial.ts';
+import { backOff } from '../../src/agent/back-off.ts';
+import { makeRig, type RunningAgent } from '../e2e/support/rig.ts';
+import { eventually } from '../support/eventually.ts';
+import { startLoad } from '../support/load.ts';
+import { type ChaosEvent, plan } from './plan.ts';
+import { envoysOf, needsOf, setStage } from './stage.ts';
+
+export interface Chaos {
+  readonly seed: number;
+  readonly events: number;
+  /** No event begins after so many ms. */
+  readonly duration?: number;
+  readonly onEvent?: (text: string) => void;
+}
+
+export interface ChaosReport {
+  /** What should never have happened, in words. */
+  readonly violations: readonly string[];
+  readonly events: number;
+  readonly requests: number;
+  /** Of requests, each while an Envoy was dead or stopped by the hand of chaos. */
+  readonly excused: number;
+  readonly epochs: number;
+  readonly rescues: number;
+  /** In ms: the longest time without an Envoy that serves, times when that was our doing left out. */
+  readonly longestOutage: number;
+  /** In ms: the longest time from a good pair on disk to its being served. */
+  readonly longestRotation: number;
+  readonly mostMemory: number;
+  readonly mostFiles: number;
+  /** What the agents have written, for a look at what went wrong. */
+  readonly log: string;
+}
+
+/** All in ms. Generous: it may be a busy machine. */
+const served = 25_000;
+const outage = 10_000;
+const calm = 1_500;
+const look = 100;
+const mostMemory = 160 << 20;
+const mostFiles = 80;
+/** A child lives so long without its parent, and with nothing good on disk no other takes its place. */
+const doom = 12_000;
+/** A reading without an event comes after so many ms at the latest. */
+const net = 62_000;
+
+/** Plays the events of a seed on a real agent over a real Envoy, and checks all the time what must always hold. */
+export async function runChaos({ seed, events, duration = Infinity, onEvent = () => undefined }: Chaos): Promise<ChaosReport> {
+  const rig = await makeRig();
+  const stage = setStage(rig);
+  const start = () =>
+    rig.start(['--envoyRestartBudget', '0'], { env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1' } });
+  let running = start();
+  const agents = [running];
+  const agent = () => running;
+  const began = performance.now();
+  const now = () => performance.now() - began;
+  const violations: string[] = [];
+  const complain = (text: string) => {
+    violations.push(`${(now() / 1_000).toFixed(1)} s: ${text}`);
+    onEvent(`!! ${text}`);
+  };
+
+  /** The pair on disk, if it is good, and since when the agent could know. */
+  let wanted: { readonly serial: string; since: number; seen: boolean } | undefined = { serial: rig.issued.serial, since: 0, seen: false };
+  /** Something is being done that nobody could serve in spite of. */
+  let interfering = 0;
+  /** An Envoy was killed or stopped, or the agent: until all is calm again, requests may fail. */
+  let disturbed = true;
+  let stoppedUntil = 0;
+  let doomedUntil = 0;
+  let calmSince: number | undefined;
+  let downSince: number | undefined;
+  let failures = 0;
+  let excused = 0;
+  const most = { outage: 0, rotation: 0, memory: 0, files: 0 };
+
+  async function hand<T>(action: () => Promise<T> | T): Promise<T> {
+    interfering++;
+    disturbed = true;
+    try {
+      return await action();
+    } finally {
+      interfering--;
+      if (wanted !== undefined) wanted.since = Math.max(wanted.since, now());
+      calmSince = undefined;
+      downSince = undefined;
+    }
+  }
+  async function rotate(from = 0): Promise<void> {
+    const issued = await rig.ca.issue();
+    writeCertificates(rig.certDir, issued);
+    wanted = { serial: issued.serial, since: now() + from, seen: false };
+  }
+  function kill(pid: number | undefined, signal: NodeJS.Signals): void {
+    try {
+      if (pid !== undefined) process.kill(pid, signal);
+    } catch {
+      // It has ended already.
+    }
+  }
+  /** The Envoys in the order of their start. */
+  const envoys = () => {
+    const started = agent().log().flatMap(({ msg, pid }) => (msg === 'Envoy started' ? [Number(pid)] : [])); // prettier-ignore
+    return [...envoysOf(rig).keys()].sort((a, b) => started.indexOf(a) - started.indexOf(b));
+  };
+
+  const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'keep-alive', clients: 2, pause: 20, maxDuration: Infinity, requestTimeout: 20_000 }); // prettier-ignore
+  const playing = new AbortController();
+  const monitor = (async () => {
+    while (!playing.signal.aborted) {
+      await sleep(look);
+      check(await servedSerial(rig.ports.listen, rig.ca.rootCert));
+    }
+  })();
+
+  function check(serial: string | undefined): void {
+    const found = envoysOf(rig);
+    // One that is stopped cannot end, nor tell its parent to.
+    const limit = new Set(found.values()).size > 1 || now() < stoppedUntil ? 3 : 2;
+    if (found.size > limit) complain(`${found.size} Envoys, ${limit} may be`);
+    const { memory, files } = needsOf(agent().pid);
+    most.memory = Math.max(most.memory, memory);
+    most.files = Math.max(most.files, files);
+    if (memory > mostMemory) complain(`the agent holds ${memory >> 20} MiB`);
+    if (files > mostFiles) complain(`the agent has ${files} files open`);
+
+    if (load.counts.failed > failures) {
+      const fresh = load.counts.failed - failures;
+      if (disturbed) excused += fresh;
+      else complain(`${fresh} requests failed: ${JSON.stringify([...load.counts.errors])}`);
+      failures = load.counts.failed;
+    }
+    if (interfering > 0) return;
+    if (serial !== undefined && found.size === 1 && now() > doomedUntil) {
+      calmSince ??= now();
+      if (now() - calmSince > calm) disturbed = false;
+    } else calmSince = undefined;
+
+    if (serial === undefined && wanted !== undefined) {
+      downSince ??= now();
+      const attempt = Number(agent().log().findLast(({ msg }) => msg === 'Envoy is started again after a pause')?.['attempt'] ?? 0); // prettier-ignore
+      most.outage = Math.max(most.outage, now() - downSince);
+      if (now() - downSince > outage + 1.2 * backOff(attempt)) {
+        complain(`nobody has served for ${Math.round(now() - downSince)} ms`);
+        downSince = undefined;
+      }
+    } else downSince = undefined;
+
+    if (wanted === undefined || wanted.seen) return;
+    if (serial === wanted.serial) {
+      most.rotation = Math.max(most.rotation, now() - wanted.since);
+      wanted.seen = true;
+    } else if (now() - wanted.since > served) {
+      complain(`${wanted.serial} is on disk, ${String(serial)} is served`);
+      wanted.seen = true;
+    }
+  }
+
+  async function play({ kind, ms }: ChaosEvent): Promise<void> {
+    switch (kind) {
+      case 'good':
+        return rotate();
+      case 'does not parse':
+        wanted = undefined;
+        writeFileSync(join(rig.certDir, 'cert-chain.pem'), 'no certificate');
+        return;
+      case 'does not match': {
+        const { 'cert-chain.pem': chain = '' } = certificateFiles(await rig.ca.issue());
+        wanted = undefined;
+        writeFileSync(join(rig.certDir, 'cert-chain.pem'), chain);
+        return;
+      }
+      case 'has expired':
+        wanted = undefined;
+        writeCertificates(
+          rig.certDir,
+          await rig.ca.issue({ notBefore: new Date(Date.now() - 9_000), notAfter: new Date(Date.now() - 1_000) }),
+        );
+        return;
+      case 'kill newest':
+        return hand(() => kill(envoys().at(-1), 'SIGKILL'));
+      case 'kill oldest':
+        return hand(() => {
+          const [oldest, ...others] = envoys();
+          kill(oldest, 'SIGKILL');
+          if (others.length > 0) doomedUntil = now() + doom;
+        });
+      case 'kill at birth':
+        return hand(async () => {
+          const before = envoysOf(rig);
+          await rotate();
+          const born = () => [...envoysOf(rig).keys()].find((pid) => !before.has(pid));
+          const child = await eventually(born, { within: 8_000, every: 1 }).catch(() => undefined);
+          await sleep(ms);
+          kill(child, 'SIGKILL');
+        });
+      case 'stop newest':
+        return hand(async () => {
+          const pid = envoys().at(-1);
+          stoppedUntil = now() + ms + calm;
+          kill(pid, 'SIGSTOP');
+          await sleep(ms);
+          kill(pid, 'SIGCONT');
+        });
+      case 'slow admin':
+        return stage.bendAdmin(ms, 400);
+      case 'hanging admin':
+        return stage.bendAdmin(ms, Infinity);
+      case 'full disk':
+        if (!stage.ownDisk) return;
+        await Promise.all([stage.fillDisk(ms), sleep(ms / 2).then(() => rotate())]);
+        return;
+      case 'lost events':
+        kill(agent().pid, 'SIGSTOP');
+        stage.flood();
+        await rotate(net);
+        kill(agent().pid, 'SIGCONT');
+        return;
+      case 'SIGHUP':
+      case 'SIGUSR1':
+        kill(agent().pid, kind);
+        return;
+      case 'stop agent':
+        kill(agent().pid, 'SIGSTOP');
+        await sleep(ms);
+        kill(agent().pid, 'SIGCONT');
+        return;
+      case 'end agent':
+      case 'kill agent':
+        return hand(async () => {
+          const ended = agent();
+          kill(ended.pid, kind === 'end agent' ? 'SIGTERM' : 'SIGKILL');
+          const { code } = await within(ended.exit, 20_000, { code: -1, signal: null });
+          if (kind === 'end agent' && code !== 0)
+            complain(`the agent was asked to end, and has ended with ${String(code)}: ${ended.errors()}`);
+          await eventually(() => rig.envoys().length === 0, { within: 3_000 }).catch(() => complain('Envoys are left'));
+          // What is on disk is what the next one begins with, and the first Envoy is not forgiven a bad pair.
+          await rotate();
+          running = start();
+          agents.push(running);
+          await eventually(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { within: outage }).catch(() =>
+            complain('a new agent does not serve'),
+          );
+        });
+    }
+  }
+
+  let played = 0;
+  try {
+    await agent().said('epoch is LIVE', 0);
+    for (const event of plan(seed)) {
+      if (played === events || now() > duration) break;
+      played++;
+      onEvent(`${(now() / 1_000).toFixed(1)} s  ${played}. ${event.kind}${event.ms > 0 ? ` ${event.ms} ms` : ''}`);
+      await play(event);
+      await sleep(event.pause);
+      if (await hasEnded(agent())) {
+        complain(`the agent has ended: ${agent().errors()}`);
+        break;
+      }
+    }
+    await rotate();
+    await eventually(() => wanted?.seen === true && !disturbed, { within: served + outage }).catch(() =>
+      complain('it does not come to rest'),
+    );
+    playing.abort();
+    await monitor;
+    const { ok, failed } = await load.stop();
+    agent().kill('SIGTERM');
+    const { code } = await within(agent().exit, 20_000, { code: -1, signal: null });
+    if (code !== 0) complain(`the agent was asked to end, and has ended with ${String(code)}: ${agent().errors()}`);
+    if (rig.envoys().length > 0) complain('Envoys are left');
+    const lines = agents.flatMap((each) => each.log());
+    return {
+      violations,
+      events: played,
+      requests: ok + failed,
+      excused,
+      epochs: lines.filter(({ msg }) => msg === 'epoch is LIVE').length,
+      rescues: lines.filter(({ msg }) => msg.startsWith('rescue:')).length,
+      longestOutage: most.outage,
+      longestRotation: most.rotation,
+      mostMemory: most.memory,
+      mostFiles: most.files,
+      log: agents.map((each) => each.output()).join('--- the next agent\n'),
+    };
+  } finally {
+    playing.abort();
+    await monitor;
+    await load.stop();
+    for (const each of agents) each.kill('SIGKILL');
+    stage.dispose();
+    await rig.dispose();
+  }
+}
+
+function within<T>(promise: Promise<T>, ms: number, late: T): Promise<T> {
+  return Promise.race([promise, sleep(ms).then(() => late)]);
+}
+
+function hasEnded({ exit }: RunningAgent): Promise<boolean> {
+  return within(
+    exit.then(() => true),
+    0,
+    false,
+  );
+}

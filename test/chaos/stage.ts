@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Rig } from '../e2e/support/rig.ts';
+
+/** What is done to the surroundings of an agent: its admin endpoint, its disk, the events of its files. */
+export interface Stage {
+  /** Its folder is a file system of its own, which can be full. */
+  readonly ownDisk: boolean;
+  /** For `ms` the agent finds an admin endpoint that answers late by `delay`, or never. */
+  bendAdmin(ms: number, delay: number): Promise<void>;
+  /** For `ms` there is no room for anything. */
+  fillDisk(ms: number): Promise<void>;
+  /** More events in the folder of the certificates than the kernel keeps for somebody who does not listen. */
+  flood(): void;
+  dispose(): void;
+}
+
+/** Sets a stage for a rig whose agent has not been started yet. */
+export function setStage(rig: Rig): Stage {
+  const folder = join(rig.folder, 'run');
+  const addressFile = join(folder, 'envoy-admin-address');
+  mkdirSync(folder, { mode: 0o700 });
+  const ownDisk = tryTo(() => execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'tmpfs', folder], { stdio: 'ignore' }));
+
+  return {
+    ownDisk,
+    async bendAdmin(ms, delay) {
+      const real = read(addressFile);
+      const target = Number(/:(\d+)$/.exec(real)?.[1]);
+      if (Number.isNaN(target)) return;
+      const sockets = new Set<Socket>();
+      const server = createServer((client) => {
+        sockets.add(client.on('error', () => client.destroy()));
+        if (delay === Infinity) return;
+        const upstream = connect(target, '127.0.0.1').on('error', () => client.destroy());
+        sockets.add(upstream);
+        client.on('data', (data) => void sleep(delay).then(() => upstream.write(data)));
+        upstream.on('data', (data) => client.write(data)).on('close', () => client.destroy());
+      });
+      const port = await new Promise<number>((done) =>
+        server.listen(0, '127.0.0.1', () => done((server.address() as { port: number }).port)),
+      );
+      const bent = `127.0.0.1:${port}`;
+      replace(addressFile, bent);
+      await sleep(ms);
+      if (read(addressFile) === bent) replace(addressFile, real);
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+    async fillDisk(ms) {
+      const filler = join(folder, 'filler');
+      tryTo(() => {
+        const file = openSync(filler, 'w');
+        try {
+          for (const piece = Buffer.alloc(4_096); ;) writeSync(file, piece);
+        } finally {
+          closeSync(file);
+        }
+      });
+      await sleep(ms);
+      rmSync(filler, { force: true });
+    },
+    flood() {
+      const most = Number(read('/proc/sys/fs/inotify/max_queued_events')) || 16_384;
+      const names = [0, 1].map((index) => join(rig.certDir, `.flood-${index}`));
+      writeFileSync(names[0] ?? '', '');
+      // Two events each, and no two alike after each other, which the kernel would take for one.
+      for (let index = 0; index < most; index++) renameSync(names[index % 2] ?? '', names[(index + 1) % 2] ?? '');
+      for (const name of names) rmSync(name, { force: true });
+    },
+    dispose() {
+      if (ownDisk) execFileSync('umount', ['-l', folder], { stdio: 'ignore' });
+    },
+  };
+}
+
+/** The processes of a rig that are Envoys, or on the way to be one, by their base ids; not those that only check a configuration. */
+export function envoysOf(rig: Rig): ReadonlyMap<number, string> {
+  const found = new Map<number, string>();
+  for (const pid of rig.envoys()) {
+    const args = read(`/proc/${pid}/cmdline`).split('\0');
+    if (args.includes('--restart-epoch') && !args.includes('--mode')) found.set(pid, args[args.indexOf('--base-id') + 1] ?? '');
+  }
+  return found;
+}
+
+/** How many descriptors a process has open, and how many bytes it holds in memory. */
+export function needsOf(pid: number): { readonly files: number; readonly memory: number } {
+  try {
+    const memory = 1_024 * Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+    return { files: readdirSync(`/proc/${pid}/fd`).length, memory };
+  } catch {
+    return { files: 0, memory: 0 };
+  }
+}
+
+function replace(path: string, text: string): void {
+  tryTo(() => {
+    writeFileSync(`${path}.chaos`, text);
+    renameSync(`${path}.chaos`, path);
+  });
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function tryTo(action: () => void): boolean {
+  try {
+    action();
+    return true;
+  } catch {
+    return false;
+  }
+}
