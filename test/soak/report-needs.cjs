@@ -1,0 +1,17 @@
+// Loaded into an agent before its own code: on SIGUSR2 it writes down what it holds, after a garbage collection.
+const { renameSync, writeFileSync } = require('node:fs');
+const { setFlagsFromString } = require('node:v8');
+const { runInNewContext } = require('node:vm');
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
+let reports = 0;
+
+process.on('SIGUSR2', () => {
+  collect();
+  const resources = {};
+  for (const name of process.getActiveResourcesInfo()) resources[name] = (resources[name] ?? 0) + 1;
+  const file = process.env.SOAK_REPORT;
+  writeFileSync(`${file}.new`, JSON.stringify({ report: ++reports, heap: process.memoryUsage().heapUsed, resources }));
+  renameSync(`${file}.new`, file);
+});

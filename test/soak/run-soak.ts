@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeCertificates } from '../../demo/certificates.ts';
+import { makeRig } from '../e2e/support/rig.ts';
+import { eventually } from '../support/eventually.ts';
+
+/** What an agent holds while nothing happens. */
+export interface Needs {
+  readonly rotations: number;
+  /** In bytes, after a garbage collection. */
+  readonly heap: number;
+  readonly resident: number;
+  readonly files: number;
+  /** What keeps Node's event loop alive, by kind: timers, sockets, processes, watchers. */
+  readonly resources: Readonly<Record<string, number>>;
+}
+
+interface Report {
+  readonly report: number;
+  readonly heap: number;
+  readonly resources: Readonly<Record<string, number>>;
+}
+
+/** Rotates certificates as fast as drains of a whole second allow, and says what the agent holds after `first` rotations and after all. */
+export async function runSoak(
+  first: number,
+  rotations: number,
+  onRotation: (rotation: number) => void = () => undefined,
+): Promise<readonly [Needs, Needs]> {
+  const rig = await makeRig();
+  const file = join(rig.folder, 'needs.json');
+  try {
+    const agent = rig.start(['--minDelay', '0s', '--drainDuration', '0s', '--parentShutdownDuration', '1s'], {
+      env: { NODE_OPTIONS: `--require ${resolve('test/soak/report-needs.cjs')}`, SOAK_REPORT: file },
+    });
+    const has = (msg: string, epoch: number) => agent.output().includes(`"epoch":${epoch},"msg":"${msg}"`);
+    const said = (msg: string, epoch: number) => eventually(() => has(msg, epoch), { within: 20_000 });
+    let reports = 0;
+    const needs = async (done: number): Promise<Needs> => {
+      await sleep(3_000); // what was under way has ended by then, connections that were kept included
+      reports++;
+      agent.kill('SIGUSR2');
+      const { heap, resources } = await eventually(() => read(file)?.report === reports && read(file), { within: 10_000 });
+      const status = readFileSync(`/proc/${agent.pid}/status`, 'utf8');
+      return {
+        rotations: done,
+        heap,
+        resident: 1_024 * Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]),
+        files: readdirSync(`/proc/${agent.pid}/fd`).length,
+        resources,
+      };
+    };
+    await agent.said('epoch is LIVE', 0);
+    let before: Needs | undefined;
+    for (let rotation = 1; rotation <= rotations; rotation++) {
+      writeCertificates(rig.certDir, await rig.ca.issue());
+      await said('epoch is LIVE', rotation);
+      await said('epoch has drained and ended', rotation - 1);
+      onRotation(rotation);
+      if (rotation === first) before = await needs(rotation);
+    }
+    if (before === undefined) throw new Error(`there are no ${first} rotations`);
+    return [before, await needs(rotations)];
+  } finally {
+    await rig.dispose();
+  }
+}
+
+function read(file: string): Report | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Report;
+  } catch {
+    return undefined;
+  }
+}
