@@ -20,7 +20,8 @@ it('a killed Envoy is started again; it is not ready meanwhile, and says why', a
   process.kill(envoy(), 'SIGKILL');
   await eventually(async () => (await rig.ready()).status === 503, { within: 1_000, every: 1 });
   const failed = await agent.said('epoch failed', 0);
-  expect(failed).toMatchObject({ level: 'error', kind: 'signaled', signal: 'SIGKILL', hint: 'may be out of memory' });
+  expect(failed).toMatchObject({ level: 'error', kind: 'signaled', signal: 'SIGKILL' });
+  expect(['may be out of memory', undefined]).toContain(failed['hint']); // where the kernel counts, it is known that it was not
   await agent.said('epoch is LIVE', 1);
   expect((await rig.ready()).status).toBe(200);
 });
