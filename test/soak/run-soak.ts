@@ -35,7 +35,10 @@ export async function runSoak(
       env: { NODE_OPTIONS: `--require ${resolve('test/soak/report-needs.cjs')}`, SOAK_REPORT: file },
     });
     const has = (msg: string, epoch: number) => agent.output().includes(`"epoch":${epoch},"msg":"${msg}"`);
-    const said = (msg: string, epoch: number) => eventually(() => has(msg, epoch), { within: 20_000 });
+    const said = (msg: string, epoch: number) =>
+      eventually(() => has(msg, epoch), { within: 20_000 }).catch((error: unknown) => {
+        throw new Error(`'${msg}' (epoch ${epoch}): ${String(error)}\n${agent.output().slice(-4_000)}`);
+      });
     let reports = 0;
     const needs = async (done: number): Promise<Needs> => {
       await sleep(3_000); // what was under way has ended by then, connections that were kept included

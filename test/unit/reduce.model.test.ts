@@ -21,6 +21,8 @@ interface World {
   stable: number | undefined;
   weaning: number | undefined;
   readonly retiring: Set<number>;
+  /** Were told to end, or are killed. */
+  readonly ordered: Set<number>;
   draining: boolean;
 }
 
@@ -109,6 +111,19 @@ const promises: Record<string, Promised> = {
     const fresh = state.claim !== undefined && before.claim === undefined;
     return !hasParent && fresh && !state.claim.apart && 'a claim that waits for it';
   },
+
+  'has told to end whoever is the first that has to': ({ state, world }) =>
+    linesWith(state, ({ stage }) => stage === 'stopping').some((line) => !world.ordered.has(newestEpoch(state, line)?.number ?? -1)) &&
+    'nobody tells a line to end',
+
+  'sends the clients of all other lines away once the newest one serves': ({ state, world }) =>
+    state.phase === 'running' &&
+    newestEpoch(state, state.line)?.stage === 'live' &&
+    [...state.epochs].some(
+      ([number, { line, stage }]) =>
+        line !== state.line && stage !== 'stopping' && newestEpoch(state, line)?.number === number && !world.retiring.has(number),
+    ) &&
+    'two lines serve for good',
 
   'starts nothing once it was asked to end, or ends': ({ before, effects }) =>
     (before.asked > 0 || before.phase !== 'running') && of(effects, 'launch').length > 0 && 'launched nevertheless',
@@ -204,6 +219,10 @@ const carryOut = (world: World, effects: readonly Effect[]): void => {
       case 'retire':
         world.retiring.add(effect.epoch);
         break;
+      case 'stop':
+      case 'kill':
+        world.ordered.add(effect.epoch);
+        break;
       case 'retry':
         world.retry = true;
         break;
@@ -214,7 +233,7 @@ const carryOut = (world: World, effects: readonly Effect[]): void => {
         world.draining = true;
         break;
       default:
-        break; // stop, kill, reopen and ask-drain may or may not have a consequence
+        break; // reopen and ask-drain may or may not have a consequence
     }
   }
 };
@@ -356,6 +375,7 @@ function* live(policy: RestartPolicy, life: readonly (readonly string[])[]): Gen
     stable: undefined,
     weaning: undefined,
     retiring: new Set(),
+    ordered: new Set(),
     draining: false,
   };
   let state = initialState;
