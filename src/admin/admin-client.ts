@@ -24,6 +24,8 @@ export interface AdminClient {
 
 /** In bytes. A busy sidecar's statistics are some megabytes. */
 const largestBody = 64 << 20;
+/** Who answers is asked over a connection of its own: one that was kept leads to the epoch before for one question more (measured, Envoy 1.36.2). */
+const whoAnswers = '/server_info';
 
 /**
  * A client of the address that Envoy writes to `addressFile` (`--admin-address-path`), so that a custom configuration may have its admin
@@ -43,7 +45,8 @@ export function adminClient(addressFile: string, port: number, scheduler: Schedu
 
   return {
     request(method, path, patience = 1_000, body = '') {
-      return defer(() => openAnswer({ ...locate(), method, path, agent: connections }, body, scheduler)).pipe(
+      const agent = path === whoAnswers ? false : connections;
+      return defer(() => openAnswer({ ...locate(), method, path, agent }, body, scheduler)).pipe(
         mergeMap(collect),
         timeout({ first: patience, scheduler }),
         tap({ error: () => (address = undefined) }), // the next epoch may have it elsewhere

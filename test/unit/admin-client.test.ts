@@ -99,6 +99,14 @@ describe('adminClient', () => {
     expect(connections).toBe(1);
   });
 
+  it('asks who answers over a new connection each time, since one that is kept leads to the epoch before', async () => {
+    let connections = 0;
+    (await start(port(0), 'a')).on('connection', () => connections++);
+    const admin = client();
+    for (const path of ['/ready', '/server_info', '/server_info', '/ready']) await get(admin, path);
+    expect(connections).toBe(3);
+  });
+
   it('asks on the fallback port until there is an address', async () => {
     await Promise.all([start(port(0), 'fallback'), start(port(1), 'written')]);
     const admin = client();
