@@ -27,6 +27,8 @@ export interface ChaosReport {
   readonly excused: number;
   readonly epochs: number;
   readonly rescues: number;
+  /** In ms: from when it was known that no hot restart would do to LIVE. */
+  readonly longestRescue: number;
   /** In ms: the longest time without an Envoy that serves, times when that was our doing left out. */
   readonly longestOutage: number;
   /** In ms: the longest time from a good pair on disk to its being served. */
@@ -284,6 +286,7 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
       excused,
       epochs: lines.filter(({ msg }) => msg === 'epoch is LIVE').length,
       rescues: lines.filter(({ msg }) => msg.startsWith('rescue:')).length,
+      longestRescue: Math.max(0, ...agents.flatMap(rescuesOf)),
       longestOutage: most.outage,
       longestRotation: most.rotation,
       mostMemory: most.memory,
@@ -298,6 +301,16 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
     stage.dispose();
     await rig.dispose();
   }
+}
+
+/** How long each rescue took that came to its end. */
+function rescuesOf(agent: RunningAgent): readonly number[] {
+  const known = new Map<unknown, number>();
+  return agent.log().flatMap(({ msg, epoch, time }) => {
+    if (msg === 'a hot restart is out of the question') known.set(epoch, Date.parse(String(time)));
+    const since = known.get(epoch);
+    return msg === 'epoch is LIVE' && since !== undefined ? [Date.parse(String(time)) - since] : [];
+  });
 }
 
 function within<T>(promise: Promise<T>, ms: number, late: T): Promise<T> {

@@ -34,10 +34,13 @@ export async function runSoak(
     const agent = rig.start(['--minDelay', '0s', '--drainDuration', '0s', '--parentShutdownDuration', '1s'], {
       env: { NODE_OPTIONS: `--require ${resolve('test/soak/report-needs.cjs')}`, SOAK_REPORT: file },
     });
-    const has = (msg: string, epoch: number) => agent.output().includes(`"epoch":${epoch},"msg":"${msg}"`);
-    const said = (msg: string, epoch: number) =>
-      eventually(() => has(msg, epoch), { within: 20_000 }).catch((error: unknown) => {
-        throw new Error(`'${msg}' (epoch ${epoch}): ${String(error)}\n${agent.output().slice(-4_000)}`);
+    /** A parent that ends before its child has been seen LIVE has just ended. */
+    const words = { live: ['epoch is LIVE'], ended: ['epoch has drained and ended', 'epoch ended'] } as const;
+    const has = (what: keyof typeof words, epoch: number) =>
+      words[what].some((msg) => agent.output().includes(`"epoch":${epoch},"msg":"${msg}"`));
+    const said = (what: keyof typeof words, epoch: number) =>
+      eventually(() => has(what, epoch), { within: 20_000 }).catch((error: unknown) => {
+        throw new Error(`${what} (epoch ${epoch}): ${String(error)}\n${agent.output().slice(-4_000)}`);
       });
     let reports = 0;
     const needs = async (done: number): Promise<Needs> => {
@@ -58,8 +61,8 @@ export async function runSoak(
     let before: Needs | undefined;
     for (let rotation = 1; rotation <= rotations; rotation++) {
       writeCertificates(rig.certDir, await rig.ca.issue());
-      await said('epoch is LIVE', rotation);
-      await said('epoch has drained and ended', rotation - 1);
+      await said('live', rotation);
+      await said('ended', rotation - 1);
       onRotation(rotation);
       if (rotation === first) before = await needs(rotation);
     }
