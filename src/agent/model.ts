@@ -106,10 +106,7 @@ export type AgentEvent =
 
 /** What is to be done. An effect carries all that it needs. */
 export type Effect =
-  /**
-   * `older` are the epochs before the parent that still drain: starting the next one would cut them. `others` are of another line, and have the admin
-   * endpoint that the next one needs.
-   */
+  /** `older` are the epochs before the parent that still drain: a start would cut them. `others`, of another line, have the admin endpoint. */
   | {
       readonly type: 'await-turn';
       readonly epoch: number;

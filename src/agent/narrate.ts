@@ -1,6 +1,6 @@
 import type { AgentTransition } from './agent.ts';
-import type { AgentState, Exit } from './model.ts';
-import { newestEpoch } from './newest-epoch.ts';
+import type { AgentState } from './model.ts';
+import { narrateEnd } from './narrate-end.ts';
 import { unreachable } from './unreachable.ts';
 
 /** One line of the agent's log. `msg` is a constant; what varies is in the fields. */
@@ -79,7 +79,7 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Nar
       if (!event.silent) return [{ level: 'info', msg: 'epoch has no clients any more: it ends', epoch: event.epoch }];
       return [{ level: 'warn', msg: 'epoch does not answer, and cannot be drained: it is killed', epoch: event.epoch }];
     case 'epoch-exited':
-      return [ended(event.epoch, event.exit, before)];
+      return [narrateEnd(event.epoch, event.exit, before)];
     case 'retry-due':
       return [];
     case 'drained':
@@ -112,11 +112,6 @@ function decide(before: AgentState, state: AgentState): readonly NarratedLine[] 
   return lines;
 }
 
-function memoryHint(outOfMemory: boolean | undefined): { readonly hint?: string } {
-  if (outOfMemory === undefined) return { hint: 'may be out of memory' };
-  return outOfMemory ? { hint: 'out of memory' } : {};
-}
-
 function termination({ phase, asked, epochs }: AgentState): string {
   if (phase === 'running') return epochs.size === 0 ? 'asked to end' : 'asked to end: draining';
   if (asked === 0) return 'asked to end: it has drained already';
@@ -128,27 +123,4 @@ function drainEnd(active: number | undefined): string {
   return active === undefined
     ? 'drain time is over: what is still in flight is not known'
     : 'drain time is over: requests in flight are cut';
-}
-
-function ended(epoch: number, exit: Exit, before: AgentState): NarratedLine {
-  const stage = before.epochs.get(epoch)?.stage;
-  const expected = stage === 'stopping' || before.phase !== 'running';
-  switch (exit.kind) {
-    case 'clean':
-      if (stage !== 'retiring') return { level: 'info', msg: 'epoch ended', epoch };
-      if (expected || newestEpoch(before)?.weaned !== false) return { level: 'info', msg: 'epoch has drained and ended', epoch };
-      return { level: 'warn', msg: 'epoch ended before its time: its child can not go on without it', epoch };
-    case 'failed':
-      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, code: exit.code, tail: exit.tail };
-    case 'signaled': {
-      if (expected) return { level: 'info', msg: 'epoch was ended', epoch, signal: exit.signal };
-      const ours = before.epochs.get(epoch)?.answering === false;
-      const hint = exit.signal === 'SIGKILL' && !ours ? memoryHint(exit.outOfMemory) : {};
-      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, signal: exit.signal, ...hint, tail: exit.tail };
-    }
-    case 'spawn-failed':
-      return { level: 'error', msg: 'Envoy could not be started', epoch, kind: exit.kind, reason: exit.reason };
-    default:
-      return unreachable(exit);
-  }
 }

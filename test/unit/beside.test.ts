@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstValueFrom, of } from 'rxjs';
+import { firstValueFrom, NEVER, of } from 'rxjs';
 import { envoyConfig } from '../../demo/envoy-config.ts';
 import type { AdminClient } from '../../src/admin/admin-client.ts';
 import { adminOverride } from '../../src/proxy/admin-override.ts';
@@ -60,6 +60,7 @@ describe('sharesPorts', () => {
         const body = answers.shift();
         return of(body === undefined ? { ok: false, error: new Error('silent') } : { ok: true, value: { status: 200, body } });
       },
+      open: () => NEVER,
       located: () => true,
     };
   };
