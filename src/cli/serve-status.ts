@@ -41,6 +41,7 @@ export function serveStatus(
       ...status,
       admin,
       unready$,
+      notes$: state$.pipe(map(({ refused }) => (refused === undefined ? [] : [`configuration refused: ${refused.reason}`]))),
       unlive$,
       unstarted$: unstarted(state$, unready$),
       families$: all$.pipe(map(([state, past]) => [...stateFamilies(state), ...lifecycleFamilies(past), ...processFamilies()])),

@@ -15,7 +15,7 @@ import { tell } from './tell.ts';
  */
 export function routes(parts: StatusParts): (path: string) => Handler {
   const fixed = new Map<string, Handler>([
-    ['/healthz/ready', probe(parts.unready$)],
+    ['/healthz/ready', probe(parts.unready$, parts.notes$)],
     ['/healthz/live', probe(parts.unlive$)],
     ['/healthz/startup', probe(parts.unstarted$)],
     ['/stats/prometheus', lazily(async () => (await import('./all-metrics.ts')).allMetrics(parts))],

@@ -10,6 +10,8 @@ export interface StatusParts {
   readonly unready$: Observable<string | undefined>;
   readonly unlive$: Observable<string | undefined>;
   readonly unstarted$: Observable<string | undefined>;
+  /** What should be known of an agent that may be ready all the same. */
+  readonly notes$: Observable<readonly string[]>;
   readonly admin: Pick<AdminClient, 'request' | 'open'>;
   readonly probes: ReadonlyMap<string, AppProbe>;
   readonly targets: readonly MetricsTarget[];

@@ -56,6 +56,11 @@ it('three rotations while the first epoch still answers start two more epochs: t
   expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(3);
 });
 
+/** What the status port says to a program. */
+async function status(path: string): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${rig.ports.status}${path}`, { headers: { accept: 'application/json, text/plain' } })).text();
+}
+
 it('the halves of a pair that come in two windows are one restart, and the reason is told meanwhile', async () => {
   rig = await makeRig();
   const agent = rig.start();
@@ -65,6 +70,9 @@ it('the halves of a pair that come in two windows are one restart, and the reaso
   writeFileSync(join(rig.certDir, 'cert-chain.pem'), files['cert-chain.pem'] ?? '');
   const { reason } = await agent.said('configuration refused: the old epoch goes on');
   expect(reason).toMatch(/cert-chain\.pem: the key does not match the certificate$/);
+  const [ready, metrics] = await Promise.all([status('/healthz/ready'), status('/stats/prometheus')]);
+  expect(JSON.parse(ready)).toMatchObject({ ok: true, notes: [`configuration refused: ${String(reason)}`] });
+  expect(metrics).toContain(`istio_agent_configuration_refused{reason="${String(reason)}"} 1`);
   writeFileSync(join(rig.certDir, 'key.pem'), files['key.pem'] ?? '');
   await agent.said('epoch is LIVE', 1);
   expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);

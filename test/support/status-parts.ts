@@ -7,6 +7,7 @@ export function statusParts(changes: Partial<StatusParts> = {}): StatusParts {
     unready$: of(undefined),
     unlive$: of(undefined),
     unstarted$: of(undefined),
+    notes$: of([]),
     admin: { request: () => NEVER, open: () => NEVER },
     probes: new Map(),
     targets: [],

@@ -47,7 +47,15 @@ describe('the status port', () => {
   ])('names the reason, as JSON for who wants it: %s', async (reason, name) => {
     const { port } = await serve({ unready$: of(reason) });
     const { status, body } = await ask(port, 'GET', '/healthz/ready', { accept: 'application/json' });
-    expect([status, JSON.parse(body)]).toEqual([503, { ok: false, pending: [{ name, reason }] }]);
+    expect([status, JSON.parse(body)]).toEqual([503, { ok: false, pending: [{ name, reason }], notes: [] }]);
+  });
+
+  it('adds what should be known of an agent that is ready all the same', async () => {
+    const notes = ['configuration refused: the key does not match the certificate'];
+    const { port } = await serve({ notes$: of(notes) });
+    const { status, body } = await ask(port, 'GET', '/healthz/ready', { accept: 'application/json' });
+    expect([status, JSON.parse(body)]).toEqual([200, { ok: true, pending: [], notes }]);
+    expect(await ask(port, 'GET', '/healthz/ready')).toEqual({ status: 200, body: '' });
   });
 
   it('says of liveness and of the start what is said to it', async () => {
