@@ -8,7 +8,7 @@ const realTime = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage'] },
+  { ignores: ['dist', 'coverage', 'src/proto'] },
   { files: ['**/*.ts'], extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked, rxjsX.configs.strict] },
   {
     files: ['**/*.ts'],

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
+import { sdsCluster } from '../src/sds/sds-cluster.ts';
+import { sdsSecretConfig } from '../src/sds/sds-secret-config.ts';
 
 export interface EnvoyConfigOptions {
   readonly adminPort: number;
   readonly listenPort: number;
   /** Holds `cert-chain.pem` and `key.pem`; the listener then speaks TLS. Envoy reads them once: only a restart takes new ones. */
   readonly certDir?: string;
+  /** The socket of the agent's secret discovery server, from which the listener's certificate then comes, as the secret of this name. */
+  readonly sds?: { readonly socket: string; readonly name: string };
   /** Of an HTTP server on 127.0.0.1, which then answers below `/slow` and `/upstream`. */
   readonly upstreamPort?: number;
   /** A file path, such as `/dev/stdout`. */
@@ -22,7 +26,7 @@ export interface EnvoyConfigOptions {
  * As JSON it is good for a `.json` and for a `.yaml` file. Stats of the listener's connection manager are at `http.ingress.`.
  */
 export function envoyConfig(options: EnvoyConfigOptions): Record<string, unknown> {
-  const { adminPort, listenPort, certDir, upstreamPort, accessLog, trafficDirection, reusePort, extra } = options;
+  const { adminPort, listenPort, certDir, sds, upstreamPort, accessLog, trafficDirection, reusePort, extra } = options;
   const toUpstream = (prefix: string) => ({ match: { prefix }, route: { cluster: 'upstream', timeout: '0s' } });
 
   return {
@@ -61,12 +65,18 @@ export function envoyConfig(options: EnvoyConfigOptions): Record<string, unknown
                   },
                 },
               ],
-              ...(certDir !== undefined && { transport_socket: serverTls(certDir) }),
+              ...(certDir !== undefined && { transport_socket: serverTls({ tls_certificates: [filePair(certDir)] }) }),
+              ...(sds !== undefined && {
+                transport_socket: serverTls({ tls_certificate_sds_secret_configs: [sdsSecretConfig(sds.name)] }),
+              }),
             },
           ],
         },
       ],
-      clusters: upstreamPort === undefined ? [] : [staticCluster('upstream', upstreamPort)],
+      clusters: [
+        ...(upstreamPort === undefined ? [] : [staticCluster('upstream', upstreamPort)]),
+        ...(sds === undefined ? [] : [sdsCluster(sds.socket)]),
+      ],
     },
     ...extra,
   };
@@ -84,16 +94,19 @@ function fileAccessLog(path: string): Record<string, unknown> {
   return { name: 'envoy.access_loggers.file', typed_config: { '@type': type('access_loggers.file.v3.FileAccessLog'), path } };
 }
 
-function serverTls(certDir: string): Record<string, unknown> {
-  const pair = {
+function filePair(certDir: string): Record<string, unknown> {
+  return {
     certificate_chain: { filename: join(certDir, 'cert-chain.pem') },
     private_key: { filename: join(certDir, 'key.pem') },
   };
+}
+
+function serverTls(certificates: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return {
     name: 'envoy.transport_sockets.tls',
     typed_config: {
       '@type': type('transport_sockets.tls.v3.DownstreamTlsContext'),
-      common_tls_context: { tls_certificates: [pair], alpn_protocols: ['http/1.1'] },
+      common_tls_context: { ...certificates, alpn_protocols: ['http/1.1'] },
     },
   };
 }

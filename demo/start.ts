@@ -20,7 +20,7 @@ import { provideEnvoy } from './provide-envoy.ts';
 import { servedSerial } from './served-serial.ts';
 
 const program = fileURLToPath(new URL('../dist/pilot-agent.cjs', import.meta.url));
-const flagsOfInterest = { binaryPath: { type: 'string' }, proxyAdminPort: { type: 'string' }, statusPort: { type: 'string' } } as const;
+const flagsOfInterest = { binaryPath: { type: 'string' }, proxyAdminPort: { type: 'string' }, statusPort: { type: 'string' }, rotation: { type: 'string' } } as const; // prettier-ignore
 /** One Ctrl-C comes twice, from the terminal and from npm; a second press is later than that. In ms. */
 const onePress = 500;
 /** How often the demo looks at what clients are shown. In ms. */
@@ -66,7 +66,9 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
     const config = join(folder, 'envoy.json');
     const ca = await certificateAuthority();
     writeKubernetesVolume(certDir, certificateFiles(await ca.issue()));
-    writeFileSync(config, JSON.stringify(envoyConfig({ adminPort: ports.admin, listenPort: ports.tls, certDir }), undefined, 2));
+    const run = join(folder, 'run');
+    const from = given.rotation === 'sds' ? { sds: { socket: join(run, 'SDS'), name: 'default' } } : { certDir };
+    writeFileSync(config, JSON.stringify(envoyConfig({ adminPort: ports.admin, listenPort: ports.tls, ...from }), undefined, 2));
     const certificates = {
       ISTIO_META_TLS_SERVER_CERT_CHAIN: join(certDir, 'cert-chain.pem'),
       ISTIO_META_TLS_SERVER_KEY: join(certDir, 'key.pem'),
@@ -74,7 +76,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
     };
     const defaults = {
       customConfigFile: config,
-      configPath: join(folder, 'run'),
+      configPath: run,
       proxyAdminPort: String(ports.admin),
       statusPort: String(ports.status),
       minDelay: '3s',

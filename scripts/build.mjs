@@ -12,12 +12,28 @@ const options = {
   minify: true,
   // For Node rxjs offers only modules that can not be shaken.
   alias: { rxjs: resolve('node_modules/rxjs/dist/esm/index.js') },
+  supported: { 'dynamic-import': false }, // as require: the launcher has no import() to give
   logLevel: 'warning',
 };
 
+/** Packages that most runs do not load: each is a file of its own beside the bundle, so that it is not read, and no part of the code cache. */
+const apart = { '@grpc/grpc-js': 'grpc' };
+const setApart = {
+  name: 'set-apart',
+  setup: ({ onResolve }) => {
+    for (const [name, file] of Object.entries(apart)) {
+      onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: `./${file}.cjs`, external: true }));
+    }
+  },
+};
+
 rmSync('dist', { recursive: true, force: true });
+for (const [name, file] of Object.entries(apart)) {
+  await build({ ...options, stdin: { contents: `export * from '${name}'`, resolveDir: '.' }, outfile: `dist/${file}.cjs` });
+}
 await build({
   ...options,
+  plugins: [setApart],
   entryPoints: ['src/cli/main.ts'],
   outfile: 'dist/main.cjs',
   // As a function, for the launcher to call: wrapped there, its text would be in memory twice.

@@ -31,6 +31,12 @@ export function program(): Command {
   addEnvoy(all);
   addClients(all);
   all
+    .command('secrets')
+    .description('print what the running agent serves: names, subjects, serials, validity')
+    .option('--configPath <dir>', flags.configPath.text, flags.configPath.default)
+    .option('-o, --output <format>', 'json')
+    .action(async (options: { configPath: string; output?: string }) => (await import('./print-secrets.ts')).printSecrets(options));
+  all
     .command('version')
     .description('print the version')
     .option('-s, --short', 'the number alone')

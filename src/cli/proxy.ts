@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
-import { defer } from 'rxjs';
+import { defer, of, switchMap } from 'rxjs';
 import { adminClient } from '../admin/admin-client.ts';
 import type { AgentEvent, Outcome } from '../agent/model.ts';
 import { narrate } from '../agent/narrate.ts';
@@ -28,6 +28,7 @@ import { makeConfig } from './make-config.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { readShape } from './read-shape.ts';
 import { runAgent } from './run-agent.ts';
+import { secretsPlan } from './secrets-plan.ts';
 import { shapeSource } from './shape-source.ts';
 import { statusConfig } from './status-config.ts';
 import { version } from './version.ts';
@@ -56,7 +57,9 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const log = attempt(() => openLog(logging), '--log_target');
   const tell = (line: LogLine) => log.write({ component: 'agent', ...line });
   tell({ level: 'info', msg: 'pilot-agent', version, node: process.version, pid, role, id: node.id, envoy: found.path });
-  for (const warning of warnings) tell({ level: 'warn', msg: 'configuration warning', warning });
+  const plan = secretsPlan(config, env);
+  tell({ level: 'info', msg: plan.rotation.way === 'sds' ? 'a changed certificate is pushed to Envoy' : 'a changed certificate restarts Envoy', because: plan.rotation.because }); // prettier-ignore
+  for (const warning of [...warnings, ...plan.warnings]) tell({ level: 'warn', msg: 'configuration warning', warning });
   const tools = findTools(env['PATH'], pid, (msg) => tell({ level: 'warn', msg }));
 
   const folder = resolve(configPath);
@@ -91,13 +94,19 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     admin,
     addressFile,
     folder,
-    pairs: config.certificates,
+    pairs: plan.rotation.way === 'sds' ? [] : config.certificates,
     drainsAll: role === 'router',
     tools,
     newBaseId,
     onLine: ({ level, component, message }, epoch) => log.write({ level, component: `envoy.${component}`, epoch, msg: message }),
   });
-  const life$ = runAgent(config, {
+  const secrets$ = plan.isServed
+    ? defer(() => import('./run-secrets.ts')).pipe(
+        switchMap((module) => module.runSecrets(plan, config, (line) => tell({ component: 'secrets', ...line }))),
+      )
+    : of('none');
+  const life$ = runAgent(plan.rotation.way === 'sds' ? { ...config, watched: [] } : config, {
+    secrets$,
     proxy: envoy,
     admin,
     shape,

@@ -23,4 +23,5 @@ export const agentFlagsSchema = value.message({
   minDelay: value.duration,
   envoyRestartPolicy: value.oneOf('backoff', 'exit'),
   envoyRestartBudget: value.count,
+  rotation: value.oneOf('hot-restart', 'sds', ''),
 });

@@ -10,7 +10,7 @@ export interface Flag {
   readonly ignored?: true;
 }
 
-/** The flags of `proxy`, by name. Names, units and defaults are those of the Go agent 1.5 and 1.6; the last four with an effect are this agent's own. */
+/** The flags of `proxy`, by name. Names, units and defaults are those of the Go agent 1.5 and 1.6; the last five with an effect are this agent's own. */
 export const flags = {
   binaryPath: { value: 'path', text: 'Envoy binary; without it: /usr/local/bin/envoy, $ENVOY_BIN, PATH, the cache', default: '' },
   configPath: { value: 'dir', text: 'folder for what the agent writes', default: '/etc/istio/proxy' },
@@ -73,6 +73,11 @@ export const flags = {
   minDelay: { value: 'duration', text: 'from the first change of a file to the reading of all', default: '10s' },
   envoyRestartPolicy: { value: 'policy', text: 'after a crash: backoff (start Envoy again) or exit', default: 'backoff' },
   envoyRestartBudget: { value: 'n', text: 'restarts after crashes in a row before the agent ends; 0 = no limit', default: '10' },
+  rotation: {
+    value: 'way',
+    text: 'of a changed certificate: hot-restart or sds; without it: sds if Envoy asks the socket of the agent',
+    default: '',
+  },
   controlPlaneBootstrap: { value: 'bool', text: 'without effect', default: 'true', ignored: true },
   applicationPorts: { value: 'ports', text: 'without effect', default: '', ignored: true },
 } as const satisfies Readonly<Record<string, Flag>>;

@@ -15,7 +15,7 @@ export interface KeyPair {
  */
 export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike): Observable<Verdict> {
   return defer(async (): Promise<Verdict> => {
-    const { keyPairFlaw } = await import('./key-pair-flaw.ts');
+    const { keyPairFlaw } = await import('../secrets/key-pair-flaw.ts');
     for (const pair of pairs) {
       const [chain, key] = await Promise.all([read(pair.chain), read(pair.key)]);
       if (chain === undefined && key === undefined) continue;

@@ -49,6 +49,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
     minDelay: 10_000,
     envoyRestartPolicy: 'backoff',
     envoyRestartBudget: 10,
+    rotation: '',
     drainCap: 5_000,
     drainMinimum: 5_000,
     pilotCertProvider: undefined,
@@ -135,6 +136,7 @@ const good: Readonly<Record<FlagName, { readonly at?: keyof AgentConfig; readonl
     minDelay: { texts: { '0s': 0, '500ms': 500 } },
     envoyRestartPolicy: { texts: { backoff: 'backoff', exit: 'exit' } },
     envoyRestartBudget: { texts: { '0': 0, '3': 3 } },
+    rotation: { texts: { '': '', 'hot-restart': 'hot-restart', sds: 'sds' } },
     controlPlaneBootstrap: 'nothing',
     applicationPorts: 'nothing',
   };
@@ -196,6 +198,7 @@ describe('a flag', () => {
     minDelay: [['', '10', '-1s'], duration],
     envoyRestartPolicy: [['', 'never'], (text) => `'${text}' is not one of backoff, exit`],
     envoyRestartBudget: [['', '-1', 'many'], wholeNumber],
+    rotation: [['SDS', 'push'], (text) => `'${text}' is not one of hot-restart, sds`],
   };
   it.each(Object.entries(bad).flatMap(([flag, [texts, problem]]) => texts.map((text) => ({ flag, text, problem: problem(text) }))))(
     'is refused: --$flag "$text"',

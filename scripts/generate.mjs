@@ -1,0 +1,26 @@
+// Makes src/proto anew from proto/: run it after a change there, and commit what comes out. The compiler and its plugin are fetched for the
+// run, in exactly these versions: nothing else needs them, and they are large.
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+
+const template = {
+  version: 'v2',
+  plugins: [{ local: 'protoc-gen-es', out: 'src/proto', opt: ['target=ts', 'import_extension=ts'] }],
+};
+
+rmSync('src/proto', { recursive: true, force: true });
+execFileSync(
+  'npx',
+  [
+    '--yes',
+    '--package=@bufbuild/buf@1.75.0',
+    '--package=@bufbuild/protoc-gen-es@2.10.0',
+    'buf',
+    'generate',
+    'proto',
+    '--template',
+    JSON.stringify(template),
+  ],
+  { stdio: 'inherit' },
+);
+execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', 'src/proto'], { stdio: 'inherit' });

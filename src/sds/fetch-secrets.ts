@@ -1,0 +1,31 @@
+import { asyncScheduler, defaultIfEmpty, filter, forkJoin, map, type Observable, type SchedulerLike, take, takeUntil, timer } from 'rxjs';
+import type { SecretBook } from '../secrets/secret-book.ts';
+import type { Push, VersionedSecret } from './stream-model.ts';
+
+/** How long a fetch waits for a secret that is not there yet. In ms. */
+const patience = 2_000;
+
+/** Emits the secrets of these names as one push, or the names for which there is none in time, and completes. Cold; never errors. */
+export function fetchSecrets(
+  names: readonly string[],
+  book: Pick<SecretBook, 'get'>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<{ readonly push: Push; readonly missing: readonly string[] }> {
+  const found = names.map((name) =>
+    book.get(name).pipe(
+      map(({ served }): readonly [string, VersionedSecret | undefined] => [name, served]),
+      filter(([, served]) => served !== undefined),
+      take(1),
+      takeUntil(timer(patience, scheduler)),
+      defaultIfEmpty<readonly [string, VersionedSecret | undefined], readonly [string, undefined]>([name, undefined]),
+    ),
+  );
+  return forkJoin(found).pipe(
+    defaultIfEmpty([]),
+    map((entries) => {
+      const secrets = new Map(entries.flatMap(([name, served]) => (served === undefined ? [] : [[name, served]])));
+      const version = [...secrets.values()].map((served) => served.version).join('+');
+      return { push: { nonce: '', version, secrets }, missing: names.filter((name) => !secrets.has(name)) };
+    }),
+  );
+}

@@ -1,0 +1,19 @@
+/** Name of the static cluster that leads to the agent's secret discovery server, as Istio's bootstrap has it. */
+export const sdsClusterName = 'sds-grpc';
+
+/** The cluster of Envoy's bootstrap (v3) that leads to the secret discovery server on the Unix socket `path`. Pure. */
+export function sdsCluster(path: string): Readonly<Record<string, unknown>> {
+  const endpoint = { endpoint: { address: { pipe: { path } } } };
+  return {
+    name: sdsClusterName,
+    type: 'STATIC',
+    connect_timeout: '1s',
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
+        '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+        explicit_http_config: { http2_protocol_options: {} },
+      },
+    },
+    load_assignment: { cluster_name: sdsClusterName, endpoints: [{ lb_endpoints: [endpoint] }] },
+  };
+}

@@ -1,0 +1,89 @@
+import { chmodSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import type * as Grpc from '@grpc/grpc-js';
+import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall } from '@grpc/grpc-js';
+import { concat, from, NEVER, Observable, of, switchMap } from 'rxjs';
+import type {
+  DeltaDiscoveryRequest,
+  DeltaDiscoveryResponse,
+  DiscoveryRequest,
+  DiscoveryResponse,
+} from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { SecretDiscoveryService } from '../proto/envoy/service/secret/v3/sds_pb.ts';
+import { type ListSecretsResponse, SecretsService } from '../proto/pilotagent/v1/secrets_pb.ts';
+import type { SecretBook } from '../secrets/secret-book.ts';
+import { claimSocket } from './claim-socket.ts';
+import { fetchSecrets } from './fetch-secrets.ts';
+import { grpcDefinition } from './grpc-definition.ts';
+import { listSecrets } from './list-secrets.ts';
+import type { SdsEvent } from './sds-event.ts';
+import { serveStream } from './serve-stream.ts';
+import { toDeltaResponse, toResponse } from './to-response.ts';
+
+/** A client that does not answer a ping is gone: its streams are closed. In ms. */
+const options = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms': 20_000 };
+
+/**
+ * Serves the secrets of `book` by Envoy's secret discovery protocol (v3) on a Unix socket at `path`, mode 0600, whose folder exists: listens on subscribe, and on
+ * unsubscribe closes with all streams.
+ *
+ * Emits `listening` or `failed` once, then what happens on its streams. Never completes, never errors. A socket that a dead process has left is
+ * replaced. Loads gRPC.
+ */
+export function sdsServer(path: string, book: SecretBook): Observable<SdsEvent> {
+  return claimSocket(path).pipe(
+    switchMap((reason) => {
+      if (reason !== undefined) return concat(of<SdsEvent>({ type: 'failed', reason }), NEVER);
+      return from(import('@grpc/grpc-js')).pipe(switchMap((grpc) => listen(path, book, grpc)));
+    }),
+  );
+}
+
+function listen(path: string, book: SecretBook, grpc: typeof Grpc): Observable<SdsEvent> {
+  return new Observable((subscriber) => {
+    let streams = 0;
+    const tell = { next: (event: SdsEvent) => subscriber.next(event), error: (error: unknown) => subscriber.error(error) };
+    grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
+    const server = new grpc.Server(options);
+    server.addService(grpcDefinition(SecretDiscoveryService), {
+      streamSecrets: (call: ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>) => {
+        subscriber.add(serveStream(++streams, call, book, toResponse).subscribe(tell));
+      },
+      deltaSecrets: (call: ServerDuplexStream<DeltaDiscoveryRequest, DeltaDiscoveryResponse>) => {
+        subscriber.add(serveStream(++streams, call, book, toDeltaResponse).subscribe(tell));
+      },
+      fetchSecrets: ({ request }: ServerUnaryCall<DiscoveryRequest, DiscoveryResponse>, answer: sendUnaryData<DiscoveryResponse>) => {
+        const fetched = fetchSecrets(request.resourceNames, book).subscribe({
+          next: ({ push, missing }) => {
+            if (missing.length === 0) answer(null, toResponse(push));
+            else answer({ code: grpc.status.NOT_FOUND, details: `there is no secret ${missing.join(', ')}` });
+          },
+          error: tell.error,
+        });
+        subscriber.add(fetched);
+      },
+    });
+    server.addService(grpcDefinition(SecretsService), {
+      listSecrets: (_: unknown, answer: sendUnaryData<ListSecretsResponse>) => answer(null, listSecrets(book.states())),
+    });
+
+    // Bound beside its place and then put there: it is never open to others, and takes the place of a dead one in one step.
+    const beside = `${path}.new`;
+    rmSync(beside, { force: true });
+    let own: number | undefined;
+    server.bindAsync(`unix:${beside}`, grpc.ServerCredentials.createInsecure(), (error) => {
+      if (subscriber.closed) return;
+      if (error !== null) {
+        subscriber.next({ type: 'failed', reason: error.message });
+        return;
+      }
+      chmodSync(beside, 0o600);
+      renameSync(beside, path);
+      own = lstatSync(path).ino;
+      subscriber.next({ type: 'listening' });
+    });
+    return () => {
+      server.forceShutdown();
+      if (own !== undefined && lstatSync(path, { throwIfNoEntry: false })?.ino === own) rmSync(path, { force: true });
+    };
+  });
+}

@@ -1,0 +1,60 @@
+import { asyncScheduler, finalize, type Observable, of, ReplaySubject, type SchedulerLike, share, Subject, tap, timer } from 'rxjs';
+import { keepServed } from './keep-served.ts';
+import type { Secret, SetReading } from './secret.ts';
+import type { SecretState } from './secret-state.ts';
+
+/** Where a secret is found: in which set, and as which part of it; or why there can be none of that name. */
+export type Found =
+  | { readonly ok: true; readonly kind: Secret['kind']; readonly set$: Observable<SetReading> }
+  | { readonly ok: false; readonly reason: string };
+
+/** All secrets, by name. */
+export interface SecretBook {
+  /**
+   * The states of a secret: the last one at once if there is one, then each that differs. However many ask, its source is followed once, and 30 s
+   * beyond the last of them. Never errors.
+   */
+  get(name: string): Observable<SecretState>;
+  /** The last state of each secret that is followed. */
+  states(): readonly SecretState[];
+  /** Each state of each secret as it comes. Hot. */
+  readonly changes$: Observable<SecretState>;
+}
+
+/** An Envoy that comes back, or its next epoch, finds the secret at hand. In ms. */
+const lingering = 30_000;
+
+/** Looks names up by `find`, once for each time that a secret is followed. */
+export function secretBook(find: (name: string) => Found, scheduler: SchedulerLike = asyncScheduler): SecretBook {
+  const followed = new Map<string, Observable<SecretState>>();
+  const last = new Map<string, SecretState>();
+  const changes$ = new Subject<SecretState>();
+
+  function follow(name: string, set$: Observable<SetReading>, kind: Secret['kind']): Observable<SecretState> {
+    return set$.pipe(
+      keepServed(name, kind),
+      tap((state) => {
+        last.set(name, state);
+        changes$.next(state);
+      }),
+      finalize(() => {
+        followed.delete(name);
+        last.delete(name);
+      }),
+      share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => timer(lingering, scheduler) }),
+    );
+  }
+  return {
+    get(name) {
+      const known$ = followed.get(name);
+      if (known$ !== undefined) return known$;
+      const found = find(name);
+      if (!found.ok) return of({ name, source: '', served: undefined, refused: found.reason });
+      const state$ = follow(name, found.set$, found.kind);
+      followed.set(name, state$);
+      return state$;
+    },
+    states: () => [...last.values()],
+    changes$: changes$.asObservable(),
+  };
+}

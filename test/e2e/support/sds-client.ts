@@ -1,0 +1,102 @@
+import { type ClientDuplexStream, Client, credentials, Metadata } from '@grpc/grpc-js';
+import { create, fromBinary } from '@bufbuild/protobuf';
+import { SecretSchema } from '../../../src/proto/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts';
+import {
+  type DeltaDiscoveryRequest,
+  DeltaDiscoveryRequestSchema,
+  type DeltaDiscoveryResponse,
+  type DiscoveryRequest,
+  DiscoveryRequestSchema,
+  type DiscoveryResponse,
+} from '../../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { SecretDiscoveryService } from '../../../src/proto/envoy/service/secret/v3/sds_pb.ts';
+import { grpcDefinition } from '../../../src/sds/grpc-definition.ts';
+import { secretTypeUrl } from '../../../src/sds/secret-type-url.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const methods = grpcDefinition(SecretDiscoveryService);
+
+/** What a stream has seen so far, and how to ask on it. */
+export interface TestStream<Request, Response> {
+  readonly answers: readonly Response[];
+  /** Why it has ended, if it has. */
+  readonly ended: () => string | undefined;
+  send(request: Partial<Request>): void;
+  /** Resolves to the `n`th answer, from 1 on. */
+  answer(n: number): Promise<Response>;
+}
+
+/** A client of the secret discovery server as Envoy is one, but under the hand of the test. */
+export function sdsClient(socket: string) {
+  const calls: { cancel(): void }[] = [];
+  const client = new Client(`unix:${socket}`, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
+
+  function open<Request extends object, Response>(
+    name: string,
+    fill: (request: Partial<Request>) => Request,
+  ): TestStream<Request, Response> {
+    const method = methods[name];
+    if (method === undefined) throw new Error(`no method ${name}`);
+    const metadata = new Metadata();
+    metadata.set('authorization', 'Bearer token');
+    const call = client.makeBidiStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      metadata,
+    ) as unknown as ClientDuplexStream<Request, Response>;
+    calls.push(call);
+    const answers: Response[] = [];
+    let ended: string | undefined;
+    call.on('data', (answer: Response) => answers.push(answer));
+    call.on('error', (error: Error) => (ended = error.message));
+    call.on('end', () => (ended ??= 'end'));
+    return {
+      answers,
+      ended: () => ended,
+      send: (request) => void call.write(fill(request)),
+      answer: (n) => eventually(() => answers[n - 1], { within: 10_000 }),
+    };
+  }
+
+  return {
+    stream: () =>
+      open<DiscoveryRequest, DiscoveryResponse>('streamSecrets', (request) =>
+        create(DiscoveryRequestSchema, { typeUrl: secretTypeUrl, node: { id: 'sidecar~127.0.0.1~id1~local' }, ...request }),
+      ),
+    delta: () =>
+      open<DeltaDiscoveryRequest, DeltaDiscoveryResponse>('deltaSecrets', (request) =>
+        create(DeltaDiscoveryRequestSchema, { typeUrl: secretTypeUrl, node: { id: 'sidecar~127.0.0.1~id1~local' }, ...request }),
+      ),
+    fetch: (...resourceNames: readonly string[]) =>
+      new Promise<DiscoveryResponse>((done, fail) => {
+        const { path, requestSerialize, responseDeserialize } = methods['fetchSecrets'] ?? {};
+        if (path === undefined || requestSerialize === undefined || responseDeserialize === undefined) throw new Error('no fetch');
+        const request = create(DiscoveryRequestSchema, { typeUrl: secretTypeUrl, resourceNames: [...resourceNames] });
+        client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, (error, answer) => {
+          if (error !== null) fail(error);
+          else done(answer as DiscoveryResponse);
+        });
+      }),
+    close: () => {
+      for (const call of calls) call.cancel();
+      client.close();
+    },
+  };
+}
+
+/** What is in the resources of an answer: name → PEM of the chain and key, or of the roots. */
+export function secretsIn({ resources }: DiscoveryResponse): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    resources.map(({ value }) => {
+      const { name, type } = fromBinary(SecretSchema, value);
+      const bytes =
+        type.case === 'tlsCertificate'
+          ? [type.value.certificateChain, type.value.privateKey]
+          : type.case === 'validationContext'
+            ? [type.value.trustedCa]
+            : [];
+      return [name, bytes.map((source) => Buffer.from(source?.specifier.value ?? new Uint8Array()).toString()).join('')];
+    }),
+  );
+}

@@ -1,0 +1,192 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ReplaySubject, share, type Subscription } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { certificateAuthority, type CertificateAuthority, type Issued, writeCertificates } from '../../demo/certificates.ts';
+import { countSds, noSds, type SdsCounts } from '../../src/sds/count-sds.ts';
+import type { SdsEvent } from '../../src/sds/sds-event.ts';
+import { sdsServer } from '../../src/sds/sds-server.ts';
+import { fileSecrets } from '../../src/secrets/file-secrets.ts';
+import { findSecret } from '../../src/secrets/find-secret.ts';
+import { secretBook } from '../../src/secrets/secret-book.ts';
+import { sdsClient, secretsIn } from '../e2e/support/sds-client.ts';
+import { eventually } from '../support/eventually.ts';
+
+describe('sdsServer', () => {
+  let folder: string;
+  let socket: string;
+  let ca: CertificateAuthority;
+  let issued: Issued;
+  let events: SdsEvent[];
+  const running: Subscription[] = [];
+  const clients: { close(): void }[] = [];
+
+  const counts = (): SdsCounts => events.reduce(countSds, noSds);
+  const serve = (path = socket) => {
+    const [chain, key, root] = ['cert-chain.pem', 'key.pem', 'root-cert.pem'].map((name) => join(folder, name));
+    const workload$ = fileSecrets({ chain: chain ?? '', key: key ?? '', root: root ?? '' }).pipe(
+      share({ connector: () => new ReplaySubject(1) }),
+    );
+    const book = secretBook(findSecret({ workload$, files: (paths) => fileSecrets(paths) }));
+    running.push(book.get('default').subscribe(), book.get('ROOTCA').subscribe());
+    const server = sdsServer(path, book).subscribe((event) => events.push(event));
+    running.push(server);
+    return server;
+  };
+  const event = <T extends SdsEvent['type']>(type: T) =>
+    eventually(() => events.find((each): each is Extract<SdsEvent, { type: T }> => each.type === type), { within: 10_000 });
+  const client = () => {
+    const one = sdsClient(socket);
+    clients.push(one);
+    return one;
+  };
+  const start = async () => {
+    serve();
+    await event('listening');
+    return client();
+  };
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'sds-server-'));
+    socket = join(folder, 'SDS');
+    events = [];
+    ca = await certificateAuthority();
+    issued = await ca.issue();
+    writeCertificates(folder, issued);
+  });
+  afterEach(() => {
+    for (const one of clients.splice(0)) one.close();
+    for (const one of running.splice(0)) one.unsubscribe();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('R2 StreamSecrets: answers default with key and certificate, ROOTCA with the root, and keeps no stale connection', async () => {
+    const sds = await start();
+    const stream = sds.stream();
+    stream.send({ resourceNames: ['default'] });
+    expect(secretsIn(await stream.answer(1))).toEqual({ default: issued.certChain + issued.key });
+    const roots = sds.stream();
+    roots.send({ resourceNames: ['ROOTCA'] });
+    expect(secretsIn(await roots.answer(1))).toEqual({ ROOTCA: issued.rootCert });
+    expect(counts().streams).toBe(2);
+    sds.close();
+    await eventually(() => counts().streams === 0, { within: 10_000 });
+  });
+
+  it('R2 FetchSecrets: answers several names at once, and names what is missing', async () => {
+    const sds = await start();
+    expect(secretsIn(await sds.fetch('default', 'ROOTCA'))).toEqual({ default: issued.certChain + issued.key, ROOTCA: issued.rootCert });
+    await expect(sds.fetch('default', 'other')).rejects.toThrow('there is no secret other');
+  });
+
+  it('R3 StreamSecretsForFileMounteds: answers file-root:<path> with the root in that file', async () => {
+    const stream = (await start()).stream();
+    const name = `file-root:${join(folder, 'root-cert.pem')}`;
+    stream.send({ resourceNames: [name] });
+    expect(secretsIn(await stream.answer(1))).toEqual({ [name]: issued.rootCert });
+  });
+
+  it('R10 GenerateSecretFromFileOverSds: answers file-cert:<chain>~<key>, and pushes a change of either file', async () => {
+    const stream = (await start()).stream();
+    const name = `file-cert:${join(folder, 'cert-chain.pem')}~${join(folder, 'key.pem')}`;
+    stream.send({ resourceNames: [name] });
+    const first = await stream.answer(1);
+    expect(secretsIn(first)).toEqual({ [name]: issued.certChain + issued.key });
+    stream.send({ resourceNames: [name], responseNonce: first.nonce, versionInfo: first.versionInfo });
+    const next = await ca.issue();
+    writeCertificates(folder, next);
+    expect(secretsIn(await stream.answer(2))).toEqual({ [name]: next.certChain + next.key });
+  });
+
+  it.each(['file-cert:one', 'file-cert:a~b~c', 'file-root:a~b', 'other'])(
+    'tells why there is no %s, and goes on with the stream',
+    async (name) => {
+      const stream = (await start()).stream();
+      stream.send({ resourceNames: [name, 'ROOTCA'] });
+      expect(secretsIn(await stream.answer(1))).toEqual({ ROOTCA: issued.rootCert });
+      expect((await event('missing')).name).toBe(name);
+    },
+  );
+
+  it('R7 StreamSecretsUpdateFailures: counts a refusal with its reason, is silent, and delivers the next push', async () => {
+    const stream = (await start()).stream();
+    stream.send({ resourceNames: ['default'] });
+    const { nonce } = await stream.answer(1);
+    stream.send({ resourceNames: ['default'], responseNonce: nonce, errorDetail: { $typeName: 'envoy.service.discovery.v3.Status', code: 13, message: 'fake error' } }); // prettier-ignore
+    expect((await event('rejected')).reason).toBe('fake error');
+    expect(counts().rejected).toBe(1);
+    const next = await ca.issue();
+    writeCertificates(folder, next);
+    expect(secretsIn(await stream.answer(2))).toEqual({ default: next.certChain + next.key });
+    expect(stream.answers).toHaveLength(2);
+  });
+
+  it('serves the incremental variant', async () => {
+    const stream = (await start()).delta();
+    stream.send({ resourceNamesSubscribe: ['default', 'ROOTCA'] });
+    const names = () => stream.answers.flatMap(({ resources }) => resources.map(({ name }) => name));
+    const first = await stream.answer(1);
+    stream.send({ responseNonce: first.nonce });
+    await eventually(() => names().length === 2, { within: 10_000 });
+    expect(names().sort()).toEqual(['ROOTCA', 'default']);
+  });
+
+  it('ends a stream of another type, and one without a node id, with the reason', async () => {
+    const sds = await start();
+    const other = sds.stream();
+    other.send({ typeUrl: 'type.googleapis.com/envoy.config.cluster.v3.Cluster', resourceNames: ['x'] });
+    expect(await eventually(() => other.ended(), { within: 10_000 })).toContain('is not served here');
+    const nameless = sds.stream();
+    nameless.send({ resourceNames: ['default'], node: { $typeName: 'envoy.service.discovery.v3.Node', id: '' } });
+    expect(await eventually(() => nameless.ended(), { within: 10_000 })).toContain('no node id');
+    await eventually(() => counts().streams === 0, { within: 10_000 });
+  });
+
+  it('listens on a socket that only its user can open, and takes it away at the end', async () => {
+    const server = serve();
+    await event('listening');
+    expect(statSync(socket).mode & 0o777).toBe(0o600);
+    server.unsubscribe();
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it('fails where another process listens', async () => {
+    const other: Server = createServer().listen(socket);
+    await new Promise((done) => other.once('listening', done));
+    serve();
+    expect((await event('failed')).reason).toBe(`${socket} is served by another process`);
+    expect(existsSync(socket)).toBe(true);
+    await new Promise((done) => other.close(done));
+  });
+
+  it('fails where something else is, and leaves it there', async () => {
+    writeFileSync(socket, 'precious');
+    serve();
+    expect((await event('failed')).reason).toContain('is no socket');
+    expect(existsSync(socket)).toBe(true);
+  });
+
+  it('fails where the path is too long for a socket, or nothing can be written', async () => {
+    serve(join(folder, 'x'.repeat(120)));
+    expect((await event('failed')).reason).toContain('bytes at most');
+    events = [];
+    chmodSync(folder, 0o700);
+    serve(join(folder, 'missing', 'SDS'));
+    expect((await event('failed')).reason).not.toBe('');
+  });
+
+  it('pushes one change to 1,000 streams, and lets go of all of them', async () => {
+    const sds = await start();
+    const streams = Array.from({ length: 1_000 }, () => sds.stream());
+    for (const stream of streams) stream.send({ resourceNames: ['default'] });
+    await eventually(() => streams.every(({ answers }) => answers.length === 1), { within: 20_000 });
+    for (const stream of streams) stream.send({ resourceNames: ['default'], responseNonce: '1' });
+    writeCertificates(folder, await ca.issue());
+    await eventually(() => streams.every(({ answers }) => answers.length === 2), { within: 20_000 });
+    expect(counts().streams).toBe(1_000);
+    sds.close();
+    await eventually(() => counts().streams === 0, { within: 20_000 });
+  });
+});
