@@ -70,7 +70,12 @@ const program = resolve('dist/pilot-agent.cjs');
 /** The short times that tests run with; the log is JSON, since the output is a file. */
 const quick = ['--minDelay', '300ms', '--drainDuration', '1s', '--parentShutdownDuration', '2s'];
 
-export async function makeRig(options: Partial<EnvoyConfigOptions> & { readonly plain?: boolean } = {}): Promise<Rig> {
+export async function makeRig(
+  options: Partial<EnvoyConfigOptions> & {
+    readonly plain?: boolean;
+    /** The listener takes the secret of this name from the agent. */ readonly secret?: string;
+  } = {},
+): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-e2e-'));
   const certDir = join(folder, 'certs');
   const config = join(folder, 'envoy.json');
@@ -79,8 +84,9 @@ export async function makeRig(options: Partial<EnvoyConfigOptions> & { readonly 
   const issued = await ca.issue();
   mkdirSync(certDir);
   writeCertificates(certDir, issued);
-  const { plain = false, ...own } = options;
-  writeFileSync(config, JSON.stringify(envoyConfig({ adminPort: admin, listenPort: listen, ...(!plain && { certDir }), ...own })));
+  const { plain = false, secret, ...own } = options;
+  const served = secret === undefined ? { certDir } : { sds: { socket: join(folder, 'run', 'SDS'), name: secret } };
+  writeFileSync(config, JSON.stringify(envoyConfig({ adminPort: admin, listenPort: listen, ...(!plain && served), ...own })));
 
   const agents: RunningAgent[] = [];
   const envoys = () => processesOf(folder).filter((pid) => agents.every((agent) => agent.pid !== pid));

@@ -1,0 +1,206 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, expect, it } from 'vitest';
+import { certificateAuthority, certificateFiles, type Issued, writeCertificates, writeKubernetesVolume } from '../../demo/certificates.ts';
+import { servedSerial } from '../../demo/served-serial.ts';
+import { eventually } from '../support/eventually.ts';
+import { startLoad } from '../support/load.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+import { sdsClient } from './support/sds-client.ts';
+
+const rigs: Rig[] = [];
+const rigFor = async (options: Parameters<typeof makeRig>[0] = { secret: 'default' }) => {
+  const rig = await makeRig(options);
+  rigs.push(rig);
+  return rig;
+};
+afterEach(() => Promise.all(rigs.splice(0).map((rig) => rig.dispose())));
+
+const rotations = 100;
+const serves = (rig: Rig, { serial }: Issued) =>
+  eventually(async () => (await servedSerial(rig.ports.listen, rig.ca.rootCert)) === serial, { within: 10_000, every: 5 });
+
+/** Rotates under load, one after the other is served, and gives how long each took. */
+async function rotate(rig: Rig, put: (issued: Issued) => void): Promise<readonly number[]> {
+  const tls = { ca: rig.ca.rootCert };
+  const loads = (['keep-alive', 'new-connection'] as const).map((mode) =>
+    startLoad({ port: rig.ports.listen, tls, mode, clients: 2, pause: 10, maxDuration: 120_000 }),
+  );
+  const took: number[] = [];
+  for (let n = 0; n < rotations; n++) {
+    const issued = await rig.ca.issue();
+    const begun = performance.now();
+    put(issued);
+    await serves(rig, issued);
+    took.push(performance.now() - begun);
+  }
+  for (const load of loads) {
+    const { failed, errors, ok } = await load.stop();
+    expect([failed, [...errors]]).toEqual([0, []]);
+    expect(ok).toBeGreaterThan(rotations);
+  }
+  return took.sort((a, b) => a - b);
+}
+
+it(
+  'a hundred rotations of files under load: one Envoy, each new certificate served within a second, nothing fails',
+  { timeout: 120_000 },
+  async () => {
+    const rig = await rigFor();
+    rmSync(rig.certDir, { recursive: true });
+    writeKubernetesVolume(rig.certDir, certificateFiles(rig.issued));
+    const agent = rig.start();
+    await serves(rig, rig.issued);
+    const took = await rotate(rig, (issued) => writeKubernetesVolume(rig.certDir, certificateFiles(issued)));
+    expect(took[rotations >> 1]).toBeLessThan(1_000);
+    expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+    expect(agent.log().filter(({ msg }) => msg === 'secret rejected by Envoy: it goes on with the one before')).toEqual([]);
+    expect(agent.log().find(({ msg }) => msg === 'a changed certificate is pushed to Envoy')).toMatchObject({ because: "Envoy's configuration names the socket" }); // prettier-ignore
+  },
+);
+
+it('what can not be served is refused with its reason, and the old certificate is served on', { timeout: 60_000 }, async () => {
+  const rig = await rigFor();
+  const agent = rig.start();
+  await serves(rig, rig.issued);
+  const other = await rig.ca.issue();
+  const expired = await rig.ca.issue({ notBefore: new Date(Date.now() - 7_200_000), notAfter: new Date(Date.now() - 3_600_000) });
+  const bad: readonly (readonly [files: Record<string, string>, reason: string])[] = [
+    [{ ...certificateFiles(rig.issued), 'key.pem': 'garbage' }, 'the key does not parse'],
+    [{ ...certificateFiles(rig.issued), 'key.pem': other.key }, 'the key does not match the certificate'],
+    [certificateFiles(expired), 'the certificate has expired'],
+    [{ ...certificateFiles(rig.issued), 'cert-chain.pem': '' }, 'the certificate is empty'],
+    [{ ...certificateFiles(rig.issued), 'cert-chain.pem': randomBytes(10_000_000).toString('latin1') }, 'larger than 1 MiB'],
+    [{ ...certificateFiles(other), 'root-cert.pem': 'garbage' }, 'no root certificate is in it'],
+  ];
+  for (const [files, reason] of bad) {
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(rig.certDir, name), content);
+    await eventually(() => agent.log().some((line) => line.msg.startsWith('secret refused') && String(line['reason']).includes(reason)), {
+      within: 10_000,
+    }).catch((error: unknown) => {
+      throw new Error(`${reason}: ${String(error)}\n${agent.output()}`);
+    });
+    expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(rig.issued.serial);
+  }
+  const good = await rig.ca.issue();
+  const more = await Promise.all(Array.from({ length: 199 }, (_, n) => certificateAuthority(`CA ${n}`)));
+  writeCertificates(rig.certDir, { ...good, rootCert: [rig.ca, ...more].map(({ rootCert }) => rootCert).join('') });
+  await serves(rig, good);
+  await eventually(() => agent.log().filter(({ msg, ...line }) => msg === 'secret read' && line['secret'] === 'ROOTCA').length === 2, { within: 10_000 }); // prettier-ignore
+  agent.kill('SIGTERM');
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+  expect(existsSync(join(rig.folder, 'run', 'SDS'))).toBe(false);
+});
+
+it('a changed configuration is a new epoch beside it, which takes the same secret', async () => {
+  const rig = await rigFor();
+  const agent = rig.start();
+  await agent.said('epoch is LIVE', 0);
+  await serves(rig, rig.issued);
+  writeFileSync(rig.config, readFileSync(rig.config, 'utf8').replace('"ok"', '"new"'));
+  await agent.said('epoch is LIVE', 1);
+  const issued = await rig.ca.issue();
+  writeCertificates(rig.certDir, issued);
+  await serves(rig, issued);
+  await agent.said('epoch has drained and ended', 0);
+  expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(2);
+});
+
+it('--rotation hot-restart restarts Envoy for a changed file, though the socket is served too', async () => {
+  const rig = await rigFor();
+  const agent = rig.start(['--rotation', 'hot-restart']);
+  await agent.said('epoch is LIVE', 0);
+  const issued = await rig.ca.issue();
+  writeCertificates(rig.certDir, issued);
+  await agent.said('epoch is LIVE', 1);
+  await serves(rig, issued);
+  expect(agent.log().find(({ msg }) => msg === 'a changed certificate restarts Envoy')).toMatchObject({ because: '--rotation' });
+});
+
+it('an Envoy that reads files is restarted by default, and no socket is served', async () => {
+  const rig = await rigFor({});
+  const agent = rig.start();
+  await agent.said('epoch is LIVE', 0);
+  expect(agent.log().find(({ msg }) => msg === 'a changed certificate restarts Envoy')).toMatchObject({ because: 'Envoy reads files' });
+  expect(existsSync(join(rig.folder, 'run', 'SDS'))).toBe(false);
+});
+
+it('PROV_CERT is where default comes from, before the paths of the variables', async () => {
+  const rig = await rigFor();
+  const provisioned = join(rig.folder, 'provisioned');
+  const issued = await rig.ca.issue();
+  mkdirSync(provisioned);
+  writeCertificates(provisioned, issued);
+  rig.start([], { env: { PROV_CERT: provisioned, SDS_ENABLED: 'true' } });
+  await serves(rig, issued);
+  const next = await rig.ca.issue();
+  writeCertificates(provisioned, next);
+  await serves(rig, next);
+});
+
+it('R1 SDSAgentWithFileMountedCerts: without a token and with FILE_MOUNTED_CERTS secrets are served from files', async () => {
+  const rig = await rigFor();
+  const agent = rig.start([], { env: { FILE_MOUNTED_CERTS: 'true', JWT_POLICY: 'third-party-jwt' } });
+  await serves(rig, rig.issued);
+  expect(agent.errors()).toBe('');
+});
+
+it('pilot-agent secrets prints names, subjects, serials and validity, and no key', async () => {
+  const rig = await rigFor();
+  const agent = rig.start();
+  await serves(rig, rig.issued);
+  const run = (...args: readonly string[]) => promisify(execFile)(process.execPath, [resolve('dist/pilot-agent.cjs'), 'secrets', '--configPath', join(rig.folder, 'run'), ...args]); // prettier-ignore
+  const { stdout } = await run();
+  expect(stdout).toContain(`serial  ${rig.issued.serial}`);
+  expect(stdout).toContain('CN=localhost');
+  expect(stdout).toContain('DNS:localhost');
+  expect(stdout).not.toContain('KEY');
+  const [root, pair] = JSON.parse((await run('-o', 'json')).stdout) as { name: string; certificates: { serialNumber: string }[] }[];
+  expect([root?.name, pair?.name, pair?.certificates[0]?.serialNumber]).toEqual(['ROOTCA', 'default', rig.issued.serial]);
+  agent.kill('SIGTERM');
+  await agent.exit;
+  await expect(run()).rejects.toMatchObject({ code: 69 });
+});
+
+it('an agent that is killed with streams open leaves nothing that hinders the next one', { timeout: 60_000 }, async () => {
+  const rig = await rigFor();
+  const socket = join(rig.folder, 'run', 'SDS');
+  const first = rig.start();
+  await serves(rig, rig.issued);
+  const client = sdsClient(socket);
+  const streams = Array.from({ length: 100 }, () => client.stream());
+  for (const stream of streams) stream.send({ resourceNames: ['default'] });
+  await Promise.all(streams.map((stream) => stream.answer(1)));
+  first.kill('SIGKILL');
+  await first.exit;
+  await eventually(() => streams.every((stream) => stream.ended() !== undefined), { within: 10_000 });
+  client.close();
+  await eventually(() => rig.envoys().length === 0, { within: 10_000 });
+  expect(statSync(socket).isSocket()).toBe(true);
+  const second = rig.start();
+  await second.said('secrets are served');
+  await serves(rig, rig.issued);
+  expect(statSync(socket).mode & 0o777).toBe(0o600);
+});
+
+it('two agents serve side by side, but not in one folder', async () => {
+  const [one, two] = [await rigFor(), await rigFor()];
+  one.start();
+  two.start();
+  await serves(one, one.issued);
+  await serves(two, two.issued);
+  const intruder = one.start(['--statusPort', '0']);
+  expect(await intruder.exit).toEqual({ code: 69, signal: null });
+  expect(intruder.errors()).toContain('is served by another process');
+  await serves(one, one.issued);
+});
+
+it('secrets are not world-readable on their way: the folder is 0700 where the agent makes it', async () => {
+  const rig = await rigFor();
+  rig.start();
+  await serves(rig, rig.issued);
+  expect(statSync(join(rig.folder, 'run')).mode & 0o777).toBe(0o700);
+});
