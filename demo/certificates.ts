@@ -10,7 +10,10 @@ import {
   ExtendedKeyUsageExtension,
   KeyUsageFlags,
   KeyUsagesExtension,
+  type JsonGeneralName,
   PemConverter,
+  Pkcs10CertificateRequest,
+  type PublicKey,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
@@ -20,7 +23,13 @@ cryptoProvider.set(webcrypto);
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const hour = 3_600_000;
+/** subjectAltName (RFC 5280 §4.2.1.6). */
+const sanOid = '2.5.29.17';
 const firstSerial = 0x1000;
+const local = [
+  { type: 'dns', value: 'localhost' },
+  { type: 'ip', value: '127.0.0.1' },
+] as const;
 
 /** A server certificate with its key and its root, all PEM, and its serial as Node's TLS prints it (upper-case hex). */
 export interface Issued {
@@ -41,6 +50,8 @@ export interface CertificateAuthority {
   readonly rootCert: string;
   /** A new key and certificate for localhost and 127.0.0.1; each serial is higher than the one before. */
   issue(validity?: Validity): Promise<Issued>;
+  /** A certificate for the key and the names of a request (PKCS#10, PEM), as PEM, with its serial. */
+  sign(csr: string, validity?: Validity): Promise<{ readonly certificate: string; readonly serial: string }>;
 }
 
 /** Makes a new CA (ECDSA P-256) whose root is valid for ten years around now, so that tests can issue expired certificates. */
@@ -62,32 +73,44 @@ export async function certificateAuthority(name = 'pilot-agent demo CA'): Promis
   const rootCert = `${root.toString('pem')}\n`;
   let serialNumber = firstSerial;
 
+  const certify = async (
+    publicKey: webcrypto.CryptoKey | PublicKey,
+    names: readonly JsonGeneralName[],
+    { notBefore = new Date(Date.now() - 60_000), notAfter = new Date(Date.now() + hour) }: Validity,
+  ) => {
+    const serial = (serialNumber++).toString(16).toUpperCase();
+    const certificate = await X509CertificateGenerator.create({
+      serialNumber: serial,
+      subject: 'CN=localhost',
+      issuer: root.subject,
+      notBefore,
+      notAfter,
+      signingAlgorithm: algorithm,
+      publicKey,
+      signingKey: keys.privateKey,
+      extensions: [
+        new SubjectAlternativeNameExtension([...local, ...names]),
+        new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+        new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
+        await AuthorityKeyIdentifierExtension.create(keys.publicKey),
+      ],
+    });
+    return { certificate: `${certificate.toString('pem')}\n`, serial };
+  };
+
   return {
     rootCert,
-    issue: async ({ notBefore = new Date(Date.now() - 60_000), notAfter = new Date(Date.now() + hour) } = {}) => {
-      const serial = (serialNumber++).toString(16).toUpperCase();
+    issue: async (validity = {}) => {
       const own = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-      const certificate = await X509CertificateGenerator.create({
-        serialNumber: serial,
-        subject: 'CN=localhost',
-        issuer: root.subject,
-        notBefore,
-        notAfter,
-        signingAlgorithm: algorithm,
-        publicKey: own.publicKey,
-        signingKey: keys.privateKey,
-        extensions: [
-          new SubjectAlternativeNameExtension([
-            { type: 'dns', value: 'localhost' },
-            { type: 'ip', value: '127.0.0.1' },
-          ]),
-          new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-          new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
-          await AuthorityKeyIdentifierExtension.create(keys.publicKey),
-        ],
-      });
+      const { certificate, serial } = await certify(own.publicKey, [], validity);
       const key = PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', own.privateKey), 'PRIVATE KEY');
-      return { certChain: `${certificate.toString('pem')}\n`, key: `${key}\n`, rootCert, serial };
+      return { certChain: certificate, key: `${key}\n`, rootCert, serial };
+    },
+    sign: async (csr, validity = {}) => {
+      const request = new Pkcs10CertificateRequest(csr);
+      if (!(await request.verify())) throw new Error('the request is not signed by its key');
+      const names = (request.getExtension(sanOid) as SubjectAlternativeNameExtension | null)?.names.toJSON() ?? [];
+      return certify(request.publicKey, names, validity);
     },
   };
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ListSecretsResponse, SecretSummary } from '../proto/pilotagent/v1/secrets_pb.ts';
 import { SecretsService } from '../proto/pilotagent/v1/secrets_pb.ts';
-import { grpcDefinition } from '../sds/grpc-definition.ts';
+import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Fatal } from './fatal.ts';
 

@@ -1,20 +1,38 @@
-/** What the environment says of where secrets come from. An empty path or address is one that is not given. */
+import { parseDuration } from './parse-duration.ts';
+
+/** What the environment says of where secrets come from. An empty text is one that is not given. Times in ms. */
 export interface SecretsConfig {
-  /** `PROV_CERT`: a folder with a pair and a root that somebody else provides. */
+  /** A folder with a pair and a root that somebody else provides. */
   readonly provisioned: string;
-  /** `FILE_MOUNTED_CERTS`: no certificate authority is asked. */
+  /** No certificate authority is asked. */
   readonly fileMounted: boolean;
   /** Where the token of the workload is mounted. */
   readonly token: string;
-  /** `CA_ADDR`, `host:port`. */
+  /** `host:port` of the certificate authority. */
   readonly caAddress: string;
+  /** Who vouches for it: `istiod`, `kubernetes`, `custom`, or anything else that the client knows. */
+  readonly certProvider: string;
+  readonly clusterId: string;
+  readonly trustDomain: string;
+  readonly algorithm: 'RSA' | 'ECDSA';
+  readonly pkcs8: boolean;
+  readonly ttl: number;
+  /** The share of a certificate's lifetime that is left when the next one is asked for. */
+  readonly graceRatio: number;
+  readonly initialBackOff: number;
+  /** A folder into which the secrets of the workload are written. */
+  readonly output: string;
+  /** A folder with the secrets of a gateway, a folder each. */
+  readonly gateway: string;
   /** Whether a variable names a path of the server's side, and of the client's. */
   readonly namesServer: boolean;
   readonly namesClient: boolean;
 }
 
-const truths = ['1', 't', 'T', 'TRUE', 'true', 'True'];
-const untruths = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
+const booleans = new Map([
+  ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((text) => [text, true] as const),
+  ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((text) => [text, false] as const),
+]);
 const tokens: Readonly<Record<string, string>> = {
   'third-party-jwt': './var/run/secrets/tokens/istio-token',
   'first-party-jwt': '/var/run/secrets/kubernetes.io/serviceaccount/token',
@@ -23,25 +41,41 @@ const tokens: Readonly<Record<string, string>> = {
 /** Reads the environment. A wrong value is a warning, and the default holds. Pure. */
 export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: SecretsConfig; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
-  const fileMounted = env['FILE_MOUNTED_CERTS'] ?? 'false';
-  if (![...truths, ...untruths].includes(fileMounted))
-    warnings.push(`FILE_MOUNTED_CERTS: '${fileMounted}' is not true or false: the default holds`);
-  for (const [name, value] of [
-    ['SDS_ENABLED', env['SDS_ENABLED']],
-    ['SDS_UDS_PATH', env['SDS_UDS_PATH']],
-  ] as const) {
+  function read<T>(name: string, value: string | undefined, parse: (text: string) => T | undefined, right: string, standard: T): T {
+    const parsed = value === undefined ? standard : parse(value);
+    if (parsed === undefined) warnings.push(`${name}: '${value ?? ''}' is not ${right}: the default holds`);
+    return parsed ?? standard;
+  }
+  const bool = (name: string, value: string | undefined) => read(name, value, (text) => booleans.get(text), 'true or false', false);
+  const ignored = { SDS_ENABLED: env['SDS_ENABLED'], SDS_UDS_PATH: env['SDS_UDS_PATH'] };
+  for (const [name, value] of Object.entries(ignored)) {
     if (value !== undefined) warnings.push(`${name} is ignored: it is about an agent of the node, and secrets come from this one`);
   }
   const anyOf = (...values: readonly (string | undefined)[]) => values.some((value) => value !== undefined && value !== '');
-  return {
-    config: {
-      provisioned: env['PROV_CERT'] ?? '',
-      fileMounted: truths.includes(fileMounted),
-      token: tokens[env['JWT_POLICY'] ?? 'third-party-jwt'] ?? '',
-      caAddress: env['CA_ADDR'] ?? '',
-      namesServer: anyOf(env['ISTIO_META_TLS_SERVER_CERT_CHAIN'], env['ISTIO_META_TLS_SERVER_KEY'], env['ISTIO_META_TLS_SERVER_ROOT_CERT']),
-      namesClient: anyOf(env['ISTIO_META_TLS_CLIENT_CERT_CHAIN'], env['ISTIO_META_TLS_CLIENT_KEY'], env['ISTIO_META_TLS_CLIENT_ROOT_CERT']),
-    },
-    warnings,
+  const positive = (text: string) => {
+    const ms = parseDuration(text);
+    return ms !== undefined && ms > 0 ? ms : undefined;
   };
+  const config: SecretsConfig = {
+    provisioned: env['PROV_CERT'] ?? '',
+    fileMounted: bool('FILE_MOUNTED_CERTS', env['FILE_MOUNTED_CERTS']),
+    token: tokens[env['JWT_POLICY'] ?? 'third-party-jwt'] ?? '',
+    caAddress: env['CA_ADDR'] ?? '',
+    certProvider: env['PILOT_CERT_PROVIDER'] ?? 'istiod',
+    clusterId: env['ISTIO_META_CLUSTER_ID'] ?? '',
+    trustDomain: anyOf(env['TRUST_DOMAIN']) ? (env['TRUST_DOMAIN'] ?? '') : 'cluster.local',
+    algorithm: read('ECC_SIGNATURE_ALGORITHM', env['ECC_SIGNATURE_ALGORITHM'] ?? '', (text) => (text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined), 'ECDSA', 'RSA'), // prettier-ignore
+    pkcs8: bool('PKCS8_KEY', env['PKCS8_KEY']),
+    ttl: read('SECRET_TTL', env['SECRET_TTL'], positive, 'a duration', 86_400_000),
+    graceRatio: read('SECRET_GRACE_PERIOD_RATIO', env['SECRET_GRACE_PERIOD_RATIO'], (text) => (/^(0?\.\d+|0|1)$/.test(text) ? Number(text) : undefined), 'a share from 0 to 1', 0.5), // prettier-ignore
+    initialBackOff: read('INITIAL_BACKOFF_MSEC', env['INITIAL_BACKOFF_MSEC'], (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined), 'a whole number of ms', 0), // prettier-ignore
+    output: env['OUTPUT_CERTS'] ?? '',
+    gateway: env['GATEWAY_SECRETS'] ?? '',
+    namesServer: anyOf(env['ISTIO_META_TLS_SERVER_CERT_CHAIN'], env['ISTIO_META_TLS_SERVER_KEY'], env['ISTIO_META_TLS_SERVER_ROOT_CERT']),
+    namesClient: anyOf(env['ISTIO_META_TLS_CLIENT_CERT_CHAIN'], env['ISTIO_META_TLS_CLIENT_KEY'], env['ISTIO_META_TLS_CLIENT_ROOT_CERT']),
+  };
+  if ((env['CA_PROVIDER'] ?? 'Citadel') !== 'Citadel') {
+    warnings.push(`CA_PROVIDER: '${env['CA_PROVIDER'] ?? ''}' is not Citadel, the one protocol that is spoken here: it is used`);
+  }
+  return { config, warnings };
 }

@@ -13,7 +13,7 @@ import { type ListSecretsResponse, SecretsService } from '../proto/pilotagent/v1
 import type { SecretBook } from '../secrets/secret-book.ts';
 import { claimSocket } from './claim-socket.ts';
 import { fetchSecrets } from './fetch-secrets.ts';
-import { grpcDefinition } from './grpc-definition.ts';
+import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { listSecrets } from './list-secrets.ts';
 import type { SdsEvent } from './sds-event.ts';
 import { serveStream } from './serve-stream.ts';

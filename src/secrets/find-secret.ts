@@ -9,6 +9,8 @@ export interface SecretSources {
   readonly workload$: Observable<SetReading>;
   /** The set in files. */
   files(paths: SecretPaths): Observable<SetReading>;
+  /** Finds a gateway's secret; undefined for a name that can be none. */
+  readonly gateway: (name: string) => Found | undefined;
 }
 
 /** Finds a secret by its name: `default`, `ROOTCA`, `file-cert:<chain>~<key>`, `file-root:<path>`. Names are those of the Go agent. */
@@ -26,9 +28,7 @@ export function findSecret({ workload$, ...sources }: SecretSources): (name: str
       if (paths.includes('~')) return { ok: false, reason: `${name} is not file-root:<path>` };
       return { ok: true, kind: 'roots', set$: sources.files({ chain: '', key: '', root: paths }) };
     }
-    return {
-      ok: false,
-      reason: `there is no secret of this name: there are default, ROOTCA, file-cert:<certificate>~<key> and file-root:<path>`,
-    };
+    const reason = 'there is no secret of this name: there are default, ROOTCA, file-cert:<certificate>~<key>, file-root:<path>';
+    return sources.gateway(name) ?? { ok: false, reason };
   };
 }

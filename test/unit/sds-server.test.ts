@@ -29,9 +29,12 @@ describe('sdsServer', () => {
     const workload$ = fileSecrets({ chain: chain ?? '', key: key ?? '', root: root ?? '' }).pipe(
       share({ connector: () => new ReplaySubject(1) }),
     );
-    const book = secretBook(findSecret({ workload$, files: (paths) => fileSecrets(paths) }));
+    const book = secretBook(findSecret({ workload$, files: (paths) => fileSecrets(paths), gateway: () => undefined }));
     running.push(book.get('default').subscribe(), book.get('ROOTCA').subscribe());
-    const server = sdsServer(path, book).subscribe((event) => events.push(event));
+    const server = sdsServer(path, book).subscribe({
+      next: (event) => events.push(event),
+      error: (error: unknown) => expect.unreachable(String(error)),
+    });
     running.push(server);
     return server;
   };

@@ -73,7 +73,8 @@ const quick = ['--minDelay', '300ms', '--drainDuration', '1s', '--parentShutdown
 export async function makeRig(
   options: Partial<EnvoyConfigOptions> & {
     readonly plain?: boolean;
-    /** The listener takes the secret of this name from the agent. */ readonly secret?: string;
+    /** The listener takes the secret of this name from the agent. */
+    readonly secret?: string;
   } = {},
 ): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-e2e-'));

@@ -1,27 +1,28 @@
 import { type ClientDuplexStream, Client, credentials, Metadata } from '@grpc/grpc-js';
-import { create, fromBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, type DescMessage, type Message, type MessageInitShape } from '@bufbuild/protobuf';
 import { SecretSchema } from '../../../src/proto/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts';
 import {
-  type DeltaDiscoveryRequest,
   DeltaDiscoveryRequestSchema,
   type DeltaDiscoveryResponse,
-  type DiscoveryRequest,
   DiscoveryRequestSchema,
   type DiscoveryResponse,
 } from '../../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { SecretDiscoveryService } from '../../../src/proto/envoy/service/secret/v3/sds_pb.ts';
-import { grpcDefinition } from '../../../src/sds/grpc-definition.ts';
+import { grpcDefinition } from '../../../src/grpc/grpc-definition.ts';
 import { secretTypeUrl } from '../../../src/sds/secret-type-url.ts';
 import { eventually } from '../../support/eventually.ts';
+
+/** The fields of a message that are given, the others as they are when empty. */
+type Init<Schema extends DescMessage> = Exclude<MessageInitShape<Schema>, Message>;
 
 const methods = grpcDefinition(SecretDiscoveryService);
 
 /** What a stream has seen so far, and how to ask on it. */
-export interface TestStream<Request, Response> {
+export interface TestStream<Request extends object, Response> {
   readonly answers: readonly Response[];
   /** Why it has ended, if it has. */
   readonly ended: () => string | undefined;
-  send(request: Partial<Request>): void;
+  send(request: Request): void;
   /** Resolves to the `n`th answer, from 1 on. */
   answer(n: number): Promise<Response>;
 }
@@ -31,10 +32,7 @@ export function sdsClient(socket: string) {
   const calls: { cancel(): void }[] = [];
   const client = new Client(`unix:${socket}`, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
 
-  function open<Request extends object, Response>(
-    name: string,
-    fill: (request: Partial<Request>) => Request,
-  ): TestStream<Request, Response> {
+  function open<Request extends object, Response>(name: string, fill: (request: Request) => object): TestStream<Request, Response> {
     const method = methods[name];
     if (method === undefined) throw new Error(`no method ${name}`);
     const metadata = new Metadata();
@@ -44,7 +42,7 @@ export function sdsClient(socket: string) {
       method.requestSerialize,
       method.responseDeserialize,
       metadata,
-    ) as unknown as ClientDuplexStream<Request, Response>;
+    ) as unknown as ClientDuplexStream<object, Response>;
     calls.push(call);
     const answers: Response[] = [];
     let ended: string | undefined;
@@ -61,11 +59,11 @@ export function sdsClient(socket: string) {
 
   return {
     stream: () =>
-      open<DiscoveryRequest, DiscoveryResponse>('streamSecrets', (request) =>
+      open<Init<typeof DiscoveryRequestSchema>, DiscoveryResponse>('streamSecrets', (request) =>
         create(DiscoveryRequestSchema, { typeUrl: secretTypeUrl, node: { id: 'sidecar~127.0.0.1~id1~local' }, ...request }),
       ),
     delta: () =>
-      open<DeltaDiscoveryRequest, DeltaDiscoveryResponse>('deltaSecrets', (request) =>
+      open<Init<typeof DeltaDiscoveryRequestSchema>, DeltaDiscoveryResponse>('deltaSecrets', (request) =>
         create(DeltaDiscoveryRequestSchema, { typeUrl: secretTypeUrl, node: { id: 'sidecar~127.0.0.1~id1~local' }, ...request }),
       ),
     fetch: (...resourceNames: readonly string[]) =>

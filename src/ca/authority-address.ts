@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+
+/** How an authority is reached. */
+export interface AuthorityAddress {
+  /** `host:port`. */
+  readonly address: string;
+  /** The file of the roots that vouch for it; `system` for those of the machine; undefined for a connection without TLS. */
+  readonly roots: string | undefined;
+  /** The name that its certificate is to be for, where that is not its host. */
+  readonly serverName: string | undefined;
+}
+
+/**
+ * How the authority at `address` is reached, by the rules of the Go agent 1.6. `provider` (`PILOT_CERT_PROVIDER`) says who vouches for it. Undefined for an
+ * unknown provider. Pure.
+ *
+ * @param provisioned `PROV_CERT`, whose root takes the place of istiod's; empty for none
+ */
+export function authorityAddress(address: string, provider: string, provisioned: string): AuthorityAddress | undefined {
+  const files = new Map([
+    ['istiod', join(provisioned === '' ? './var/run/secrets/istio' : provisioned, 'root-cert.pem')],
+    ['kubernetes', './var/run/secrets/kubernetes.io/serviceaccount/ca.crt'],
+    ['custom', './etc/certs/root-cert.pem'],
+    ['system', 'system'],
+  ]);
+  const roots = files.get(provider);
+  if (roots === undefined) return undefined;
+  const host = address.replace(/:\d+$/, '');
+  const serverName = host.includes('citadel') ? 'istio-citadel' : host.includes('localhost') ? 'istiod.istio-system.svc' : undefined;
+  return { address, roots: address.endsWith(':15010') ? undefined : roots, serverName };
+}

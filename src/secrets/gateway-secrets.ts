@@ -1,0 +1,29 @@
+import type { Observable } from 'rxjs';
+import { preferSet } from './prefer-set.ts';
+import type { SetReading } from './secret.ts';
+import type { Found } from './secret-book.ts';
+
+/** Where the secrets of a gateway are, whatever it is: a folder, or the Kubernetes API. */
+export interface GatewaySource {
+  /** The set of the secret of this name, as it is, and then as it changes. Never errors. */
+  secret(name: string): Observable<SetReading>;
+}
+
+/** Served until the secret that is wanted is there; the name is the Go agent's. */
+const fallback = 'gateway-fallback';
+const caSuffix = '-cacert';
+/** Secrets of the mesh itself, as the Go agent tells them. */
+const notForGateways = /^(?:istio|prometheus)/;
+
+/**
+ * Finds a gateway's secret by its name: `<name>` is the pair of the secret, `<name>-cacert` its roots. Undefined for a name that can be none of a secret. As long as
+ * there is no pair that can be served, the fallback is.
+ */
+export function gatewaySecrets(source: GatewaySource): (name: string) => Found | undefined {
+  return (name) => {
+    // DNS subdomain (RFC 1123), as Kubernetes names secrets: so no name leads out of a folder.
+    if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) || name.includes('..') || notForGateways.test(name)) return undefined;
+    if (name.endsWith(caSuffix)) return { ok: true, kind: 'roots', set$: source.secret(name.slice(0, -caSuffix.length)) };
+    return { ok: true, kind: 'pair', set$: preferSet(source.secret(name), source.secret(fallback)) };
+  };
+}

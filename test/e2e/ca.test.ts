@@ -1,0 +1,106 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
+import { UnsecuredJWT } from 'jose';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { servedSerial } from '../../demo/served-serial.ts';
+import { eventually } from '../support/eventually.ts';
+import { type CaServer, startCaServer } from '../support/ca-server.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { startLoad } from '../support/load.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+let rig: Rig;
+let server: CaServer;
+let token: string;
+
+beforeEach(async () => {
+  rig = await makeRig({ secret: 'default' });
+  const { rootCert: roots, certChain: chain, key } = await rig.ca.issue();
+  server = await startCaServer(rig.ca, { tls: { roots, chain, key, asksClient: false } });
+  mkdirSync(join(rig.folder, 'etc', 'certs'), { recursive: true });
+  writeFileSync(join(rig.folder, 'etc', 'certs', 'root-cert.pem'), roots);
+  // The agent runs in the rig's folder, where its token is; no file is named, and none is there.
+  token = join(rig.folder, 'var', 'run', 'secrets', 'tokens', 'istio-token');
+  mkdirSync(join(token, '..'), { recursive: true });
+  const inAnHour = Math.floor(Date.now() / 1000) + 3600;
+  writeFileSync(token, new UnsecuredJWT({}).setSubject('system:serviceaccount:default:sleep').setExpirationTime(inAnHour).encode());
+});
+afterEach(async () => {
+  server.close();
+  await rig.dispose();
+});
+
+const none = { ISTIO_META_TLS_SERVER_CERT_CHAIN: '', ISTIO_META_TLS_SERVER_KEY: '', ISTIO_META_TLS_SERVER_ROOT_CERT: '', ISTIO_META_TLS_CLIENT_CERT_CHAIN: '', ISTIO_META_TLS_CLIENT_KEY: '', ISTIO_META_TLS_CLIENT_ROOT_CERT: '' }; // prettier-ignore
+const start = (env: NodeJS.ProcessEnv = {}) =>
+  rig.start([], { cwd: rig.folder, env: { ...none, CA_ADDR: `127.0.0.1:${server.port}`, PILOT_CERT_PROVIDER: 'custom', ...env } });
+const served = () => servedSerial(rig.ports.listen, rig.ca.rootCert);
+
+it(
+  'a hundred rotations by an authority under load: one Envoy, each certificate served within a second, nothing fails',
+  { timeout: 120_000 },
+  async () => {
+    const issued: { readonly serial: number; readonly at: number }[] = [];
+    server.answer = async ({ csr }) => {
+      const { certificate, serial } = await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 10_000) });
+      issued.push({ serial: Number.parseInt(serial, 16), at: performance.now() });
+      return [certificate, rig.ca.rootCert];
+    };
+    const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1', ECC_SIGNATURE_ALGORITHM: 'ECDSA', OUTPUT_CERTS: join(rig.folder, 'output') });
+    await eventually(async () => (await served()) !== undefined, { within: 15_000 });
+    const load = startLoad({
+      port: rig.ports.listen,
+      tls: { ca: rig.ca.rootCert },
+      mode: 'new-connection',
+      clients: 2,
+      pause: 10,
+      maxDuration: 120_000,
+    });
+    const lags: number[] = [];
+    while (issued.length < 101) {
+      const begun = performance.now();
+      const serial = Number.parseInt((await served()) ?? '', 16);
+      const next = issued.find((one) => one.serial > serial);
+      lags.push(next === undefined ? 0 : Math.max(0, begun - next.at));
+    }
+    const { failed, errors, ok } = await load.stop();
+    expect([failed, [...errors]]).toEqual([0, []]);
+    expect(ok).toBeGreaterThan(100);
+    lags.sort((a, b) => a - b);
+    expect(lags[Math.floor(lags.length * 0.9)]).toBeLessThan(1_000);
+    expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+    expect(server.asked[0]?.authorization).toBe(`Bearer ${readFileSync(token, 'utf8')}`);
+    for (const name of ['key.pem', 'cert-chain.pem', 'root-cert.pem'])
+      expect(statSync(join(rig.folder, 'output', name)).mode & 0o777).toBe(0o600);
+  },
+);
+
+it('an authority that is down, or refuses, takes nothing away, and is asked until it answers', { timeout: 60_000 }, async () => {
+  const sign = server.answer;
+  server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' });
+  const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1' });
+  expect((await agent.said('certificate request failed, and is tried again'))['reason']).toBe('not yet');
+  server.answer = async ({ csr }) => [(await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate, rig.ca.rootCert];
+  await agent.said('certificate issued: the next one is asked for in time');
+  await eventually(async () => (await served()) !== undefined, { within: 15_000 });
+  server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'down again' });
+  await eventually(() => agent.log().some((line) => line['reason'] === 'down again'), { within: 15_000 });
+  expect(await served()).toBeDefined();
+  server.answer = sign;
+  const asked = server.asked.length;
+  await eventually(() => server.asked.length > asked, { within: 40_000 });
+  expect(await served()).toBeDefined();
+});
+
+it('without a token it is said, and Envoy waits', async () => {
+  const agent = start({ JWT_POLICY: 'none' });
+  await agent.said('Envoy started', 0);
+  expect((await agent.said('certificate request failed, and is tried again'))['reason']).toContain('token');
+});
+
+it('an unknown provider of the roots ends the agent with 78', async () => {
+  const [port = 0] = await freePorts(1);
+  const agent = start({ CA_ADDR: `127.0.0.1:${port}`, PILOT_CERT_PROVIDER: 'nobody' });
+  expect(await agent.exit).toEqual({ code: 78, signal: null });
+  expect(agent.errors()).toContain("PILOT_CERT_PROVIDER: 'nobody'");
+});

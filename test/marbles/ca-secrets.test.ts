@@ -1,0 +1,116 @@
+import { asyncScheduler, defer, filter, map, type Observable, of } from 'rxjs';
+import { describe, it } from 'vitest';
+import type { CaEvent } from '../../src/ca/ca-event.ts';
+import { caSecrets } from '../../src/ca/ca-secrets.ts';
+import type { Issue } from '../../src/ca/issue-certificate.ts';
+import type { SetReading } from '../../src/secrets/secret.ts';
+import { marbles } from './support/marbles.ts';
+
+const day = 24 * 3_600_000;
+const options = { name: 'ca', ratio: 0.5, initialBackOff: 0, random: () => 0.5 };
+function good(lifetime: number): Observable<Issue> {
+  return defer(() => of<Issue>({ ok: true, set: { roots: 'r' }, expires: asyncScheduler.now() + lifetime, took: 0 }));
+}
+function bad(isFleeting: boolean): Observable<Issue> {
+  return of({ ok: false, reason: 'down', isFleeting, took: 0 });
+}
+/** An authority that is one until a time has come, and another from then on. */
+function turning(before$: Observable<Issue>, time: number, after$: Observable<Issue>): Observable<Issue> {
+  return defer(() => (asyncScheduler.now() < time ? before$ : after$));
+}
+/** `s` for a set, `f` for a failed request. */
+function signs(out$: Observable<SetReading | CaEvent>): Observable<string> {
+  return out$.pipe(
+    filter(({ type }) => type === 'set' || type === 'request-failed'),
+    map(({ type }) => (type === 'set' ? 's' : 'f')),
+  );
+}
+
+describe('caSecrets', () => {
+  it(
+    'asks at once, and for the next certificate when half of the lifetime is over',
+    marbles((m) => {
+      const unsub = '    ^ 1500m !';
+      const expected = ' s 43199999ms s 43199999ms s';
+      m.expectObservable(signs(caSecrets(good(day), options)), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'leaves the share of the lifetime that it is told to leave',
+    marbles((m) => {
+      const unsub = '    ^ 55m !';
+      const expected = ' s 2879999ms s';
+      m.expectObservable(signs(caSecrets(good(3_600_000), { ...options, ratio: 0.2 })), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'spreads rotations by a hundredth of the lifetime',
+    marbles((m) => {
+      const unsub = '    ^ 35m !';
+      const expected = ' s 1835999ms s';
+      m.expectObservable(signs(caSecrets(good(3_600_000), { ...options, random: () => 1 - 2 ** -53 })), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'waits for the first request as long as it is told to, at random',
+    marbles((m) => {
+      const unsub = '    ^ 3s !';
+      const expected = ' 1s s';
+      m.expectObservable(signs(caSecrets(good(day), { ...options, initialBackOff: 2_000 })), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'tries again after 50 ms, doubling, while an authority is down',
+    marbles((m) => {
+      const unsub = '    ^ 1s !';
+      // windows         50ms   100ms   200ms    400ms
+      const expected = ' f 49ms f 99ms f 199ms f 399ms f';
+      m.expectObservable(signs(caSecrets(bad(true), options)), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'has a certificate within 30 s of the end of an outage of 10 minutes',
+    marbles((m) => {
+      const outage = 600_000;
+      const issue$ = turning(bad(true), outage, good(day));
+      const first$ = caSecrets(issue$, options).pipe(
+        filter(({ type }) => type === 'set'),
+        map(() => asyncScheduler.now() - outage <= 30_000),
+      );
+      m.expectObservable(first$, '^ 11m !').toBe('621150ms t', { t: true });
+    }),
+  );
+
+  it(
+    'tries what is refused again every 30 s: the token may be another one then',
+    marbles((m) => {
+      const unsub = '    ^ 65s !';
+      const expected = ' f 29999ms f 29999ms f';
+      m.expectObservable(signs(caSecrets(bad(false), options)), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'begins with short pauses again after a success',
+    marbles((m) => {
+      const issue$ = turning(bad(true), 100, turning(good(20_000), 1_000, bad(true)));
+      const unsub = '    ^ 10400ms !';
+      const expected = ' f 49ms f 99ms s 9999ms f 49ms f 99ms f';
+      m.expectObservable(signs(caSecrets(issue$, options)), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'R9 WorkloadAgentRefreshSecret: replaces certificates that live a millisecond each 100 ms',
+    marbles((m) => {
+      const unsub = '    ^ 250ms !';
+      const expected = ' s 99ms s 99ms s';
+      m.expectObservable(signs(caSecrets(good(1), options)), unsub).toBe(expected);
+    }),
+  );
+});

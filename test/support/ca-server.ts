@@ -1,0 +1,85 @@
+import { promisify } from 'node:util';
+import { create } from '@bufbuild/protobuf';
+import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, type ServiceError, status } from '@grpc/grpc-js';
+import type { CertificateAuthority } from '../../demo/certificates.ts';
+import { grpcDefinition } from '../../src/grpc/grpc-definition.ts';
+import {
+  type IstioCertificateRequest,
+  type IstioCertificateResponse,
+  IstioCertificateResponseSchema,
+  IstioCertificateService,
+} from '../../src/proto/istio/v1/auth/ca_pb.ts';
+
+/** What a test authority was asked. */
+export interface Asked {
+  readonly csr: string;
+  readonly ttl: number;
+  readonly authorization: string;
+  readonly clusterId: string;
+  /** Subject of the client certificate; empty without one. */
+  readonly client: string;
+}
+
+/** What it answers: certificates, PEM; or nothing, a refusal with a status. */
+export type Answer = (asked: Asked) => Promise<readonly string[] | Partial<ServiceError>>;
+
+export interface CaServer {
+  readonly port: number;
+  readonly asked: readonly Asked[];
+  /** Default: a certificate of an hour and the root. */
+  answer: Answer;
+  close(): void;
+}
+
+/** Signs with `ca` as Istio's authority does, on 127.0.0.1, at `port` if one is given; with TLS if it has a certificate of its own. */
+export async function startCaServer(
+  ca: CertificateAuthority,
+  {
+    port = 0,
+    tls,
+  }: {
+    readonly port?: number;
+    readonly tls?: { readonly roots: string; readonly asksClient: boolean; readonly chain: string; readonly key: string };
+  } = {},
+): Promise<CaServer> {
+  const server = new Server();
+  const asked: Asked[] = [];
+  const own = {
+    port,
+    asked,
+    answer: (async ({ csr }) => [(await ca.sign(csr)).certificate, ca.rootCert]) as Answer,
+    close: () => server.forceShutdown(),
+  };
+  server.addService(grpcDefinition(IstioCertificateService), {
+    createCertificate: (
+      call: ServerUnaryCall<IstioCertificateRequest, IstioCertificateResponse>,
+      reply: sendUnaryData<IstioCertificateResponse>,
+    ) => {
+      const one: Asked = {
+        csr: call.request.csr,
+        ttl: Number(call.request.validityDuration),
+        authorization: String(call.metadata.get('authorization')[0] ?? ''),
+        clusterId: String(call.metadata.get('ClusterID')[0] ?? ''),
+        client: (call.getAuthContext().sslPeerCertificate as { subject?: { CN?: string } } | undefined)?.subject?.CN ?? '',
+      };
+      asked.push(one);
+      own.answer(one).then(
+        (answer) => {
+          if (Array.isArray(answer)) reply(null, create(IstioCertificateResponseSchema, { certChain: answer as string[] }));
+          else reply(answer as Partial<ServiceError>);
+        },
+        (error: unknown) => reply({ code: status.INTERNAL, details: String(error) }),
+      );
+    },
+  });
+  const credentials =
+    tls === undefined
+      ? ServerCredentials.createInsecure()
+      : ServerCredentials.createSsl(
+          Buffer.from(tls.roots),
+          [{ cert_chain: Buffer.from(tls.chain), private_key: Buffer.from(tls.key) }],
+          tls.asksClient,
+        );
+  own.port = await promisify(server.bindAsync.bind(server))(`127.0.0.1:${port}`, credentials);
+  return own;
+}
