@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { sdsCluster } from '../src/sds/sds-cluster.ts';
-import { sdsSecretConfig } from '../src/sds/sds-secret-config.ts';
+import { sdsCluster } from '../src/bootstrap/sds-cluster.ts';
+import { sdsSecretConfig } from '../src/bootstrap/sds-secret-config.ts';
 
 export interface EnvoyConfigOptions {
   readonly adminPort: number;

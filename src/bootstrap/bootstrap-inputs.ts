@@ -2,6 +2,18 @@ import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { SubjectAltName } from '../node/subject-alt-name.ts';
 import type { NodeMetadata } from './node-metadata.ts';
 
+/** The agent's secret discovery server. */
+export interface SdsInputs {
+  /** A Unix socket. */
+  readonly socket: string;
+  /** Envoy's own certificate comes from there; else it is in files. */
+  readonly isPushed: boolean;
+  /** There is a token by which the workload proves who it is. */
+  readonly hasToken: boolean;
+  /** The file of the CA that vouches for the control plane. */
+  readonly root: string;
+}
+
 /** All that a bootstrap is made of. */
 export interface BootstrapInputs {
   readonly config: ProxyConfig;
@@ -18,6 +30,8 @@ export interface BootstrapInputs {
   readonly sans: readonly SubjectAltName[];
   /** Files for `MUTUAL_TLS`: certificate chain and key of this proxy, and the CA of the control plane. */
   readonly controlPlaneTls: { readonly chain: string; readonly key: string; readonly root: string };
+  /** Undefined where there is none. */
+  readonly sds: SdsInputs | undefined;
   /** Where Envoy's statistics are offered to Prometheus; 0 = nowhere. */
   readonly prometheusPort: number;
   /** Where Envoy passes readiness probes on to the status port; 0 = nowhere. */

@@ -1,5 +1,6 @@
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { Problem } from '../config/resolve-config.ts';
+import type { SdsInputs } from './bootstrap-inputs.ts';
 import { environmentMetadata } from './environment-metadata.ts';
 import type { Findings } from './findings.ts';
 import type { Json } from './json.ts';
@@ -25,6 +26,7 @@ export interface NodeMetadataInputs {
   readonly platform: Readonly<Record<string, string>>;
   /** 0 = none. */
   readonly stsPort: number;
+  readonly sds: SdsInputs | undefined;
 }
 
 export type NodeMetadataResult =
@@ -42,7 +44,16 @@ const aboutStatistics = /^sidecar\.istio\.io\/(?:statsInclusion(?:Prefixes|Suffi
  * `ISTIO_META_*` among the `proxyMetadata` of the configuration count as environment, beneath the real one. JSON that does not parse, and a
  * value that Pilot would not understand, are problems of the variable.
  */
-export function nodeMetadata({ env, config, labels, annotations, addresses, platform, stsPort }: NodeMetadataInputs): NodeMetadataResult {
+export function nodeMetadata({
+  env,
+  config,
+  labels,
+  annotations,
+  addresses,
+  platform,
+  stsPort,
+  sds,
+}: NodeMetadataInputs): NodeMetadataResult {
   const findings: Findings = { problems: [], warnings: [] };
   const { members, labels: toldLabels } = environmentMetadata({ ...config.proxyMetadata, ...env }, findings);
   for (const [name, { value, variable }] of members) {
@@ -64,6 +75,8 @@ export function nodeMetadata({ env, config, labels, annotations, addresses, plat
     PLATFORM_METADATA: platform,
     EXCHANGE_KEYS: [exchanged, ...more].filter((key) => key !== '').join(','),
     STS_PORT: stsPort > 0 ? String(stsPort) : '',
+    SDS: sds === undefined ? '' : 'true',
+    TRUSTJWT: sds?.hasToken === true ? 'true' : '',
     PROXY_CONFIG: proxyConfigJson(config),
     POD_PORTS: typeof ports === 'string' ? podPorts(ports) : undefined,
   };

@@ -1,3 +1,4 @@
+import { sdsCluster } from './sds-cluster.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import type { Findings } from './findings.ts';
 import { forwardingListener } from './forwarding-listener.ts';
@@ -11,7 +12,7 @@ import { xdsCluster } from './xds-cluster.ts';
  * plane, and the services that Envoy reports to. Pure.
  */
 export function staticResources(inputs: BootstrapInputs, tracer: Json, findings: Findings): Json {
-  const { config, ipv6, prometheusPort, healthPort } = inputs;
+  const { config, ipv6, sds, prometheusPort, healthPort } = inputs;
   const { envoyMetricsService: metrics, envoyAccessLogService: accessLog, statusPort } = config;
   const localhost = ipv6 ? '::1' : '127.0.0.1';
   const address = ipv6 ? '::' : '0.0.0.0';
@@ -19,6 +20,7 @@ export function staticResources(inputs: BootstrapInputs, tracer: Json, findings:
   const clusters = [
     localCluster('prometheus_stats', localhost, config.proxyAdminPort),
     ...(probed ? [localCluster('agent', localhost, statusPort)] : []),
+    ...(sds === undefined ? [] : [sdsCluster(sds.socket)]),
     xdsCluster(inputs, findings),
     ...(tracer === undefined ? [] : [tracer]),
     ...(metrics === undefined ? [] : [reportCluster('envoy_metrics_service', 'envoyMetricsService', metrics, inputs, findings)]),

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { BootstrapInputs } from '../bootstrap/bootstrap-inputs.ts';
+import type { BootstrapInputs, SdsInputs } from '../bootstrap/bootstrap-inputs.ts';
 import { bootstrap } from '../bootstrap/bootstrap.ts';
 import { nodeMetadata } from '../bootstrap/node-metadata.ts';
 import { renderTemplate } from '../bootstrap/render-template.ts';
@@ -19,8 +19,14 @@ export interface MadeConfig {
   readonly warnings: readonly string[];
 }
 
+export interface Surroundings {
+  readonly platform: Platform;
+  readonly sds: SdsInputs | undefined;
+  readonly env: NodeJS.ProcessEnv;
+}
+
 /** What Envoy is started from: the custom configuration, or a bootstrap that is made of all that shapes one. Pure. */
-export function makeConfig(config: AgentConfig, files: ShapeFiles, platform: Platform, env: NodeJS.ProcessEnv): MadeConfig {
+export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, sds, env }: Surroundings): MadeConfig {
   const { override, labels, annotations, template } = files;
   if (config.customConfigFile !== '') {
     return { config: { kind: 'given', path: resolve(config.customConfigFile), override }, warnings: files.warnings };
@@ -33,6 +39,7 @@ export function makeConfig(config: AgentConfig, files: ShapeFiles, platform: Pla
     addresses: config.node.addresses,
     platform: platform.metadata,
     stsPort: config.stsPort,
+    sds,
   });
   if (!metadata.ok) return refused(metadata.problems, files.warnings);
   const { serviceregistry: registry, domain, controlPlaneAuthPolicy, discoveryAddress, istioNamespace } = config;
@@ -48,6 +55,7 @@ export function makeConfig(config: AgentConfig, files: ShapeFiles, platform: Pla
     locality: nodeLocality((metadata.metadata['LABELS'] ?? {}) as Readonly<Record<string, string>>, platform.locality),
     sans: controlPlaneSans(controlPlane, config.pilotIdentity),
     controlPlaneTls: config.controlPlaneTls,
+    sds,
     prometheusPort: config.prometheusPort,
     healthPort: config.healthPort,
     outlierLogPath: config.outlierLogPath,

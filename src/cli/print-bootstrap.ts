@@ -24,6 +24,7 @@ import { Fatal } from './fatal.ts';
 import { makeConfig } from './make-config.ts';
 import { parseText } from './parse-text.ts';
 import { readShape } from './read-shape.ts';
+import { secretsPlan } from './secrets-plan.ts';
 
 export interface PrintBootstrapOptions {
   /** `json` or `yaml`. */
@@ -44,9 +45,10 @@ export async function printBootstrap(given: GivenFlags, leftover: readonly strin
   const platform$ = platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' });
   const known = await lastValueFrom(platform$, { defaultValue: unknownPlatform });
   const resolved = { ...config, statsdUdpAddress: statsd?.ok === true ? statsd.address : '' };
-  const made = makeConfig(resolved, readShape(config), known, env);
+  const plan = secretsPlan(config, env);
+  const made = makeConfig(resolved, readShape(config), { platform: known, sds: plan.sds, env });
   const left = statsd?.ok === false ? [`statsd is left out: ${statsd.reason}`] : [];
-  for (const warning of [...warnings, ...left, ...made.warnings]) console.error(`pilot-agent: ${warning}`);
+  for (const warning of [...warnings, ...plan.warnings, ...left, ...made.warnings]) console.error(`pilot-agent: ${warning}`);
   if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
   const verdict = options.validate === true ? await tried(config, made.config) : undefined;
   if (verdict?.ok === false) throw new Fatal(`Envoy refuses it: ${verdict.reason}`, exitCodes.config);

@@ -51,14 +51,15 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const found = findEnvoy({ binaryPath: config.binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
   if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
   if (customConfigFile !== '') attempt(() => readable(customConfigFile), `--customConfigFile ${customConfigFile} cannot be read`);
-  const { config: first } = makeConfig(config, readShape(config), unknownPlatform, env);
+  const plan = secretsPlan(config, env);
+  const { sds, rotation, running } = plan;
+  const { config: first } = makeConfig(config, readShape(config), { platform: unknownPlatform, sds, env });
   if (first.kind === 'refused') throw new Fatal(first.reason, exitCodes.config);
   attempt(() => prepareFolder(configPath), `--configPath ${configPath} cannot be written`);
   const log = attempt(() => openLog(logging), '--log_target');
   const tell = (line: LogLine) => log.write({ component: 'agent', ...line });
   tell({ level: 'info', msg: 'pilot-agent', version, node: process.version, pid, role, id: node.id, envoy: found.path });
-  const plan = secretsPlan(config, env);
-  tell({ level: 'info', msg: plan.rotation.way === 'sds' ? 'a changed certificate is pushed to Envoy' : 'a changed certificate restarts Envoy', because: plan.rotation.because }); // prettier-ignore
+  tell({ level: 'info', msg: rotation.way === 'sds' ? 'a changed certificate is pushed to Envoy' : 'a changed certificate restarts Envoy', because: rotation.because }); // prettier-ignore
   for (const warning of [...warnings, ...plan.warnings]) tell({ level: 'warn', msg: 'configuration warning', warning });
   const tools = findTools(env['PATH'], pid, (msg) => tell({ level: 'warn', msg }));
 
@@ -73,6 +74,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     initial: { config, sources },
     reread: () => effectiveConfig(given, leftover),
     platform$: platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' }),
+    sds,
     env,
     tell,
   });
@@ -94,7 +96,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     admin,
     addressFile,
     folder,
-    pairs: plan.rotation.way === 'sds' ? [] : config.certificates,
+    pairs: running.certificates,
     drainsAll: role === 'router',
     tools,
     newBaseId,
@@ -105,7 +107,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
         switchMap((module) => module.runSecrets(plan, config, (line) => tell({ component: 'secrets', ...line }))),
       )
     : of('none');
-  const life$ = runAgent(plan.rotation.way === 'sds' ? { ...config, watched: [] } : config, {
+  const life$ = runAgent(running, {
     secrets$,
     proxy: envoy,
     admin,

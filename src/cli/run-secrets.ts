@@ -34,12 +34,13 @@ export type SecretMetrics = () => readonly MetricFamily[];
  * The secrets, and the server that Envoy takes them from: emits its metrics once, when it listens, and serves until it is unsubscribed. Cold, never
  * completes; errors with a {@link Fatal} if the socket is not to be had.
  */
-export function runSecrets({ socket, config }: SecretsPlan, agent: AgentConfig, tell: (line: LogLine) => void): Observable<SecretMetrics> {
+export function runSecrets(plan: SecretsPlan, agent: AgentConfig, tell: (line: LogLine) => void): Observable<SecretMetrics> {
+  const { socket, config } = plan;
   return defer(() => {
     const sds$ = new BehaviorSubject(noSds);
     const ca$ = new BehaviorSubject(noCa);
     const isEvent = (sign: SetReading | CaEvent): sign is CaEvent => sign.type === 'issued' || sign.type === 'request-failed';
-    const workload$ = workloadSecrets(config, agent).pipe(
+    const workload$ = workloadSecrets(plan, agent).pipe(
       tap((sign) => {
         if (!isEvent(sign)) return;
         ca$.next(countCa(ca$.value, sign));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { catchError, defer, from, map, merge, type Observable, of, ReplaySubject, share, skip, switchMap, take, tap } from 'rxjs';
+import type { SdsInputs } from '../bootstrap/bootstrap-inputs.ts';
 import type { AgentConfig } from '../config/resolve-config.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { resolveAddress } from '../node/resolve-address.ts';
@@ -23,6 +24,8 @@ export interface ShapeOptions {
   /** Resolves the configuration as it is now; rejects with a {@link Fatal} that says what is wrong with it. */
   readonly reread: () => Promise<EffectiveConfig>;
   readonly platform$: Observable<Platform>;
+  /** As of the start: the secret discovery server is as old as the agent. */
+  readonly sds: SdsInputs | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly tell: (line: LogLine) => void;
 }
@@ -54,7 +57,7 @@ const kept = [
  *
  * A reading makes it anew. What cannot be made is a reading too: `latest` then says why. Never errors.
  */
-export function shapeSource({ initial, reread, platform$, env, tell }: ShapeOptions): ShapeSource {
+export function shapeSource({ initial, reread, platform$, sds, env, tell }: ShapeOptions): ShapeSource {
   const platforms$ = platform$.pipe(share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: false }));
   const told = new Set<string>();
   let latest: EpochConfig = { kind: 'refused', reason: 'nothing has been read yet' };
@@ -86,7 +89,7 @@ export function shapeSource({ initial, reread, platform$, env, tell }: ShapeOpti
     return platforms$.pipe(
       take(1),
       map((platform) => {
-        const { config: next, warnings } = makeConfig(config, readShape(config), platform, env);
+        const { config: next, warnings } = makeConfig(config, readShape(config), { platform, sds, env });
         warnings.forEach(warn);
         return next;
       }),

@@ -12,6 +12,8 @@ export interface AgentEnvironment {
   readonly pilotCertProvider: string | undefined;
   /** The folder of a machine's own certificates; empty for none. */
   readonly provCert: string;
+  /** No certificate authority is asked. */
+  readonly fileMountedCerts: boolean;
   /** The namespace of the control plane. */
   readonly istioNamespace: string;
   /** A file that is merged into Envoy's configuration; empty for none. */
@@ -42,6 +44,7 @@ const variables = {
   drainMinimum: 'MINIMUM_DRAIN_DURATION',
   pilotCertProvider: 'PILOT_CERT_PROVIDER',
   provCert: 'PROV_CERT',
+  fileMountedCerts: 'FILE_MOUNTED_CERTS',
   istioNamespace: 'ISTIO_NAMESPACE',
   bootstrapOverride: 'ISTIO_BOOTSTRAP_OVERRIDE',
   prometheusPort: 'ENVOY_PROMETHEUS_PORT',
@@ -74,6 +77,7 @@ export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
     drainMinimum: said('drainMinimum', value.duration) ?? 5_000,
     pilotCertProvider: said('pilotCertProvider', value.text),
     provCert: said('provCert', value.text) ?? '',
+    fileMountedCerts: said('fileMountedCerts', value.booleanText) ?? false,
     istioNamespace: given(said('istioNamespace', value.text)) ?? 'istio-system',
     bootstrapOverride: said('bootstrapOverride', value.text) ?? '',
     prometheusPort: said('prometheusPort', value.port) ?? 15_090,

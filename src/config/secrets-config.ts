@@ -2,16 +2,10 @@ import { parseDuration } from './parse-duration.ts';
 
 /** What the environment says of where secrets come from. An empty text is one that is not given. Times in ms. */
 export interface SecretsConfig {
-  /** A folder with a pair and a root that somebody else provides. */
-  readonly provisioned: string;
-  /** No certificate authority is asked. */
-  readonly fileMounted: boolean;
   /** Where the token of the workload is mounted. */
   readonly token: string;
   /** `host:port` of the certificate authority. */
   readonly caAddress: string;
-  /** Who vouches for it: `istiod`, `kubernetes`, `custom`, or anything else that the client knows. */
-  readonly certProvider: string;
   readonly clusterId: string;
   readonly trustDomain: string;
   readonly algorithm: 'RSA' | 'ECDSA';
@@ -57,11 +51,8 @@ export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: Secret
     return ms !== undefined && ms > 0 ? ms : undefined;
   };
   const config: SecretsConfig = {
-    provisioned: env['PROV_CERT'] ?? '',
-    fileMounted: bool('FILE_MOUNTED_CERTS', env['FILE_MOUNTED_CERTS']),
     token: tokens[env['JWT_POLICY'] ?? 'third-party-jwt'] ?? '',
     caAddress: env['CA_ADDR'] ?? '',
-    certProvider: env['PILOT_CERT_PROVIDER'] ?? 'istiod',
     clusterId: env['ISTIO_META_CLUSTER_ID'] ?? '',
     trustDomain: anyOf(env['TRUST_DOMAIN']) ? (env['TRUST_DOMAIN'] ?? '') : 'cluster.local',
     algorithm: read('ECC_SIGNATURE_ALGORITHM', env['ECC_SIGNATURE_ALGORITHM'] ?? '', (text) => (text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined), 'ECDSA', 'RSA'), // prettier-ignore

@@ -29,6 +29,8 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover,
     certificates,
     watched: certificates,
     awaited: certificates,
+    own: several(surroundings.tlsSources),
+    besidePushed: several(services),
     controlPlaneTls: several([...surroundings.tlsSources, surroundings.sources.provCert, surroundings.sources.pilotCertProvider]),
   };
   const found = Object.keys(config).map((field) => [field, others[field] ?? layered(field) ?? 'default']);

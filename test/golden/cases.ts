@@ -1,5 +1,5 @@
 import type { ProxyConfig, RemoteService, TlsSettings } from '../../src/config/proxy-config.ts';
-import type { BootstrapInputs } from '../../src/bootstrap/bootstrap-inputs.ts';
+import type { BootstrapInputs, SdsInputs } from '../../src/bootstrap/bootstrap-inputs.ts';
 import { bootstrap, type BootstrapResult } from '../../src/bootstrap/bootstrap.ts';
 import { nodeMetadata, type NodeMetadataInputs } from '../../src/bootstrap/node-metadata.ts';
 import type { TemplateInputs } from '../../src/bootstrap/template-variables.ts';
@@ -84,6 +84,7 @@ const running: GoldenCase = {
   inputs: { locality: { region: 'regionA', zone: 'zoneB', subZone: 'sub_zoneC' } },
 };
 
+const sds: SdsInputs = { socket: '/etc/istio/proxy/SDS', isPushed: true, hasToken: true, root: `${certificates}/root-cert.pem` };
 const istioMutual: TlsSettings = { ...tls, mode: 'ISTIO_MUTUAL', caCertificates: '' };
 const ownCertificates = {
   ISTIO_META_TLS_CLIENT_CERT_CHAIN: `${certificates}/cert-chain.pem`,
@@ -95,15 +96,17 @@ const ownCertificates = {
  * By the name of the golden file: the peer's cases under their numbers, then this agent's own.
  *
  * The peer's are in v3, with listeners that have names, without the swaps and slips of the Go agent, and differ in what follows. All: the gauges that a
- * drain looks at are included; secrets come in files, so there is no `sds-grpc` cluster, and no SDS and TRUSTJWT in the metadata (Pilot names
- * certificate files then); PROXY_CONFIG has the effective values of all fields. K2, K3, K4: certificates of the control plane are files, with an SNI.
+ * drain looks at are included; PROXY_CONFIG has the effective values of all fields. Where the agent serves no secrets there is no `sds-grpc` cluster, and no SDS and
+ * TRUSTJWT in the metadata (Pilot names certificate files then): as in 1.5. K2, K4: certificates of the control plane are files, as in 1.5, with an SNI. K3, K5: they
+ * are secrets of the agent, and so is the CA, which 1.6 has in a file.
  * K6: the token is a header, not a file. K9: OpenTelemetry to Google Cloud.
  */
 export const goldenCases: Readonly<Record<string, GoldenCase>> = {
   'K1-default': {},
   'K2-auth': { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' } },
-  'K3-authsds': { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' } },
+  'K3-authsds': { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' }, inputs: { sds } },
   'K4-running': running,
+  'K5-runningsds': { ...running, inputs: { ...running.inputs, sds } },
   'K6-tracing-lightstep': {
     config: {
       tracing: { ...none, lightstep: { address: 'lightstep-satellite:8080', accessToken: 'abcdefg1234567', secure: true, cacertPath: `${certificates}/root-cert.pem` } }, // prettier-ignore
@@ -165,7 +168,7 @@ export const goldenCases: Readonly<Record<string, GoldenCase>> = {
       platform: { gcp_project: 'p', gcp_location: 'europe-west1-b' },
       stsPort: 15_463,
     },
-    inputs: { ...running.inputs, stsPort: 15_463 },
+    inputs: { ...running.inputs, stsPort: 15_463, sds: { ...sds, isPushed: false, hasToken: false } },
   },
 };
 
@@ -175,7 +178,8 @@ const podAddresses = ['10.3.3.3', '10.4.4.4', '10.5.5.5', '10.6.6.6', '10.4.4.4'
 export function inputsOf({ config: changes = {}, metadata: given = {}, inputs = {} }: GoldenCase): TemplateInputs {
   const config = { ...proxyConfig, ...changes };
   const addresses = inputs.addresses ?? podAddresses;
-  const told = nodeMetadata({ env: {}, config, labels: {}, annotations: {}, addresses, platform: {}, stsPort: 0, ...given });
+  const { sds } = inputs;
+  const told = nodeMetadata({ env: {}, config, labels: {}, annotations: {}, addresses, platform: {}, stsPort: 0, sds, ...given });
   if (!told.ok) throw new Error(JSON.stringify(told.problems));
   return {
     config,
@@ -193,6 +197,7 @@ export function inputsOf({ config: changes = {}, metadata: given = {}, inputs = 
       key: `${certificates}/key.pem`,
       root: `${certificates}/root-cert.pem`,
     },
+    sds,
     prometheusPort: 15_090,
     healthPort: 15_021,
     outlierLogPath: '/dev/stdout',

@@ -10,6 +10,7 @@ const inputs: NodeMetadataInputs = {
   addresses: [],
   platform: {},
   stsPort: 0,
+  sds: undefined,
 };
 const result = (changes: Partial<NodeMetadataInputs>) => nodeMetadata({ ...inputs, ...changes });
 function told(changes: Partial<NodeMetadataInputs>): NodeMetadata {

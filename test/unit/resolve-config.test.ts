@@ -54,6 +54,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
     drainMinimum: 5_000,
     pilotCertProvider: undefined,
     provCert: '',
+    fileMountedCerts: false,
     istioNamespace: 'istio-system',
     bootstrapOverride: '',
     prometheusPort: 15_090,
@@ -65,6 +66,8 @@ it('is the defaults of the Go agent where nothing is given', () => {
     watched: Object.values(ownFiles),
     awaited: [],
     controlPlaneTls: ownFiles,
+    own: { server: ownFiles, client: ownFiles },
+    besidePushed: { certificates: [], watched: [], awaited: [] },
   } satisfies AgentConfig);
 });
 

@@ -1,8 +1,10 @@
+import type { Json } from './json.ts';
+
 /** Name of the static cluster that leads to the agent's secret discovery server, as Istio's bootstrap has it. */
 export const sdsClusterName = 'sds-grpc';
 
 /** The cluster of Envoy's bootstrap (v3) that leads to the secret discovery server on the Unix socket `path`. Pure. */
-export function sdsCluster(path: string): Readonly<Record<string, unknown>> {
+export function sdsCluster(path: string): Json {
   const endpoint = { endpoint: { address: { pipe: { path } } } };
   return {
     name: sdsClusterName,

@@ -1,10 +1,11 @@
+import type { Json } from './json.ts';
 import { sdsClusterName } from './sds-cluster.ts';
 
 /**
  * An `SdsSecretConfig` (v3): the secret of this name, from the cluster of `sdsCluster`. Envoy waits for it without a limit, instead of
  * serving without it. Pure.
  */
-export function sdsSecretConfig(name: string): Readonly<Record<string, unknown>> {
+export function sdsSecretConfig(name: string): Json {
   return {
     name,
     sds_config: {
