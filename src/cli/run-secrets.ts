@@ -1,5 +1,18 @@
 import { resolve } from 'node:path';
-import { BehaviorSubject, concatMap, defer, filter, ignoreElements, map, merge, type Observable, ReplaySubject, share, tap } from 'rxjs';
+import {
+  BehaviorSubject,
+  concatMap,
+  defer,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  ReplaySubject,
+  share,
+  tap,
+} from 'rxjs';
 import type { CaEvent } from '../ca/ca-event.ts';
 import { caFamilies } from '../ca/ca-families.ts';
 import { countCa, noCa } from '../ca/count-ca.ts';
@@ -57,6 +70,8 @@ export function runSecrets(plan: SecretsPlan, agent: AgentConfig, tell: (line: L
       ...sdsFamilies(sds$.value),
       ...caFamilies(ca$.value),
     ];
+    // Kept at hand, whether or not Envoy asks; but an authority that nobody has named is not asked before somebody wants a certificate.
+    const isAtHand = plan.workload.kind === 'files' || config.caAddress !== '' || config.output !== '';
     const outputs$ = workload$.pipe(
       ofType('set'),
       filter(() => config.output !== ''),
@@ -67,7 +82,7 @@ export function runSecrets(plan: SecretsPlan, agent: AgentConfig, tell: (line: L
     );
     return merge(
       book.changes$.pipe(tap((state) => tell(narrateSecret(state)))).pipe(ignoreElements()),
-      merge(book.get('ROOTCA'), book.get('default'), outputs$).pipe(ignoreElements()), // kept at hand, whether or not Envoy asks
+      (isAtHand ? merge(book.get('ROOTCA'), book.get('default'), outputs$) : NEVER).pipe(ignoreElements()),
       sdsServer(socket, book).pipe(
         tap((event) => {
           sds$.next(countSds(sds$.value, event));

@@ -43,7 +43,8 @@ export function secretsPlan(agent: AgentConfig, env: NodeJS.ProcessEnv): Secrets
     { ...agent.own.server, isNamed: config.namesServer },
     { ...agent.own.client, isNamed: config.namesClient },
   ]);
-  const isMounted = existsSync(mounted.chain) && existsSync(mounted.key) && !isOutput(mounted, config.output);
+  // What a variable names is on its way, if it is not there yet.
+  const isMounted = (config.namesPair || (existsSync(mounted.chain) && existsSync(mounted.key))) && !isOutput(mounted, config.output);
   const workload = address === '' || isMounted ? ({ kind: 'files', paths: mounted } as const) : ({ kind: 'authority', address } as const);
 
   const own = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;

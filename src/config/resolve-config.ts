@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { agentFlagsSchema } from './agent-flags-schema.ts';
+import { authPolicy } from './auth-policy.ts';
 import { type CertificateFiles, certificateFiles } from './certificate-files.ts';
 import { drainConflict } from './drain-conflict.ts';
 import { type AgentEnvironment, environment } from './environment.ts';
@@ -78,12 +79,13 @@ export function resolveConfig({ given, leftover, env, addresses, layers }: Confi
 
   const { ip, id, domain, serviceregistry: registry } = fields;
   const node = nodeIdentity({ ip, id, domain, registry, env, addresses });
-  const { provCert, pilotCertProvider } = surroundings.values;
+  const { provCert, pilotCertProvider, fileMountedCerts } = surroundings.values;
+  const secured = { ...fields, controlPlaneAuthPolicy: authPolicy(fields, fileMountedCerts) };
   const config: AgentConfig = {
-    ...fields,
+    ...secured,
     ...surroundings.values,
     drainCap: surroundings.values.drainCap ?? fields.terminationDrainDuration,
-    ...certificateFiles({ config: fields, ...surroundings.tls, provCert, pilotCertProvider }),
+    ...certificateFiles({ config: secured, ...surroundings.tls, provCert, pilotCertProvider }),
     role,
     node,
   };

@@ -21,6 +21,8 @@ export interface SecretsConfig {
   /** Whether a variable names a path of the server's side, and of the client's. */
   readonly namesServer: boolean;
   readonly namesClient: boolean;
+  /** Whether one names a certificate or a key of either. */
+  readonly namesPair: boolean;
 }
 
 const booleans = new Map([
@@ -45,7 +47,7 @@ export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: Secret
   for (const [name, value] of Object.entries(ignored)) {
     if (value !== undefined) warnings.push(`${name} is ignored: it is about an agent of the node, and secrets come from this one`);
   }
-  const anyOf = (...values: readonly (string | undefined)[]) => values.some((value) => value !== undefined && value !== '');
+  const names = (side: string, ...parts: readonly string[]) => parts.some((part) => (env[`ISTIO_META_TLS_${side}_${part}`] ?? '') !== '');
   const positive = (text: string) => {
     const ms = parseDuration(text);
     return ms !== undefined && ms > 0 ? ms : undefined;
@@ -54,7 +56,7 @@ export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: Secret
     token: tokens[env['JWT_POLICY'] ?? 'third-party-jwt'] ?? '',
     caAddress: env['CA_ADDR'] ?? '',
     clusterId: env['ISTIO_META_CLUSTER_ID'] ?? '',
-    trustDomain: anyOf(env['TRUST_DOMAIN']) ? (env['TRUST_DOMAIN'] ?? '') : 'cluster.local',
+    trustDomain: (env['TRUST_DOMAIN'] ?? '') === '' ? 'cluster.local' : (env['TRUST_DOMAIN'] ?? ''),
     algorithm: read('ECC_SIGNATURE_ALGORITHM', env['ECC_SIGNATURE_ALGORITHM'] ?? '', (text) => (text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined), 'ECDSA', 'RSA'), // prettier-ignore
     pkcs8: bool('PKCS8_KEY', env['PKCS8_KEY']),
     ttl: read('SECRET_TTL', env['SECRET_TTL'], positive, 'a duration', 86_400_000),
@@ -62,8 +64,9 @@ export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: Secret
     initialBackOff: read('INITIAL_BACKOFF_MSEC', env['INITIAL_BACKOFF_MSEC'], (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined), 'a whole number of ms', 0), // prettier-ignore
     output: env['OUTPUT_CERTS'] ?? '',
     gateway: env['GATEWAY_SECRETS'] ?? '',
-    namesServer: anyOf(env['ISTIO_META_TLS_SERVER_CERT_CHAIN'], env['ISTIO_META_TLS_SERVER_KEY'], env['ISTIO_META_TLS_SERVER_ROOT_CERT']),
-    namesClient: anyOf(env['ISTIO_META_TLS_CLIENT_CERT_CHAIN'], env['ISTIO_META_TLS_CLIENT_KEY'], env['ISTIO_META_TLS_CLIENT_ROOT_CERT']),
+    namesServer: names('SERVER', 'CERT_CHAIN', 'KEY', 'ROOT_CERT'),
+    namesClient: names('CLIENT', 'CERT_CHAIN', 'KEY', 'ROOT_CERT'),
+    namesPair: names('SERVER', 'CERT_CHAIN', 'KEY') || names('CLIENT', 'CERT_CHAIN', 'KEY'),
   };
   if ((env['CA_PROVIDER'] ?? 'Citadel') !== 'Citadel') {
     warnings.push(`CA_PROVIDER: '${env['CA_PROVIDER'] ?? ''}' is not Citadel, the one protocol that is spoken here: it is used`);

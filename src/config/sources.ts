@@ -19,7 +19,8 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover,
   const services = (['envoyMetricsService', 'envoyAccessLogService'] as const)
     .filter((field) => config[field]?.tlsSettings !== undefined)
     .map(layered);
-  const policy = config.controlPlaneAuthPolicy === 'NONE' ? [] : [layered('controlPlaneAuthPolicy')];
+  // Its port may say it too.
+  const policy = config.controlPlaneAuthPolicy === 'NONE' ? [] : [layered('controlPlaneAuthPolicy') ?? layered('discoveryAddress')];
   const certificates = several([...surroundings.tlsSources, ...policy, ...services]);
   const others: Partial<Record<string, string | undefined>> = {
     ...surroundings.sources,
@@ -31,6 +32,7 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover,
     awaited: certificates,
     own: several(surroundings.tlsSources),
     besidePushed: several(services),
+    controlPlaneAuthPolicy: several(policy),
     controlPlaneTls: several([...surroundings.tlsSources, surroundings.sources.provCert, surroundings.sources.pilotCertProvider]),
   };
   const found = Object.keys(config).map((field) => [field, others[field] ?? layered(field) ?? 'default']);

@@ -56,6 +56,14 @@ describe('the control plane', () => {
     });
   });
 
+  it('is talked to by MUTUAL_TLS on the port where istiod asks for that, unless certificates are mounted files', () => {
+    const proxyConfig = { discoveryAddress: 'istiod.istio-system.svc:15012' };
+    expect(configOf({ proxyConfig })).toMatchObject({ controlPlaneAuthPolicy: 'MUTUAL_TLS', awaited: all(own) });
+    expect(configOf({ proxyConfig, env: { FILE_MOUNTED_CERTS: 'true' } })).toMatchObject({ controlPlaneAuthPolicy: 'NONE', awaited: [] });
+    const said = { ...proxyConfig, controlPlaneAuthPolicy: 1 };
+    expect(configOf({ proxyConfig: said, env: { FILE_MOUNTED_CERTS: 'true' } }).controlPlaneAuthPolicy).toBe('MUTUAL_TLS');
+  });
+
   it('without TLS needs no file', () => {
     expect(configOf({ env: { PROV_CERT: '/p' } })).toMatchObject({ awaited: [], watched: all(own) });
   });

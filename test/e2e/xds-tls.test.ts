@@ -1,0 +1,89 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UnsecuredJWT } from 'jose';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { certificateAuthority, writeCertificates } from '../../demo/certificates.ts';
+import { certificateRequest } from '../../src/ca/certificate-request.ts';
+import { type CaServer, startCaServer } from '../support/ca-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { type MutualControlPlane, startMutualControlPlane } from '../support/mutual-control-plane.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+/** As the pilot of Istio is named, and istiod where it is asked at an address. */
+const pilot = 'spiffe://cluster.local/ns/istio-system/sa/istio-pilot-service-account';
+let rig: Rig;
+let controlPlane: MutualControlPlane;
+let authority: CaServer | undefined;
+
+async function startOf(ca: Rig['ca'], port?: number): Promise<MutualControlPlane> {
+  const { csr, key } = await certificateRequest(pilot, { algorithm: 'ECDSA', pkcs8: true });
+  const { certificate: chain } = await ca.sign(csr);
+  return startMutualControlPlane({ chain, key, roots: rig.ca.rootCert, ...(port !== undefined && { port }) });
+}
+
+beforeEach(async () => {
+  rig = await makeRig();
+  controlPlane = await startOf(rig.ca);
+});
+afterEach(async () => {
+  controlPlane.close();
+  authority?.close();
+  await rig.dispose();
+});
+
+const start = (flags: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  rig.start(['--discoveryAddress', `127.0.0.1:${controlPlane.port}`, '--controlPlaneAuthPolicy', 'MUTUAL_TLS', ...flags], {
+    generated: true,
+    cwd: rig.folder,
+    env,
+  });
+/** Resolves when the control plane has been shown this certificate; it asks again and again. */
+const shows = (serial: string) =>
+  eventually(
+    () => {
+      if (controlPlane.shown.at(-1) === serial) return true;
+      controlPlane.drop();
+      return false;
+    },
+    { within: 20_000, every: 200 },
+  );
+
+it('a control plane is shown the certificate in the files, and the next one, without a restart', { timeout: 60_000 }, async () => {
+  const agent = start(['--rotation', 'sds']);
+  await agent.said('epoch is LIVE', 0);
+  expect(controlPlane.shown).toEqual([rig.issued.serial]);
+  const next = await rig.ca.issue();
+  writeCertificates(rig.certDir, next);
+  await shows(next.serial);
+  expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+});
+
+it('a control plane with a new root is trusted when the root is there, without a restart', { timeout: 60_000 }, async () => {
+  const agent = start(['--rotation', 'sds']);
+  await agent.said('epoch is LIVE', 0);
+  const other = await certificateAuthority('another CA');
+  const { port } = controlPlane;
+  controlPlane.close();
+  controlPlane = await startOf(other, port);
+  writeFileSync(join(rig.certDir, 'root-cert.pem'), rig.ca.rootCert + other.rootCert);
+  await shows(rig.issued.serial);
+  expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+});
+
+it('a certificate of an authority is shown to the control plane, which nobody has in a file', { timeout: 60_000 }, async () => {
+  const { rootCert: roots, certChain: chain, key } = await rig.ca.issue();
+  authority = await startCaServer(rig.ca, { tls: { roots, chain, key, asksClient: false } });
+  const token = join(rig.folder, 'var', 'run', 'secrets', 'tokens');
+  mkdirSync(token, { recursive: true });
+  const inAnHour = Math.floor(Date.now() / 1000) + 3600;
+  const jwt = new UnsecuredJWT({}).setSubject('system:serviceaccount:default:sleep').setExpirationTime(inAnHour).encode();
+  writeFileSync(join(token, 'istio-token'), jwt);
+  mkdirSync(join(rig.folder, 'var', 'run', 'secrets', 'istio'), { recursive: true });
+  writeFileSync(join(rig.folder, 'var', 'run', 'secrets', 'istio', 'root-cert.pem'), roots);
+  const none = Object.fromEntries(['SERVER', 'CLIENT'].flatMap((side) => ['CERT_CHAIN', 'KEY', 'ROOT_CERT'].map((part) => [`ISTIO_META_TLS_${side}_${part}`, '']))); // prettier-ignore
+  const agent = start([], { ...none, CA_ADDR: `127.0.0.1:${authority.port}` });
+  await agent.said('epoch is LIVE', 0);
+  expect(controlPlane.shown).toHaveLength(1);
+  const read = agent.log().filter(({ msg }) => msg === 'secret read');
+  expect(read.find((line) => line['secret'] === 'default')?.['source']).toBe(`certificate authority 127.0.0.1:${authority.port}`);
+});
