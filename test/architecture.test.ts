@@ -45,6 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     '@grpc/grpc-js',
     'node:',
   ],
+  sts: ['sts', 'node', 'operators', 'rxjs', 'node:'],
   envoy: ['envoy', 'operators', 'rxjs', 'execa', 'node:'],
 };
 /** May import everything, and is imported by nobody. */

@@ -1,7 +1,6 @@
 import { accessSync, constants, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
-import { defer, of, switchMap } from 'rxjs';
 import { adminClient } from '../admin/admin-client.ts';
 import type { AgentEvent, Outcome } from '../agent/model.ts';
 import { narrate } from '../agent/narrate.ts';
@@ -19,6 +18,7 @@ import { unknownPlatform } from '../node/unknown-platform.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
 import { freeBaseId } from '../proxy/free-base-id.ts';
 import { staleEnvoys } from '../proxy/stale-envoys.ts';
+import { besideEnvoy } from './beside-envoy.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { exitCodes } from './exit-codes.ts';
 import { exitOf } from './exit-of.ts';
@@ -70,10 +70,11 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     attempt(() => process.kill(stale, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${stale})`);
   }
   const admin = adminClient(addressFile, config.proxyAdminPort);
+  const platform$ = platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' });
   const shape = shapeSource({
     initial: { config, sources },
     reread: () => effectiveConfig(given, leftover),
-    platform$: platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' }),
+    platform$,
     sds,
     env,
     tell,
@@ -102,13 +103,8 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     newBaseId,
     onLine: ({ level, component, message }, epoch) => log.write({ level, component: `envoy.${component}`, epoch, msg: message }),
   });
-  const secrets$ = plan.isServed
-    ? defer(() => import('./run-secrets.ts')).pipe(
-        switchMap((module) => module.runSecrets(plan, config, (line) => tell({ component: 'secrets', ...line }))),
-      )
-    : of('none');
   const life$ = runAgent(running, {
-    secrets$,
+    beside$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, env, tell }),
     proxy: envoy,
     admin,
     shape,

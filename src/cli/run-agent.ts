@@ -43,8 +43,8 @@ export interface Parts extends StatusOptions {
   readonly shape: ConfigSource;
   /** Somebody sits before it: SIGHUP then means that the terminal is gone. */
   readonly terminal: boolean;
-  /** Emits once when secrets are served, or need not be; Envoy is not started before. */
-  readonly secrets$: Observable<unknown>;
+  /** Emits once when the servers that Envoy needs listen; it is not started before. */
+  readonly beside$: Observable<unknown>;
 }
 
 /**
@@ -53,7 +53,7 @@ export interface Parts extends StatusOptions {
  */
 export function runAgent(
   config: AgentConfig,
-  { proxy, admin, shape, terminal, secrets$, tell, setLevel, status }: Parts,
+  { proxy, admin, shape, terminal, beside$, tell, setLevel, status }: Parts,
 ): Observable<AgentTransition> {
   const state$ = new BehaviorSubject(initialState);
   const past$ = new BehaviorSubject(noTimeline);
@@ -124,7 +124,7 @@ export function runAgent(
     take(1), // a server that breaks later and listens again is no new life
     switchMap((event) => {
       if (event.type === 'failed') throw new Fatal(`--statusPort ${config.statusPort}: ${event.reason}`, exitCodes.unavailable);
-      return secrets$.pipe(switchMap(() => merge(life$, expiry$)));
+      return beside$.pipe(switchMap(() => merge(life$, expiry$)));
     }),
     timestamp(),
     map(({ value: transition, timestamp: at }) => {

@@ -29,7 +29,8 @@ const istiodRoot = './var/run/secrets/istio/root-cert.pem';
 /** Looks at the environment, at Envoy's configuration, for a token and for certificates, and makes the plan. */
 export function secretsPlan(agent: AgentConfig, env: NodeJS.ProcessEnv): SecretsPlan {
   const { rotation: given, configPath, customConfigFile, proxyBootstrapTemplatePath, provCert, fileMountedCerts } = agent;
-  const { config, warnings } = secretsConfig(env);
+  const { config: said, warnings } = secretsConfig(env);
+  const config = { ...said, trustDomain: [said.trustDomain, agent.trustDomain, 'cluster.local'].find((name) => name !== '') ?? '' };
   const socket = resolve(configPath, 'SDS');
   const hasToken = !fileMountedCerts && config.token !== '' && existsSync(config.token);
   const address = fileMountedCerts

@@ -56,7 +56,7 @@ export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: Secret
     token: tokens[env['JWT_POLICY'] ?? 'third-party-jwt'] ?? '',
     caAddress: env['CA_ADDR'] ?? '',
     clusterId: env['ISTIO_META_CLUSTER_ID'] ?? '',
-    trustDomain: (env['TRUST_DOMAIN'] ?? '') === '' ? 'cluster.local' : (env['TRUST_DOMAIN'] ?? ''),
+    trustDomain: env['TRUST_DOMAIN'] ?? '',
     algorithm: read('ECC_SIGNATURE_ALGORITHM', env['ECC_SIGNATURE_ALGORITHM'] ?? '', (text) => (text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined), 'ECDSA', 'RSA'), // prettier-ignore
     pkcs8: bool('PKCS8_KEY', env['PKCS8_KEY']),
     ttl: read('SECRET_TTL', env['SECRET_TTL'], positive, 'a duration', 86_400_000),

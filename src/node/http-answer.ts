@@ -9,6 +9,7 @@ export interface HttpAnswer {
 export interface HttpQuestion {
   readonly method?: 'GET' | 'PUT' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 /** In bytes. Whoever is asked has no more than a page to say. */
@@ -18,7 +19,10 @@ const largestBody = 1 << 20;
  * Asks an `http` or `https` URL once, on subscribe, over a connection of its own; emits the whole answer, or what went wrong, and completes. Redirects are
  * not followed. Never errors, and has no time limit: unsubscribing abandons the request.
  */
-export function httpAnswer(url: string, { method = 'GET', headers = {} }: HttpQuestion = {}): Observable<Settled<HttpAnswer>> {
+export function httpAnswer(
+  url: string,
+  { method = 'GET', headers = {}, body: sent = '' }: HttpQuestion = {},
+): Observable<Settled<HttpAnswer>> {
   return new Observable<HttpAnswer>((subscriber) => {
     // Loaded only where it is needed, and not by import(): the bundle is a script of node:vm, in which that finds none of Node's own modules.
     const { request: open } = process.getBuiltinModule(new URL(url).protocol === 'https:' ? 'node:https' : 'node:http');
@@ -37,7 +41,7 @@ export function httpAnswer(url: string, { method = 'GET', headers = {} }: HttpQu
         subscriber.complete();
       });
     });
-    request.end();
+    request.end(sent);
     return () => request.destroy();
   }).pipe(settle());
 }

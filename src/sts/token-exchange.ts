@@ -1,0 +1,29 @@
+import type { Observable } from 'rxjs';
+
+/** What somebody wants a token for, and by which token. */
+export interface ExchangeRequest {
+  readonly subjectToken: string;
+  /** Empty where it is not said. */
+  readonly scope: string;
+}
+
+export type Exchanged =
+  | { readonly ok: true; readonly accessToken: string; /** In seconds. */ readonly expiresIn: number }
+  | { readonly ok: false; readonly reason: string };
+
+/** A token that was got, but for itself. Times in ms since 1970. */
+export interface TokenStatus {
+  readonly type: string;
+  readonly issued: number;
+  readonly expires: number;
+}
+
+export type TokenDump = { readonly ok: true; readonly tokens: readonly TokenStatus[] } | { readonly ok: false; readonly reason: string };
+
+/** Whoever gets tokens for tokens. */
+export interface TokenExchange {
+  /** Emits one answer and completes. Never errors. */
+  exchange(request: ExchangeRequest): Observable<Exchanged>;
+  /** The tokens that it has, or why that can not be said. */
+  dump(): TokenDump;
+}

@@ -1,0 +1,36 @@
+import { get } from 'node:http';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { freePorts } from '../support/free-ports.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await makeRig();
+});
+afterEach(() => rig.dispose());
+
+const status = (host: string, port: number) =>
+  new Promise<number>((done) => {
+    get({ host, port, path: '/stsStatus', agent: false }, (response) => {
+      response.resume();
+      done(response.statusCode ?? 0);
+    }).on('error', () => done(0));
+  });
+
+it('tokens are exchanged on the loopback address, as long as the agent runs, and nowhere without --stsPort', async () => {
+  const [port = 0] = await freePorts(1);
+  const agent = rig.start(['--stsPort', String(port)], { env: { GCP_METADATA: 'project|123|cluster|zone', GKE_CLUSTER_URL: 'https://c' } });
+  await agent.said('epoch is LIVE', 0);
+  expect(await agent.said('tokens are exchanged')).toMatchObject({ component: 'sts', port });
+  expect(await status('127.0.0.1', port)).toBe(200);
+  expect(await status('127.0.0.2', port)).toBe(0);
+  agent.kill('SIGTERM');
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+  expect(await status('127.0.0.1', port)).toBe(0);
+});
+
+it('a port that is taken ends the agent with 69', async () => {
+  const agent = rig.start(['--stsPort', String(rig.ports.status)]);
+  expect(await agent.exit).toEqual({ code: 69, signal: null });
+  expect(agent.errors()).toContain(`--stsPort ${rig.ports.status}`);
+});

@@ -1,0 +1,145 @@
+import { concat, concatMap, defer, map, NEVER, type Observable, of, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { HttpAnswer, HttpQuestion } from '../../src/node/http-answer.ts';
+import type { Settled } from '../../src/operators/settle.ts';
+import { googleTokenExchange } from '../../src/sts/google-token-exchange.ts';
+import type { Exchanged } from '../../src/sts/token-exchange.ts';
+import { marbles } from './support/marbles.ts';
+
+type Answer = Observable<Settled<HttpAnswer>>;
+function said(status: number, body: object = {}): Answer {
+  return of({ ok: true, value: { status, body: JSON.stringify(body) } });
+}
+const federated$ = said(200, { access_token: 'federated', expires_in: 3600 });
+function access(expireTime: number): Answer {
+  return said(200, { accessToken: 'access', expireTime: new Date(expireTime).toISOString() });
+}
+const request = { subjectToken: 'jwt', scope: '' };
+
+/** Google, of which each step has an answer of its own; and all that it was asked. */
+function google(first$: Answer, second$: Answer) {
+  const asked: { readonly step: 'f' | 'a'; readonly url: string; readonly question: HttpQuestion }[] = [];
+  const exchange = googleTokenExchange({
+    projectNumber: '123',
+    trustDomain: 'mesh.com',
+    clusterUrl: 'https://cluster',
+    ask: (url, question) =>
+      defer(() => {
+        const step = url.includes('identitybindingtoken') ? 'f' : 'a';
+        asked.push({ step, url, question });
+        return step === 'f' ? first$ : second$;
+      }),
+  });
+  return { asked, exchange, steps: () => asked.map(({ step }) => step).join('') };
+}
+const token: Exchanged = { ok: true, accessToken: 'access', expiresIn: 3600 };
+
+describe('googleTokenExchange', () => {
+  it(
+    'R17 token plugin: gets a federated token, and for that an access token, and tells of both',
+    marbles((m) => {
+      const { asked, exchange } = google(federated$, access(3_600_000));
+      m.expectObservable(exchange.exchange(request)).toBe('(t|)', { t: token });
+      m.flush();
+      expect(asked.map(({ url }) => url)).toEqual([
+        'https://securetoken.googleapis.com/v1/identitybindingtoken',
+        'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/service-123@gcp-sa-meshdataplane.iam.gserviceaccount.com:generateAccessToken',
+      ]);
+      expect(JSON.parse(asked[0]?.question.body ?? '')).toEqual({
+        audience: 'identitynamespace:mesh.com:https://cluster',
+        grantType: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        requestedTokenType: 'urn:ietf:params:oauth:token-type:access_token',
+        subjectTokenType: 'urn:ietf:params:oauth:token-type:jwt',
+        subjectToken: 'jwt',
+        scope: 'https://www.googleapis.com/auth/cloud-platform',
+      });
+      expect(asked[1]?.question.headers).toMatchObject({ authorization: 'Bearer federated' });
+      expect(exchange.dump()).toEqual({
+        ok: true,
+        tokens: [
+          { type: 'federated token', issued: 0, expires: 3_600_000 },
+          { type: 'access token', issued: 0, expires: 3_600_000 },
+        ],
+      });
+    }),
+  );
+
+  it(
+    'R17 token plugin: a refusal of the federated token is the end, and is told',
+    marbles((m) => {
+      const { exchange, steps } = google(said(403), federated$);
+      const failed = { ok: false, reason: 'failed to exchange federated token: the answer is 403' };
+      m.expectObservable(exchange.exchange(request)).toBe('(t|)', { t: failed });
+      m.flush();
+      expect(steps()).toBe('f');
+    }),
+  );
+
+  it(
+    'R17 token plugin: a refusal of the access token is told; the federated token was got',
+    marbles((m) => {
+      const { exchange } = google(federated$, said(404));
+      const failed = { ok: false, reason: 'failed to exchange access token: the answer is 404' };
+      m.expectObservable(exchange.exchange(request)).toBe('(t|)', { t: failed });
+      m.flush();
+      expect(exchange.dump()).toMatchObject({ tokens: [{ type: 'federated token' }] });
+    }),
+  );
+
+  it(
+    'R18 token plugin cache: asks nobody until 5 minutes before the end, and of a token with less than that each time',
+    marbles((m) => {
+      let expires = 3_600_000;
+      const { exchange, steps } = google(
+        federated$,
+        defer(() => access(expires)),
+      );
+      const times$ = concat(of(0), timer(3_299_998).pipe(map(() => 1)), timer(2).pipe(map(() => 2)), of(3));
+      const asks$ = times$.pipe(
+        concatMap((time) => {
+          if (time === 2) expires = 3_300_000 + 240_000;
+          return exchange.exchange(request);
+        }),
+        map((exchanged) => (exchanged.ok ? exchanged.expiresIn : exchanged.reason)),
+      );
+      const expected = 'a 3299997ms b - (cc|)';
+      m.expectObservable(asks$).toBe(expected, { a: 3600, b: 300, c: 240 });
+      m.flush();
+      expect(steps()).toBe('fa' + 'fa' + 'fa');
+    }),
+  );
+
+  it(
+    'a failure is tried again 4 times, 10 ms apart, each time with the whole request',
+    marbles((m) => {
+      const { exchange, asked } = google(said(503), federated$);
+      const failed = { ok: false, reason: 'failed to exchange federated token: the answer is 503' };
+      m.expectObservable(exchange.exchange(request)).toBe('40ms (t|)', { t: failed });
+      m.flush();
+      expect(new Set(asked.map(({ question }) => question.body))).toEqual(new Set([asked[0]?.question.body]));
+      expect(asked).toHaveLength(5);
+    }),
+  );
+
+  it(
+    'what does not answer within 5 s has failed',
+    marbles((m) => {
+      let answers = 0;
+      const { exchange } = google(
+        defer(() => (answers++ === 0 ? NEVER : federated$)),
+        access(3_605_010),
+      ); // prettier-ignore
+      m.expectObservable(exchange.exchange(request)).toBe('5010ms (t|)', { t: token });
+    }),
+  );
+
+  it(
+    'an answer without a token is none, and one without a time is good for an hour',
+    marbles((m) => {
+      const none = google(said(200, { token: 'x' }), federated$).exchange;
+      m.expectObservable(none.exchange(request)).toBe('(t|)', { t: { ok: false, reason: 'failed to exchange federated token: the answer has no token' } }); // prettier-ignore
+      const timeless = google(federated$, said(200, { accessToken: 'access', expireTime: 'soon' })).exchange;
+      m.expectObservable(timeless.exchange(request)).toBe('(t|)', { t: token });
+    }),
+  );
+});
