@@ -1,4 +1,4 @@
-import type { Observable } from 'rxjs';
+import { map, type Observable } from 'rxjs';
 import { preferSet } from './prefer-set.ts';
 import type { SetReading } from './secret.ts';
 import type { Found } from './secret-book.ts';
@@ -16,14 +16,22 @@ const caSuffix = '-cacert';
 const notForGateways = /^(?:istio|prometheus)/;
 
 /**
- * Finds a gateway's secret by its name: `<name>` is the pair of the secret, `<name>-cacert` its roots. Undefined for a name that can be none of a secret. As long as
- * there is no pair that can be served, the fallback is.
+ * Finds a gateway's secret by its name: `<name>` is the pair of the secret, `<name>-cacert` its roots, or those of a secret of that name. Undefined for a name that can be
+ * none of a secret. As long as there is no pair that can be served, the fallback is.
  */
 export function gatewaySecrets(source: GatewaySource): (name: string) => Found | undefined {
   return (name) => {
     // DNS subdomain (RFC 1123), as Kubernetes names secrets: so no name leads out of a folder.
     if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) || name.includes('..') || notForGateways.test(name)) return undefined;
-    if (name.endsWith(caSuffix)) return { ok: true, kind: 'roots', set$: source.secret(name.slice(0, -caSuffix.length)) };
+    if (name.endsWith(caSuffix)) {
+      const within$ = source.secret(name.slice(0, -caSuffix.length)).pipe(map(withRoots));
+      return { ok: true, kind: 'roots', set$: preferSet(within$, source.secret(name)) };
+    }
     return { ok: true, kind: 'pair', set$: preferSet(source.secret(name), source.secret(fallback)) };
   };
+}
+
+function withRoots(reading: SetReading): SetReading {
+  if (reading.type === 'refused' || reading.set.roots !== undefined) return reading;
+  return { type: 'refused', source: reading.source, reason: `${reading.source}: no root is there` };
 }

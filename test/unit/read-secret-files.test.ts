@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lastValueFrom } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { certificateAuthority, type Issued, writeCertificates } from '../../demo/certificates.ts';
+import { readSecretFiles } from '../../src/secrets/read-secret-files.ts';
+import type { SetReading } from '../../src/secrets/secret.ts';
+import { writeSet } from '../../src/secrets/write-set.ts';
+
+const ca = await certificateAuthority();
+let folder: string;
+let issued: Issued;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'secret-files-'));
+  issued = await ca.issue();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const path = (name: string) => join(folder, name);
+const read = () =>
+  lastValueFrom(readSecretFiles({ chain: path('cert-chain.pem'), key: path('key.pem'), root: path('root-cert.pem') }), {
+    defaultValue: undefined,
+  });
+const refused = (reason: string) => ({ type: 'refused', reason: expect.stringContaining(reason) as string });
+
+describe('readSecretFiles', () => {
+  it('R13 RootCertificateExists, KeyCertificateExist: finds what is there, and what has a text', async () => {
+    expect(await read()).toMatchObject(refused('neither a certificate nor a root is there'));
+    writeCertificates(folder, issued);
+    const { certChain: chain, key, rootCert: roots } = issued;
+    expect(await read()).toMatchObject({ type: 'set', set: { pair: { chain, key }, roots } } satisfies Partial<SetReading>);
+    writeFileSync(path('root-cert.pem'), '');
+    expect(await read()).toMatchObject(refused('the root is empty'));
+    rmSync(path('root-cert.pem'));
+    expect(await read()).toMatchObject({ type: 'set', set: { pair: { chain, key } } });
+    rmSync(path('key.pem'));
+    expect(await read()).toMatchObject(refused('the key is missing'));
+  });
+
+  it('is not held up by what is no file', async () => {
+    writeCertificates(folder, issued);
+    rmSync(path('root-cert.pem'));
+    execFileSync('mkfifo', [path('root-cert.pem')]);
+    expect(await read()).toMatchObject({ type: 'set' });
+    rmSync(path('root-cert.pem'));
+    mkdirSync(path('root-cert.pem'));
+    expect(await read()).toMatchObject({ type: 'set' });
+  });
+});
+
+describe('writeSet', () => {
+  const write = (at: string) => lastValueFrom(writeSet(at, { pair: { chain: 'c', key: 'k' } }), { defaultValue: undefined });
+
+  it('writes what a set has, for its owner alone, over what was there', async () => {
+    const output = path('a/b');
+    expect(await write(output)).toBeUndefined();
+    expect(await write(output)).toBeUndefined();
+    expect(statSync(output).mode & 0o777).toBe(0o700);
+    for (const name of ['key.pem', 'cert-chain.pem']) expect(statSync(join(output, name)).mode & 0o777).toBe(0o600);
+    expect(() => statSync(join(output, 'root-cert.pem'))).toThrow('ENOENT');
+  });
+
+  it('says why it can not', async () => {
+    writeFileSync(path('file'), '');
+    expect(await write(path('file'))).toContain('file');
+  });
+});
