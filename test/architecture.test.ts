@@ -23,6 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'grpc',
     'proto',
     'operators',
+    'log',
     'rxjs',
     '@bufbuild/protobuf',
     '@grpc/grpc-js',

@@ -8,6 +8,7 @@ import { exitCodes } from '../src/cli/exit-codes.ts';
 import { type Flag, flags } from '../src/config/flags.ts';
 import { logFlags } from '../src/config/log-flags.ts';
 import { resolveConfig, type ResolvedConfig } from '../src/config/resolve-config.ts';
+import { secretsConfig } from '../src/config/secrets-config.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
@@ -88,12 +89,14 @@ describe('README.md', () => {
   it('has the defaults of variables as they are', () => {
     const defaults = new Map(tables('README.md', 'Environment').map(([name, standard]) => [code(name), code(standard)]));
     const given = Object.fromEntries([...defaults].filter(([, standard]) => standard !== ''));
-    expect(Object.keys(given)).toHaveLength(17);
+    expect(Object.keys(given)).toHaveLength(24);
     const config = (env: NodeJS.ProcessEnv) => {
       const result = resolved(env);
       return { ...(result.ok && result.config), awaited: 'what a variable names' };
     };
     expect(config(given)).toEqual(config({}));
+    const ofSecrets = Object.entries(given).filter(([name]) => !name.startsWith('ISTIO_META_TLS_')); // of those it matters that they are given
+    expect(secretsConfig(Object.fromEntries(ofSecrets))).toEqual(secretsConfig({}));
   });
 
   it('has each exit code of the agent', () => {
@@ -144,9 +147,9 @@ describe('ARCHITECTURE.md', () => {
   });
 
   it('has the matrix of imports that is checked', () => {
-    const checked = [...read('test/architecture.test.ts').matchAll(/^ {2}(\w+): \[('.*')\],$/gm)].map(([, folder = '', targets = '']) => [
+    const checked = [...read('test/architecture.test.ts').matchAll(/^ {2}(\w+): \[([^\]]*)\],$/gm)].map(([, folder = '', targets = '']) => [
       folder,
-      targets.replaceAll("'", ''),
+      [...targets.matchAll(/'([^']*)'/g)].map(([, target]) => target).join(', '),
     ]);
     expect(matrix.filter(([folder]) => folder !== 'cli')).toEqual(checked);
   });

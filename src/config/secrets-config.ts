@@ -47,7 +47,9 @@ export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: Secret
   for (const [name, value] of Object.entries(ignored)) {
     if (value !== undefined) warnings.push(`${name} is ignored: it is about an agent of the node, and secrets come from this one`);
   }
-  const names = (side: string, ...parts: readonly string[]) => parts.some((part) => (env[`ISTIO_META_TLS_${side}_${part}`] ?? '') !== '');
+  const anyOf = (...values: readonly (string | undefined)[]) => values.some((value) => value !== undefined && value !== '');
+  const server = [env['ISTIO_META_TLS_SERVER_CERT_CHAIN'], env['ISTIO_META_TLS_SERVER_KEY']];
+  const client = [env['ISTIO_META_TLS_CLIENT_CERT_CHAIN'], env['ISTIO_META_TLS_CLIENT_KEY']];
   const positive = (text: string) => {
     const ms = parseDuration(text);
     return ms !== undefined && ms > 0 ? ms : undefined;
@@ -64,9 +66,9 @@ export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: Secret
     initialBackOff: read('INITIAL_BACKOFF_MSEC', env['INITIAL_BACKOFF_MSEC'], (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined), 'a whole number of ms', 0), // prettier-ignore
     output: env['OUTPUT_CERTS'] ?? '',
     gateway: env['GATEWAY_SECRETS'] ?? '',
-    namesServer: names('SERVER', 'CERT_CHAIN', 'KEY', 'ROOT_CERT'),
-    namesClient: names('CLIENT', 'CERT_CHAIN', 'KEY', 'ROOT_CERT'),
-    namesPair: names('SERVER', 'CERT_CHAIN', 'KEY') || names('CLIENT', 'CERT_CHAIN', 'KEY'),
+    namesServer: anyOf(...server, env['ISTIO_META_TLS_SERVER_ROOT_CERT']),
+    namesClient: anyOf(...client, env['ISTIO_META_TLS_CLIENT_ROOT_CERT']),
+    namesPair: anyOf(...server, ...client),
   };
   if ((env['CA_PROVIDER'] ?? 'Citadel') !== 'Citadel') {
     warnings.push(`CA_PROVIDER: '${env['CA_PROVIDER'] ?? ''}' is not Citadel, the one protocol that is spoken here: it is used`);

@@ -1,7 +1,7 @@
 import { asyncScheduler, type Observable, of, type SchedulerLike, switchMap, timeout, timer } from 'rxjs';
 import type { HttpAnswer } from '../node/http-answer.ts';
 import type { Settled } from '../operators/settle.ts';
-import type { GottenToken } from './google-answers.ts';
+import { type GottenToken, gottenToken } from './gotten-token.ts';
 
 export type TokenAnswer = { readonly ok: true; readonly token: GottenToken } | { readonly ok: false; readonly reason: string };
 
@@ -14,11 +14,7 @@ const pause = 10;
  * Asks until a token comes back, 5 times at most: each subscription to `answer$` is a whole request (the Go agent sends an empty body from the second time on). A
  * refusal (4xx) is not tried again. Emits one answer and completes. Never errors.
  */
-export function askForToken(
-  answer$: Observable<Settled<HttpAnswer>>,
-  parse: (text: string, now: number) => GottenToken | undefined,
-  scheduler: SchedulerLike = asyncScheduler,
-): Observable<TokenAnswer> {
+export function askForToken(answer$: Observable<Settled<HttpAnswer>>, scheduler: SchedulerLike = asyncScheduler): Observable<TokenAnswer> {
   function attempt(left: number): Observable<TokenAnswer> {
     const silent: Settled<HttpAnswer> = { ok: false, error: new Error(`no answer within ${patience / 1000} s`) };
     return answer$.pipe(
@@ -26,7 +22,7 @@ export function askForToken(
       switchMap((answer) => {
         const status = answer.ok ? answer.value.status : 0;
         if (status === 200 && answer.ok) {
-          const token = parse(answer.value.body, scheduler.now());
+          const token = gottenToken(answer.value.body, scheduler.now());
           return of<TokenAnswer>(token === undefined ? { ok: false, reason: 'the answer has no token' } : { ok: true, token });
         }
         if (left > 1 && (status < 400 || status >= 500)) return timer(pause, scheduler).pipe(switchMap(() => attempt(left - 1)));

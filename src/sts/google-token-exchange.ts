@@ -2,7 +2,7 @@ import { asyncScheduler, defer, map, type Observable, of, type SchedulerLike, sw
 import type { HttpAnswer, HttpQuestion } from '../node/http-answer.ts';
 import type { Settled } from '../operators/settle.ts';
 import { askForToken, type TokenAnswer } from './ask-for-token.ts';
-import { accessTokenOf, federatedTokenOf, type GottenToken } from './google-answers.ts';
+import type { GottenToken } from './gotten-token.ts';
 import type { ExchangeRequest, Exchanged, TokenExchange } from './token-exchange.ts';
 
 export interface GoogleTokenExchangeOptions {
@@ -45,12 +45,12 @@ export function googleTokenExchange(options: GoogleTokenExchangeOptions, schedul
       subjectToken,
       scope: scope === '' ? cloudPlatform : scope,
     };
-    return askForToken(post(federatedUrl, body), federatedTokenOf, scheduler);
+    return askForToken(post(federatedUrl, body), scheduler);
   }
   function askAccess(token: string): Observable<TokenAnswer> {
     const body = { name: '', delegates: null, scope: [cloudPlatform], lifetime: { seconds: lifetime } };
     const headers = { authorization: `Bearer ${token}` };
-    return askForToken(post(`${accessUrl}${account}:generateAccessToken`, body, headers), accessTokenOf, scheduler);
+    return askForToken(post(`${accessUrl}${account}:generateAccessToken`, body, headers), scheduler);
   }
   function given({ token, expires }: GottenToken): Exchanged {
     return { ok: true, accessToken: token, expiresIn: Math.floor((expires - scheduler.now()) / 1000) };
