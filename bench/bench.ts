@@ -1,9 +1,10 @@
 import { load } from './load.ts';
 import { profile } from './profile.ts';
+import { sds } from './sds.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
 
-const benches: Readonly<Record<string, (rounds?: number) => Promise<void>>> = { load, profile, start, status };
+const benches: Readonly<Record<string, (rounds?: number) => Promise<void>>> = { load, profile, sds, start, status };
 const [name = '', rounds] = process.argv.slice(2);
 const bench = benches[name];
 if (bench === undefined) {

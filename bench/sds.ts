@@ -1,0 +1,104 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { certificateFiles, type Issued, writeKubernetesVolume } from '../demo/certificates.ts';
+import { servedSerial } from '../demo/served-serial.ts';
+import { makeRig, type Rig } from '../test/e2e/support/rig.ts';
+import { median } from './median.ts';
+
+/** A way of a certificate to clients. */
+interface Way {
+  readonly name: string;
+  readonly options: Parameters<typeof makeRig>[0];
+  /** Of 100 rotations of the fastest, so many are made here. */
+  readonly share: number;
+  /** Starts what takes the certificates; resolves to what ends it. */
+  readonly start: (rig: Rig) => () => Promise<unknown>;
+  /** Resolves when the next rotation may come. */
+  readonly settled: (rig: Rig) => Promise<unknown>;
+}
+
+const agent = (rig: Rig, ...flags: readonly string[]) => {
+  const running = rig.start(['--minDelay', '0s', ...flags]);
+  return () => {
+    running.kill('SIGTERM');
+    return running.exit;
+  };
+};
+const ways: readonly Way[] = [
+  { name: 'pushed by the agent', options: { secret: 'default' }, share: 1, start: (rig) => agent(rig), settled: () => sleep(50) },
+  { name: "Envoy's own watch", options: { secret: 'default' }, share: 1, start: ownWatch, settled: () => sleep(50) },
+  { name: 'hot restart', options: {}, share: 0.2, start: (rig) => agent(rig), settled: alone },
+];
+
+/**
+ * `bench sds [ROUNDS]`: from the change of the files (as Kubernetes replaces them) to the first client that is shown the new certificate, for a push, for a hot restart, and for an
+ * Envoy that watches the folder itself; p50 and p99.
+ */
+export async function sds(rounds = 100): Promise<void> {
+  console.log(`Node ${process.version}; change → served, in ms`);
+  for (const way of ways) {
+    const took = await measure(way, Math.max(2, Math.round(rounds * way.share)));
+    const sorted = took.toSorted((a, b) => a - b);
+    const p99 = sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
+    console.log(
+      `${way.name.padEnd(20)} ${String(took.length).padStart(4)} rotations   p50 ${median(took).toFixed(0)}   p99 ${p99.toFixed(0)}`,
+    );
+  }
+}
+
+async function measure({ options, start, settled }: Way, rounds: number): Promise<readonly number[]> {
+  const rig = await makeRig(options);
+  try {
+    rmSync(rig.certDir, { recursive: true });
+    writeKubernetesVolume(rig.certDir, certificateFiles(rig.issued));
+    const end = start(rig);
+    await served(rig, rig.issued);
+    const took: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const issued = await rig.ca.issue();
+      await settled(rig);
+      const begun = performance.now();
+      writeKubernetesVolume(rig.certDir, certificateFiles(issued));
+      await served(rig, issued);
+      took.push(performance.now() - begun);
+    }
+    await end();
+    return took;
+  } finally {
+    await rig.dispose();
+  }
+}
+
+async function served(rig: Rig, { serial }: Issued): Promise<void> {
+  while ((await servedSerial(rig.ports.listen, rig.ca.rootCert)) !== serial) await sleep(1);
+}
+
+/** No older epoch drains: a rotation would wait for that. */
+async function alone(rig: Rig): Promise<void> {
+  while (rig.envoys().length !== 1) await sleep(50);
+}
+
+/** An Envoy without an agent, with a secret in a file that names the files, and watches their folder. */
+function ownWatch(rig: Rig): () => Promise<unknown> {
+  const secret = join(rig.folder, 'secret.json');
+  const pair = {
+    certificate_chain: { filename: join(rig.certDir, 'cert-chain.pem') },
+    private_key: { filename: join(rig.certDir, 'key.pem') },
+    watched_directory: { path: rig.certDir },
+  };
+  const type = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
+  writeFileSync(secret, JSON.stringify({ resources: [{ '@type': type, name: 'default', tls_certificate: pair }] }));
+  const fromFile = [{ name: 'default', sds_config: { resource_api_version: 'V3', path_config_source: { path: secret } } }];
+  const config = JSON.parse(readFileSync(rig.config, 'utf8'), (key, value: unknown) => (key === 'tls_certificate_sds_secret_configs' ? fromFile : value)) as unknown; // prettier-ignore
+  writeFileSync(rig.config, JSON.stringify(config));
+  const binary = spawnSync(process.execPath, [resolve('dist/pilot-agent.cjs'), 'envoy', 'path'], { encoding: 'utf8' }).stdout.trim();
+  const envoy = spawn(binary, ['-c', rig.config, '--use-dynamic-base-id', '-l', 'error'], { stdio: 'ignore' });
+  return async () => {
+    const ended = once(envoy, 'exit');
+    envoy.kill('SIGTERM');
+    await ended;
+  };
+}
