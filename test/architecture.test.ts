@@ -20,6 +20,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ca: [
     'ca',
     'secrets',
+    'status',
     'grpc',
     'proto',
     'operators',
@@ -32,10 +33,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'jose',
     'node:',
   ],
-  secrets: ['secrets', 'streams', 'operators', 'log', 'rxjs', 'node:'],
+  secrets: ['secrets', 'status', 'streams', 'operators', 'log', 'rxjs', 'node:'],
   sds: [
     'sds',
     'secrets',
+    'status',
     'grpc',
     'proto',
     'operators',

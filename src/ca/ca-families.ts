@@ -1,4 +1,4 @@
-import type { MetricFamily } from '../secrets/metric-family.ts';
+import type { MetricFamily } from '../status/metric-family.ts';
 import type { CaCounts } from './count-ca.ts';
 
 const labels = { request_type: 'csr' };

@@ -1,14 +1,14 @@
 import { combineLatest, defer, type Observable, of, switchMap } from 'rxjs';
 import type { AgentConfig } from '../config/resolve-config.ts';
 import type { LogLine } from '../log/log-line.ts';
-import type { MetricFamily } from '../secrets/metric-family.ts';
+import type { MetricFamily } from '../status/metric-family.ts';
 import type { StsParts } from './run-sts.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 
 /** What the servers that Envoy needs beside the agent have to tell. */
 export interface BesideEnvoy {
-  /** The metrics of the secrets, as they are now. */
-  readonly metrics: () => readonly MetricFamily[];
+  /** Makes the metrics of the secrets, as they are now. */
+  readonly families: () => readonly MetricFamily[];
 }
 
 /**
@@ -17,7 +17,7 @@ export interface BesideEnvoy {
  */
 export function besideEnvoy(plan: SecretsPlan, config: AgentConfig, sts: StsParts): Observable<BesideEnvoy> {
   const tell = (line: LogLine) => sts.tell({ component: 'secrets', ...line });
-  const metrics$ = plan.isServed
+  const families$ = plan.isServed
     ? defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, tell)))
     : of(() => []);
   const tokens$ =
@@ -26,5 +26,5 @@ export function besideEnvoy(plan: SecretsPlan, config: AgentConfig, sts: StsPart
           switchMap((module) => module.runSts(config, { ...sts, tell: (line) => sts.tell({ component: 'sts', ...line }) })),
         )
       : of(undefined);
-  return combineLatest({ metrics: metrics$, tokens: tokens$ });
+  return combineLatest({ families: families$, tokens: tokens$ });
 }

@@ -32,6 +32,7 @@ import type { ConfigSource } from '../streams/config-source.ts';
 import { fileSource } from '../streams/file-source.ts';
 import { signals } from '../streams/signals.ts';
 import { waitForFiles } from '../streams/wait-for-files.ts';
+import type { BesideEnvoy } from './beside-envoy.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Fatal } from './fatal.ts';
 import { serveStatus, type StatusOptions } from './serve-status.ts';
@@ -44,7 +45,7 @@ export interface Parts extends StatusOptions {
   /** Somebody sits before it: SIGHUP then means that the terminal is gone. */
   readonly terminal: boolean;
   /** Emits once when the servers that Envoy needs listen; it is not started before. */
-  readonly beside$: Observable<unknown>;
+  readonly beside$: Observable<BesideEnvoy>;
 }
 
 /**
@@ -58,6 +59,7 @@ export function runAgent(
   const state$ = new BehaviorSubject(initialState);
   const past$ = new BehaviorSubject(noTimeline);
   const keep = (happening: Happening) => past$.next(timeline(past$.value, happening));
+  const families$ = new BehaviorSubject<BesideEnvoy['families']>(() => []);
   const source = composeSources(fileSource(watchedFiles(config)), shape);
   let heard = false;
   const changes$ = source.changes$.pipe(
@@ -90,9 +92,8 @@ export function runAgent(
     }),
   );
   const listening$ = of<StatusEvent>({ type: 'listening' });
-  const status$ = (config.statusPort === 0 ? listening$ : serveStatus(config, { state$, past$ }, { admin, tell, setLevel, status })).pipe(
-    share(),
-  );
+  const told = { state$, past$, families$ };
+  const status$ = (config.statusPort === 0 ? listening$ : serveStatus(config, told, { admin, tell, setLevel, status })).pipe(share());
   const quit$ = status$.pipe(
     ofType('quit-requested'),
     map(() => '/quitquitquit'),
@@ -124,7 +125,10 @@ export function runAgent(
     take(1), // a server that breaks later and listens again is no new life
     switchMap((event) => {
       if (event.type === 'failed') throw new Fatal(`--statusPort ${config.statusPort}: ${event.reason}`, exitCodes.unavailable);
-      return beside$.pipe(switchMap(() => merge(life$, expiry$)));
+      return beside$.pipe(
+        tap(({ families }) => families$.next(families)),
+        switchMap(() => merge(life$, expiry$)),
+      );
     }),
     timestamp(),
     map(({ value: transition, timestamp: at }) => {

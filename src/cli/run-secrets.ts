@@ -28,7 +28,7 @@ import { fileSecrets } from '../secrets/file-secrets.ts';
 import { findSecret } from '../secrets/find-secret.ts';
 import { gatewayFolder } from '../secrets/gateway-folder.ts';
 import { gatewaySecrets } from '../secrets/gateway-secrets.ts';
-import type { MetricFamily } from '../secrets/metric-family.ts';
+import type { MetricFamily } from '../status/metric-family.ts';
 import { narrateSecret } from '../secrets/narrate-secret.ts';
 import type { SecretPaths } from '../secrets/read-secret-files.ts';
 import type { SetReading } from '../secrets/secret.ts';

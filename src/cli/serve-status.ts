@@ -16,6 +16,7 @@ import { statusServer } from '../status/status-server.ts';
 import { unlive } from '../status/unlive.ts';
 import { unready } from '../status/unready.ts';
 import { unstarted } from '../status/unstarted.ts';
+import type { BesideEnvoy } from './beside-envoy.ts';
 
 export interface StatusOptions {
   readonly admin: AdminClient;
@@ -26,10 +27,18 @@ export interface StatusOptions {
   readonly status: Pick<StatusParts, 'probes' | 'targets' | 'config$' | 'version'>;
 }
 
-/** The status port over the agent's state, which `state$` has at once, as `past$` its past. Tells what goes wrong with it; otherwise as {@link statusServer}. */
+/** What there is to tell of the agent; each emits at once, on subscribe. */
+export interface Told {
+  readonly state$: Observable<AgentState>;
+  readonly past$: Observable<Timeline>;
+  /** Makes the metrics of the servers beside Envoy as they are now. */
+  readonly families$: Observable<BesideEnvoy['families']>;
+}
+
+/** The status port over the agent's state and its past. Tells what goes wrong with it; otherwise as {@link statusServer}. */
 export function serveStatus(
   { statusPort, readinessTimeout }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout'>,
-  { state$, past$ }: { readonly state$: Observable<AgentState>; readonly past$: Observable<Timeline> },
+  { state$, past$, families$ }: Told,
   { admin, tell, setLevel, status }: StatusOptions,
 ): Observable<StatusEvent> {
   const all$ = combineLatest([state$, past$]);
@@ -44,7 +53,9 @@ export function serveStatus(
       notes$: state$.pipe(map(({ refused }) => (refused === undefined ? [] : [`configuration refused: ${refused.reason}`]))),
       unlive$,
       unstarted$: unstarted(state$, unready$),
-      families$: all$.pipe(map(([state, past]) => [...stateFamilies(state), ...lifecycleFamilies(past), ...processFamilies()])),
+      families$: combineLatest([all$, families$]).pipe(
+        map(([[state, past], families]) => [...stateFamilies(state), ...lifecycleFamilies(past), ...families(), ...processFamilies()]),
+      ),
       epochs$: all$.pipe(map(([state, past]) => epochsNow(state, past))),
     }),
   ).pipe(

@@ -1,4 +1,4 @@
-import type { MetricFamily } from '../secrets/metric-family.ts';
+import type { MetricFamily } from '../status/metric-family.ts';
 import type { SdsCounts } from './count-sds.ts';
 
 /** The counts as metrics, under the names of the Go agent where it has them. Pure. */

@@ -1,5 +1,5 @@
 import { describeCertificates } from './describe-certificates.ts';
-import type { MetricFamily } from './metric-family.ts';
+import type { MetricFamily } from '../status/metric-family.ts';
 import type { SecretState } from './secret-state.ts';
 
 /**

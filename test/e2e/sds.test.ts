@@ -165,6 +165,27 @@ it('pilot-agent secrets prints names, subjects, serials and validity, and no key
   await expect(run()).rejects.toMatchObject({ code: 69 });
 });
 
+it('the metrics of the agent say how long each secret is valid, and what became of the pushes', async () => {
+  const rig = await rigFor();
+  const agent = rig.start();
+  await serves(rig, rig.issued);
+  await agent.said('secret accepted by Envoy');
+  const text = await (await fetch(`http://127.0.0.1:${rig.ports.status}/stats/prometheus`)).text();
+  const valueOf = (name: string) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(' ')[1],
+    );
+  for (const name of ['default', 'ROOTCA'])
+    expect(valueOf(`istio_agent_cert_expiry_seconds{resource_name="${name}"}`)).toBeGreaterThan(3_000);
+  expect(valueOf('istio_agent_pushes_total')).toBe(1);
+  expect(valueOf('istio_agent_pushes_accepted_total')).toBe(1);
+  expect(valueOf('istio_agent_secret_update_failures_total')).toBe(0);
+  expect(valueOf('istio_agent_num_outgoing_requests_total{request_type="csr"}')).toBe(0);
+});
+
 it('an agent that is killed with streams open leaves nothing that hinders the next one', { timeout: 60_000 }, async () => {
   const rig = await rigFor();
   const socket = join(rig.folder, 'run', 'SDS');
