@@ -33,6 +33,9 @@ const ways: readonly Way[] = [
   { name: 'hot restart', options: {}, share: 0.2, start: (rig) => agent(rig), settled: alone },
 ];
 
+/** In ms. */
+const longest = 60_000;
+
 /**
  * `bench sds [ROUNDS]`: from the change of the files (as Kubernetes replaces them) to the first client that is shown the new certificate, for a push, for a hot restart, and for an
  * Envoy that watches the folder itself; p50 and p99.
@@ -73,7 +76,11 @@ async function measure({ options, start, settled }: Way, rounds: number): Promis
 }
 
 async function served(rig: Rig, { serial }: Issued): Promise<void> {
-  while ((await servedSerial(rig.ports.listen, rig.ca.rootCert)) !== serial) await sleep(1);
+  const begun = performance.now();
+  while ((await servedSerial(rig.ports.listen, rig.ca.rootCert)) !== serial) {
+    if (performance.now() - begun > longest) throw new Error(`the new certificate is not served after ${longest / 1000} s`);
+    await sleep(1);
+  }
 }
 
 /** No older epoch drains: a rotation would wait for that. */
@@ -95,7 +102,8 @@ function ownWatch(rig: Rig): () => Promise<unknown> {
   const config = JSON.parse(readFileSync(rig.config, 'utf8'), (key, value: unknown) => (key === 'tls_certificate_sds_secret_configs' ? fromFile : value)) as unknown; // prettier-ignore
   writeFileSync(rig.config, JSON.stringify(config));
   const binary = spawnSync(process.execPath, [resolve('dist/pilot-agent.cjs'), 'envoy', 'path'], { encoding: 'utf8' }).stdout.trim();
-  const envoy = spawn(binary, ['-c', rig.config, '--use-dynamic-base-id', '-l', 'error'], { stdio: 'ignore' });
+  const args = ['-c', rig.config, '--use-dynamic-base-id', '--service-node', 'node', '--service-cluster', 'cluster', '-l', 'error'];
+  const envoy = spawn(binary, args, { stdio: 'ignore' });
   return async () => {
     const ended = once(envoy, 'exit');
     envoy.kill('SIGTERM');

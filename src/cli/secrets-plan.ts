@@ -28,18 +28,12 @@ const istiodRoot = './var/run/secrets/istio/root-cert.pem';
 
 /** Looks at the environment, at Envoy's configuration, for a token and for certificates, and makes the plan. */
 export function secretsPlan(agent: AgentConfig, env: NodeJS.ProcessEnv): SecretsPlan {
-  const { rotation: given, configPath, customConfigFile, proxyBootstrapTemplatePath, provCert, fileMountedCerts } = agent;
+  const { rotation: given, configPath, customConfigFile, proxyBootstrapTemplatePath, provCert } = agent;
   const { config: said, warnings } = secretsConfig(env);
   const config = { ...said, trustDomain: [said.trustDomain, agent.trustDomain, 'cluster.local'].find((name) => name !== '') ?? '' };
   const socket = resolve(configPath, 'SDS');
-  const hasToken = !fileMountedCerts && config.token !== '' && existsSync(config.token);
-  const address = fileMountedCerts
-    ? ''
-    : config.caAddress !== ''
-      ? config.caAddress
-      : hasToken && provCert === ''
-        ? agent.discoveryAddress
-        : '';
+  const hasToken = !agent.fileMountedCerts && config.token !== '' && existsSync(config.token);
+  const address = authorityOf(agent, config, hasToken);
   const mounted = workloadFiles(address === '' ? provCert : '', [
     { ...agent.own.server, isNamed: config.namesServer },
     { ...agent.own.client, isNamed: config.namesClient },
@@ -52,8 +46,8 @@ export function secretsPlan(agent: AgentConfig, env: NodeJS.ProcessEnv): Secrets
   const isAsked = own === '' ? provCert !== '' || address !== '' : names(own, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
   const isServed = rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
-  // What an authority gives is in no file, but where it is written into some.
-  const isPushed = rotation.way === 'sds' || (workload.kind === 'authority' && config.output === '');
+  // What an authority gives is in no file that a generated bootstrap could name, but where it is written into some.
+  const isPushed = rotation.way === 'sds' || (own === '' && workload.kind === 'authority' && config.output === '');
   // The Go agent takes it for granted that istiod has issued its own certificate; files of a workload say more.
   const root = workload.kind === 'authority' && agent.pilotCertProvider === undefined ? istiodRoot : agent.controlPlaneTls.root;
   return {
@@ -69,6 +63,16 @@ export function secretsPlan(agent: AgentConfig, env: NodeJS.ProcessEnv): Secrets
       ...(workload.kind === 'authority' && address.endsWith(':15010') ? [`the certificate authority ${address} is asked without TLS, as its port says`] : []), // prettier-ignore
     ],
   };
+}
+
+/** `host:port`; empty where none is to be asked. Who has a token, and no certificate of a machine, has the control plane for one, as in the Go agent. */
+function authorityOf(
+  { fileMountedCerts, provCert, discoveryAddress }: AgentConfig,
+  { caAddress }: SecretsConfig,
+  hasToken: boolean,
+): string {
+  if (fileMountedCerts) return '';
+  return caAddress === '' && hasToken && provCert === '' ? discoveryAddress : caAddress;
 }
 
 /** What the agent has written itself, in an earlier life perhaps, is no source. */
