@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { get } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { freePorts } from '../support/free-ports.ts';
 import { makeRig, type Rig } from './support/rig.ts';
@@ -30,7 +32,11 @@ it('tokens are exchanged on the loopback address, as long as the agent runs, and
 });
 
 it('a port that is taken ends the agent with 69', async () => {
-  const agent = rig.start(['--stsPort', String(rig.ports.status)]);
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const agent = rig.start(['--stsPort', String(port)]);
   expect(await agent.exit).toEqual({ code: 69, signal: null });
-  expect(agent.errors()).toContain(`--stsPort ${rig.ports.status}`);
+  expect(agent.errors()).toContain(`--stsPort ${port}`);
+  other.close();
 });
