@@ -37,7 +37,7 @@ const start = (env: NodeJS.ProcessEnv = {}) =>
 const served = () => servedSerial(rig.ports.listen, rig.ca.rootCert);
 
 it(
-  'a hundred rotations by an authority under load: one Envoy, each certificate served within a second, nothing fails',
+  'a hundred rotations by an authority under load: one Envoy, nine of ten certificates served within a second, nothing fails',
   { timeout: 120_000 },
   async () => {
     const issued: { readonly serial: number; readonly at: number }[] = [];

@@ -57,6 +57,18 @@ it('a new certificate becomes a new epoch, a Ctrl-C that comes more than once dr
   expect(existsSync(sharedMemory)).toBe(false);
 });
 
+it('with --rotation sds a new certificate is pushed to the Envoy that runs', async () => {
+  const quick = { DEMO_ROTATE_EVERY: '1s', MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' };
+  const demo = await start(quick, ['--rotation', 'sds']);
+  await demo.said('clients are shown this certificate');
+  const written = await demo.said('a new certificate is written');
+  await demo.said('clients are shown this certificate', { serial: written['serial'] });
+  expect(demo.saidAll().filter((msg) => msg === 'Envoy started')).toHaveLength(1);
+  await demo.press();
+  expect(await demo.exit, demo.errors()).toEqual({ code: 0, signal: null });
+  expect(left()).toEqual([]);
+});
+
 it('a later Ctrl-C cuts the drain short', async () => {
   const demo = await start({ MINIMUM_DRAIN_DURATION: '60s', TERMINATION_DRAIN_DURATION_SECONDS: '60' });
   await demo.said('epoch is LIVE', { epoch: 0 });

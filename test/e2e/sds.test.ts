@@ -46,7 +46,7 @@ async function rotate(rig: Rig, put: (issued: Issued) => void): Promise<readonly
 }
 
 it(
-  'a hundred rotations of files under load: one Envoy, each new certificate served within a second, nothing fails',
+  'a hundred rotations of files under load: one Envoy, each new certificate served, nine of ten within a second, nothing fails',
   { timeout: 120_000 },
   async () => {
     const rig = await rigFor();
@@ -55,7 +55,7 @@ it(
     const agent = rig.start();
     await serves(rig, rig.issued);
     const took = await rotate(rig, (issued) => writeKubernetesVolume(rig.certDir, certificateFiles(issued)));
-    expect(took[rotations >> 1]).toBeLessThan(1_000);
+    expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
     expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
     expect(agent.log().filter(({ msg }) => msg === 'secret rejected by Envoy: it goes on with the one before')).toEqual([]);
     expect(agent.log().find(({ msg }) => msg === 'a changed certificate is pushed to Envoy')).toMatchObject({ because: "Envoy's configuration names the socket" }); // prettier-ignore
