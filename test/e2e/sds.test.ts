@@ -62,6 +62,25 @@ it(
   },
 );
 
+it(
+  'a hundred rotations of a gateway’s secret under load: the same, after the fallback until it is there',
+  { timeout: 120_000 },
+  async () => {
+    const rig = await rigFor({ secret: 'shop' });
+    const gateway = join(rig.folder, 'gateway');
+    const put = (name: string, { certChain, key }: Issued) =>
+      writeKubernetesVolume(join(gateway, name), { 'tls.crt': certChain, 'tls.key': key });
+    mkdirSync(gateway);
+    const fallback = await rig.ca.issue();
+    put('gateway-fallback', fallback);
+    const agent = rig.start([], { env: { GATEWAY_SECRETS: gateway } });
+    await serves(rig, fallback);
+    const took = await rotate(rig, (issued) => put('shop', issued));
+    expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
+    expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+  },
+);
+
 it('what can not be served is refused with its reason, and the old certificate is served on', { timeout: 60_000 }, async () => {
   const rig = await rigFor();
   const agent = rig.start();
