@@ -57,7 +57,7 @@ export function issueCertificate(
           }),
         ),
       ),
-      catchError((error: unknown) => of(failed((error as Error).message))),
+      catchError((error: unknown) => of(failed((error as Error).message, true))), // a file may be there in a moment
     );
   });
 }

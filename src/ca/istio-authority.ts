@@ -42,7 +42,7 @@ export function istioAuthority(options: IstioAuthorityOptions, scheduler: Schedu
                 token,
                 scheduler,
               )
-            : of<Signed>({ ok: false, reason: (ready.error as Error).message, isFleeting: false }),
+            : of<Signed>({ ok: false, reason: `what TLS to it needs is missing: ${(ready.error as Error).message}`, isFleeting: true }),
         ),
       ),
   };
