@@ -81,7 +81,10 @@ export function runSecrets(plan: SecretsPlan, agent: AgentConfig, tell: (line: L
       }),
     );
     return merge(
-      book.changes$.pipe(tap((state) => tell(narrateSecret(state)))).pipe(ignoreElements()),
+      book.changes$.pipe(
+        tap((state) => tell(narrateSecret(state))),
+        ignoreElements(),
+      ),
       (isAtHand ? merge(book.get('ROOTCA'), book.get('default'), outputs$) : NEVER).pipe(ignoreElements()),
       sdsServer(socket, book).pipe(
         tap((event) => {

@@ -1,3 +1,4 @@
+import { parseBoolean } from './parse-boolean.ts';
 import { parseDuration } from './parse-duration.ts';
 
 /** What the environment says of where secrets come from. An empty text is one that is not given. Times in ms. */
@@ -25,10 +26,6 @@ export interface SecretsConfig {
   readonly namesPair: boolean;
 }
 
-const booleans = new Map([
-  ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((text) => [text, true] as const),
-  ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((text) => [text, false] as const),
-]);
 const tokens: Readonly<Record<string, string>> = {
   'third-party-jwt': './var/run/secrets/tokens/istio-token',
   'first-party-jwt': '/var/run/secrets/kubernetes.io/serviceaccount/token',
@@ -42,7 +39,6 @@ export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: Secret
     if (parsed === undefined) warnings.push(`${name}: '${value ?? ''}' is not ${right}: the default holds`);
     return parsed ?? standard;
   }
-  const bool = (name: string, value: string | undefined) => read(name, value, (text) => booleans.get(text), 'true or false', false);
   const ignored = { SDS_ENABLED: env['SDS_ENABLED'], SDS_UDS_PATH: env['SDS_UDS_PATH'] };
   for (const [name, value] of Object.entries(ignored)) {
     if (value !== undefined) warnings.push(`${name} is ignored: it is about an agent of the node, and secrets come from this one`);
@@ -60,7 +56,7 @@ export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: Secret
     clusterId: env['ISTIO_META_CLUSTER_ID'] ?? '',
     trustDomain: env['TRUST_DOMAIN'] ?? '',
     algorithm: read('ECC_SIGNATURE_ALGORITHM', env['ECC_SIGNATURE_ALGORITHM'] ?? '', (text) => (text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined), 'ECDSA', 'RSA'), // prettier-ignore
-    pkcs8: bool('PKCS8_KEY', env['PKCS8_KEY']),
+    pkcs8: read('PKCS8_KEY', env['PKCS8_KEY'], parseBoolean, 'true or false', false),
     ttl: read('SECRET_TTL', env['SECRET_TTL'], positive, 'a duration', 86_400_000),
     graceRatio: read('SECRET_GRACE_PERIOD_RATIO', env['SECRET_GRACE_PERIOD_RATIO'], (text) => (/^(0?\.\d+|0|1)$/.test(text) ? Number(text) : undefined), 'a share from 0 to 1', 0.5), // prettier-ignore
     initialBackOff: read('INITIAL_BACKOFF_MSEC', env['INITIAL_BACKOFF_MSEC'], (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined), 'a whole number of ms', 0), // prettier-ignore
