@@ -19,6 +19,7 @@ import { unknownPlatform } from '../node/unknown-platform.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
 import { freeBaseId } from '../proxy/free-base-id.ts';
 import { staleEnvoys } from '../proxy/stale-envoys.ts';
+import { attempt } from './attempt.ts';
 import { besideEnvoy } from './beside-envoy.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -146,12 +147,4 @@ function newBaseId(): number {
 function readable(file: string): void {
   accessSync(file, constants.R_OK);
   if (statSync(file).isDirectory()) throw new Error('it is a directory');
-}
-
-function attempt<T>(action: () => T, what: string): T {
-  try {
-    return action();
-  } catch (error) {
-    throw new Fatal(`${what}: ${(error as Error).message}`, exitCodes.config);
-  }
 }
