@@ -5,6 +5,7 @@ import {
   EMPTY,
   exhaustMap,
   filter,
+  ignoreElements,
   map,
   merge,
   mergeMap,
@@ -45,16 +46,26 @@ const jitter = 0.2;
  */
 export function interpret({ proxy, timing, random, scheduler = asyncScheduler }: World) {
   return (effects$: Observable<Effect>, events$: Observable<AgentEvent>): Observable<AgentEvent> => {
-    function orders(type: 'stop' | 'kill' | 'reopen' | 'withdraw-turn', epoch: number): Observable<Effect> {
+    function orders(type: 'kill' | 'reopen' | 'withdraw-turn', epoch: number): Observable<Effect> {
       return effects$.pipe(filter((effect) => effect.type === type && effect.epoch === epoch));
     }
 
-    /** A process is asked to end, then made to. Closing its listeners first turns new clients away instead of cutting them. */
+    /**
+     * A process is asked to end, then made to. Closing its listeners first turns new clients away instead of cutting them. One that its child has asked already
+     * (Envoy does that when it ends) gets a SIGTERM only if it stays: a second one in its last moments would kill it before its access log is written.
+     */
     function run(launch: Extract<Effect, { type: 'launch' }>): Observable<AgentEvent> {
       const { epoch } = launch;
-      const stopping$ = orders('stop', epoch).pipe(
-        exhaustMap(() =>
-          concat(proxy.drain(epoch, false), of('SIGTERM' as const), timer(timing.killAfter, scheduler).pipe(map(() => 'SIGKILL' as const))),
+      const patience$ = timer(timing.killAfter, scheduler);
+      const stopping$ = effects$.pipe(
+        ofType('stop'),
+        filter((effect) => effect.epoch === epoch),
+        exhaustMap(({ told }) =>
+          concat(
+            told ? patience$.pipe(ignoreElements()) : proxy.drain(epoch, false),
+            of('SIGTERM' as const),
+            patience$.pipe(map(() => 'SIGKILL' as const)),
+          ),
         ),
       );
       const reopening$ = orders('reopen', epoch).pipe(map(() => 'SIGUSR1' as const));

@@ -138,7 +138,8 @@ export type Effect =
   | { readonly type: 'await-drained'; readonly epochs: readonly number[]; readonly parents: readonly number[] }
   /** Open log files anew. */
   | { readonly type: 'reopen'; readonly epoch: number }
-  | { readonly type: 'stop'; readonly epoch: number }
+  /** `told`: its child has ended in order, and has asked it to end likewise. */
+  | { readonly type: 'stop'; readonly epoch: number; readonly told: boolean }
   | { readonly type: 'kill'; readonly epoch: number };
 
 export interface AwaitedParent {

@@ -81,7 +81,7 @@ const withdraw = (state: AgentState): AgentStep =>
  * Tells the Envoys of a line to end, the youngest first, whose end is the sign for the next: a child that loses its parent waits for it, and
  * can only be killed (Envoy 1.36.2).
  */
-const stopLine = (state: AgentState, line: number): AgentStep => {
+const stopLine = (state: AgentState, line: number, told = false): AgentStep => {
   const newest = newestEpoch(state, line);
   if (newest === undefined) return stay(state);
   const stopping = [...state.epochs].map(([number, epoch]): [number, Epoch] => [
@@ -89,7 +89,7 @@ const stopLine = (state: AgentState, line: number): AgentStep => {
     epoch.line === line ? { ...epoch, stage: 'stopping' } : epoch,
   ]);
   const epochs = new Map(stopping);
-  return [{ ...state, epochs }, [{ type: 'stop', epoch: newest.number }]];
+  return [{ ...state, epochs }, [{ type: 'stop', epoch: newest.number, told }]];
 };
 
 /** Ends the Envoys of a line that nobody can ask to end. */
@@ -242,15 +242,16 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
     const state: AgentState = { ...before, epochs, line };
     const parent = kin !== undefined && kin.number < number ? kin : undefined;
     const child = kin !== undefined && kin.number > number ? kin : undefined;
+    const told = exit.kind === 'clean';
 
     if (state.phase !== 'running') {
       const outcome = state.outcome ?? (state.asked > 0 ? { kind: 'asked' } : { kind: 'envoy', exit });
       if (survivor === undefined) return stopAll(state, outcome);
-      return gone.stage === 'stopping' && parent !== undefined ? stopLine(state, gone.line) : stay(state);
+      return gone.stage === 'stopping' && parent !== undefined ? stopLine(state, gone.line, told) : stay(state);
     }
     if (state.claim?.stage === 'replacing' && survivor === undefined) return launch(state);
     if (state.claim?.stage === 'replacing' || gone.line !== before.line) {
-      return parent === undefined ? stay(state) : stopLine(state, gone.line);
+      return parent === undefined ? stay(state) : stopLine(state, gone.line, told);
     }
     if (child !== undefined) {
       return isDoomed(state) && state.claim?.apart !== true ? andThen(claimApart(state), check) : stay(state);

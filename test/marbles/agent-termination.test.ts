@@ -246,9 +246,48 @@ describe('while the parent is alive', () => {
       const hash$ = m.hot('       a 4999ms b');
       const terminate$ = m.hot('  10s t');
       const active = '            0';
-      const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms (A|)';
-      const signals = '           16s (TT)';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active });
+      const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 99ms (A|)';
+      const processes = ['        16100ms c', '-'];
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active });
+      m.expectObservable(agent.serving$).toBe(serving);
+    }),
+  );
+
+  it(
+    'its child has asked it to end: it gets no SIGTERM of ours, which in its last moments would kill it',
+    marbles((m) => {
+      const hash$ = m.hot('       a 4999ms b');
+      const terminate$ = m.hot('  10s t');
+      const processes = ['        16900ms c', '-'];
+      const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 899ms (A|)';
+      const signals = '           16s T';
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: '0' });
+      m.expectObservable(agent.serving$).toBe(serving);
+      m.expectObservable(agent.signalled$).toBe(signals);
+    }),
+  );
+
+  it(
+    'it gets one if it is still there after 1 s, and then as any other the SIGKILL',
+    marbles((m) => {
+      const hash$ = m.hot('       a 4999ms b');
+      const terminate$ = m.hot('  10s t');
+      const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 1999ms (A|)';
+      const signals = '           16s T 999ms T 999ms K';
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: '0', ignoresTerm: [0] });
+      m.expectObservable(agent.serving$).toBe(serving);
+      m.expectObservable(agent.signalled$).toBe(signals);
+    }),
+  );
+
+  it(
+    'it gets its SIGTERM at once where its child had to be killed, and could ask for nothing',
+    marbles((m) => {
+      const hash$ = m.hot('       a 4999ms b');
+      const terminate$ = m.hot('  10s t');
+      const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 999ms (A|)';
+      const signals = '           16s T 999ms (KT)';
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: '0', ignoresTerm: [1] });
       m.expectObservable(agent.serving$).toBe(serving);
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
@@ -260,7 +299,7 @@ describe('while the parent is alive', () => {
       const hash$ = m.hot('       a 4999ms b');
       const terminate$ = m.hot('  10s t');
       const active = '            0 13999ms 1 499ms 0';
-      const serving = '           n 499ms 0 4999ms 1 4499ms D 10499ms (A|)'; // zero again at 14.5 s
+      const serving = '           n 499ms 0 4999ms 1 4499ms D 10499ms T 999ms (A|)'; // zero again at 14.5 s
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
