@@ -89,7 +89,7 @@ export function metrics(
 async function write(pieces: AsyncIterable<string>, sink: Writable): Promise<void> {
   let last = '';
   for await (const piece of pieces) {
-    if (last !== '' && !sink.write(last)) await drained(sink);
+    if (last !== '' && !sink.write(last) && !sink.destroyed) await drained(sink);
     if (sink.destroyed) return;
     last = piece;
   }
@@ -98,7 +98,11 @@ async function write(pieces: AsyncIterable<string>, sink: Writable): Promise<voi
 
 function drained(sink: Writable): Promise<void> {
   return new Promise((done) => {
-    sink.once('drain', done).once('close', done);
+    const settle = () => {
+      sink.off('drain', settle).off('close', settle);
+      done();
+    };
+    sink.on('drain', settle).on('close', settle);
   });
 }
 
