@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import type { ProxyConfig } from '../config/proxy-config.ts';
+import { isIpAddress } from '../node/is-ip-address.ts';
 import type { Json } from './json.ts';
 import { protoDuration } from './proto-duration.ts';
 import type { SocketAddress } from './socket-address.ts';
@@ -37,7 +37,7 @@ export function remoteCluster(
   return {
     name,
     connect_timeout: protoDuration(connectTimeout),
-    ...(isIP(address.address) > 0
+    ...(isIpAddress(address.address)
       ? { type: 'STATIC' }
       : {
           cluster_type: {

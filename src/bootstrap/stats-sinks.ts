@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import type { ProxyConfig } from '../config/proxy-config.ts';
+import { isIpAddress } from '../node/is-ip-address.ts';
 import type { Findings } from './findings.ts';
 import type { Json } from './json.ts';
 import { socketAddress } from './socket-address.ts';
@@ -15,7 +15,7 @@ export function statsSinks(
     grpc_service: { envoy_grpc: { cluster_name: 'envoy_metrics_service' } },
   });
   const address = socketAddress(statsdUdpAddress);
-  const known = address !== undefined && isIP(address.address) > 0;
+  const known = address !== undefined && isIpAddress(address.address);
   if (statsdUdpAddress !== '' && !known) problems.push({ place: 'statsdUdpAddress', text: `'${statsdUdpAddress}' is not ip:port` });
   return [
     ...(envoyMetricsService === undefined ? [] : [{ name: 'envoy.stat_sinks.metrics_service', typed_config: metrics }]),

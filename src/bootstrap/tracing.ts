@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import type { TlsSettings } from '../config/proxy-config.ts';
+import { isIpAddress } from '../node/is-ip-address.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import type { Findings } from './findings.ts';
 import { googleTracer } from './google-tracer.ts';
@@ -98,6 +98,6 @@ function collectorCluster({ cluster, place, address, http2, tls }: Collector, in
 /** LightStep's own two settings (Go agent 1.5), as those that came after. */
 function simpleTls(address: string, caCertificates: string): TlsSettings {
   const host = socketAddress(address)?.address ?? '';
-  const sni = isIP(host) > 0 ? '' : host;
+  const sni = isIpAddress(host) ? '' : host;
   return { mode: 'SIMPLE', caCertificates, clientCertificate: '', privateKey: '', sni, subjectAltNames: [] };
 }

@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import type { TlsSettings } from '../config/proxy-config.ts';
+import { isIpAddress } from '../node/is-ip-address.ts';
 import type { Findings } from './findings.ts';
 import type { Json } from './json.ts';
 import type { NodeMetadata } from './node-metadata.ts';
@@ -71,6 +71,6 @@ export function upstreamTls(
 
 /** Names of all kinds come in one list; the kind shows in the name. */
 function sanMatcher(name: string): Json {
-  const kind = name.includes('://') ? 'URI' : isIP(name) > 0 ? 'IP_ADDRESS' : 'DNS';
+  const kind = name.includes('://') ? 'URI' : isIpAddress(name) ? 'IP_ADDRESS' : 'DNS';
   return { san_type: kind, matcher: { exact: name } };
 }

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIpAddress } from '../node/is-ip-address.ts';
 import { sdsSecretConfig } from './sds-secret-config.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import type { Findings } from './findings.ts';
@@ -35,7 +35,7 @@ export function xdsCluster({ config, ipv6, sans, controlPlaneTls, sds }: Bootstr
         };
   const tls = {
     common_tls_context: { ...secrets, alpn_protocols: ['h2'] },
-    sni: isIP(address.address) > 0 ? undefined : address.address,
+    sni: isIpAddress(address.address) ? undefined : address.address,
   };
   return remoteCluster(
     {

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import type { ControlPlane } from './control-plane.ts';
 import { discoveryHost } from './discovery-host.ts';
+import { isIpAddress } from './is-ip-address.ts';
 
 /**
  * The namespace of the control plane, by how many names its host has: one, and it is the pod's own; two, and the second one is it; more, or an address, and it
@@ -15,6 +15,6 @@ export function controlPlaneNamespace({
   if (registry !== 'Kubernetes') return '';
   const host = discoveryHost(discoveryAddress);
   const [, second, ...more] = host.split('.');
-  if (isIP(host) !== 0 || more.length > 0) return istioNamespace === '' ? 'istio-system' : istioNamespace;
+  if (isIpAddress(host) || more.length > 0) return istioNamespace === '' ? 'istio-system' : istioNamespace;
   return second ?? podNamespace;
 }

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import { accountSan } from './account-san.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { discoveryHost } from './discovery-host.ts';
+import { isIpAddress } from './is-ip-address.ts';
 import type { SubjectAltName } from './subject-alt-name.ts';
 
 /**
@@ -14,6 +14,6 @@ export function controlPlaneSans(controlPlane: ControlPlane, pilotIdentity: stri
   if (controlPlane.controlPlaneAuthPolicy !== 'MUTUAL_TLS') return [];
   const host = discoveryHost(controlPlane.discoveryAddress);
   const pilot = accountSan(controlPlane, 'istio-pilot-service-account', pilotIdentity);
-  if (isIP(host) !== 0) return [pilot];
+  if (isIpAddress(host)) return [pilot];
   return [{ type: 'DNS', value: host === 'localhost' ? 'istiod.istio-system.svc' : host }, pilot];
 }
