@@ -3,7 +3,7 @@ export { initialState } from './agent/initial-state.ts';
 export type { World } from './agent/interpret.ts';
 export type { AgentEvent, AgentState, AwaitedParent, Claim, Effect, Epoch, Exit, Outcome, Stage } from './agent/model.ts';
 export { narrate, type NarratedLine } from './agent/narrate.ts';
-export type { Launch, ProcessEvent, Proxy, Signal, Verdict, Vitals } from './agent/ports.ts';
+export type { KeptEpoch, Launch, ProcessEvent, Proxy, Signal, Verdict, Vitals } from './agent/ports.ts';
 export { reducer, type RestartPolicy } from './agent/reducer.ts';
 export { fixedTiming, type Timing } from './agent/timing.ts';
 export { coalesce } from './operators/coalesce.ts';

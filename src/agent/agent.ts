@@ -3,6 +3,7 @@ import { reduceWithEffects, type Transition } from '../operators/reduce-with-eff
 import { initialState } from './initial-state.ts';
 import { interpret, type World } from './interpret.ts';
 import type { AgentEvent, AgentState, Effect } from './model.ts';
+import type { KeptEpoch } from './ports.ts';
 import { reducer, type RestartPolicy } from './reducer.ts';
 
 /** What moves the agent from outside. */
@@ -17,6 +18,10 @@ export interface Inputs {
   readonly drain$: Observable<unknown>;
   /** Someone has moved the log files away. */
   readonly reopen$: Observable<unknown>;
+  /** The processes that an earlier agent has left, the oldest first; none if it does not emit. */
+  readonly kept$: Observable<readonly KeptEpoch[]>;
+  /** Who asks the agent to end without its proxy. */
+  readonly leave$: Observable<string>;
   /** Who asks the agent to end. The second one skips the drain, the third one kills. */
   readonly terminate$: Observable<string>;
 }
@@ -25,16 +30,18 @@ export interface Inputs {
 export type AgentTransition = Transition<AgentState, AgentEvent>;
 
 /**
- * The whole agent: emits each transition, and completes after the one to the phase `stopped`, when no process is left.
+ * The whole agent: emits each transition, and completes after the one to the phase `stopped`, when no process is left, or all are left alone.
  *
  * Cold: a subscription is an agent with processes of its own. Unsubscribing kills them. Errors only by a bug.
  */
 export function agent(
-  { awaited$, hash$, restart$, drain$, reopen$, terminate$ }: Inputs,
+  { kept$, awaited$, hash$, restart$, drain$, reopen$, leave$, terminate$ }: Inputs,
   policy: RestartPolicy,
   world: World,
 ): Observable<AgentTransition> {
   return merge(
+    kept$.pipe(map((epochs): AgentEvent => ({ type: 'epochs-kept', epochs }))),
+    leave$.pipe(map((by): AgentEvent => ({ type: 'leave-requested', by }))),
     terminate$.pipe(map((by): AgentEvent => ({ type: 'terminate-requested', by }))),
     drain$.pipe(map((): AgentEvent => ({ type: 'drain-requested' }))),
     reopen$.pipe(map((): AgentEvent => ({ type: 'reopen-requested' }))),

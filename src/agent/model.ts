@@ -1,10 +1,13 @@
+import type { KeptEpoch, Launch } from './ports.ts';
+
 /** How an Envoy process ended. `tail` holds the last lines that it wrote; `addressTaken` is what it says it could not bind;
- * `outOfMemory` whether the kernel has killed for want of memory, where it says so. */
+ * `outOfMemory` whether the kernel has killed for want of memory, where it says so. `unknown`: it is gone, and nobody was left to see how. */
 export type Exit =
   | { readonly kind: 'clean' }
   | { readonly kind: 'failed'; readonly code: number; readonly tail: readonly string[]; readonly addressTaken?: string }
   | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals; readonly tail: readonly string[]; readonly outOfMemory?: boolean }
-  | { readonly kind: 'spawn-failed'; readonly reason: string };
+  | { readonly kind: 'spawn-failed'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly tail: readonly string[] };
 
 /** One process on its way through life: it starts, serves, is drained by its successor, is told to end. */
 export type Stage = 'starting' | 'live' | 'retiring' | 'stopping';
@@ -21,6 +24,8 @@ export interface Epoch {
   readonly stage: Stage;
   /** False from 2 s of silence of the admin endpoint on, until it answers again. */
   readonly answering: boolean;
+  /** Absent until it is known to exist. */
+  readonly pid?: number;
 }
 
 /**
@@ -74,6 +79,8 @@ export interface AgentState {
 
 /** What has happened. */
 export type AgentEvent =
+  /** An agent that is gone has left these processes, the oldest first. */
+  | { readonly type: 'epochs-kept'; readonly epochs: readonly KeptEpoch[] }
   /** The first epoch waits for these files, or, with none, no longer. */
   | { readonly type: 'files-awaited'; readonly missing: readonly string[] }
   /** The files that Envoy is started from say something else than before. */
@@ -81,6 +88,8 @@ export type AgentEvent =
   /** A new epoch is wanted by hand, whatever the files say. */
   | { readonly type: 'restart-requested'; readonly hash: string }
   | { readonly type: 'terminate-requested'; readonly by: string }
+  /** The agent alone is to end. */
+  | { readonly type: 'leave-requested'; readonly by: string }
   /** New clients are to go elsewhere; the agent goes on. */
   | { readonly type: 'drain-requested' }
   /** Log files have been moved away. */
@@ -116,15 +125,7 @@ export type Effect =
     }
   | { readonly type: 'withdraw-turn'; readonly epoch: number }
   | { readonly type: 'check'; readonly hash: string }
-  /** `beside` another line, whose admin endpoint is where its own should be. */
-  | {
-      readonly type: 'launch';
-      readonly epoch: number;
-      readonly hash: string;
-      readonly restartEpoch: number;
-      readonly line: number;
-      readonly beside: boolean;
-    }
+  | ({ readonly type: 'launch' } & Launch)
   /** Watch this epoch's admin endpoint, and no other's. */
   | { readonly type: 'follow'; readonly epoch: number }
   | { readonly type: 'await-stable'; readonly epoch: number }

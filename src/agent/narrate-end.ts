@@ -22,6 +22,9 @@ export function narrateEnd(epoch: number, exit: Exit, before: AgentState): Narra
     }
     case 'spawn-failed':
       return { level: 'error', msg: 'Envoy could not be started', epoch, kind: exit.kind, reason: exit.reason };
+    case 'unknown':
+      if (expected) return { level: 'info', msg: 'epoch was ended', epoch };
+      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, tail: exit.tail };
     default:
       return unreachable(exit);
   }

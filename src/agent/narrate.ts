@@ -19,6 +19,8 @@ export function narrate({ event, before, state }: AgentTransition): readonly Nar
 
 function tell(event: AgentTransition['event'], before: AgentState): readonly NarratedLine[] {
   switch (event.type) {
+    case 'epochs-kept':
+      return event.epochs.map(({ epoch, pid }) => ({ level: 'info', msg: 'an Envoy that was kept is taken over', epoch, pid }));
     case 'files-awaited':
       return event.missing.length === 0
         ? [{ level: 'info', msg: 'the files that were waited for are there' }]
@@ -36,8 +38,16 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Nar
       ];
     case 'restart-requested':
       return [{ level: 'info', msg: 'restart requested', hash: shortHash(event.hash) }];
+    case 'leave-requested':
     case 'terminate-requested':
-      return [{ level: 'info', msg: termination(before), by: event.by, active: [...before.epochs.keys()] }];
+      return [
+        {
+          level: 'info',
+          msg: event.type === 'leave-requested' && before.asked === 0 ? 'asked to end' : termination(before),
+          by: event.by,
+          active: [...before.epochs.keys()],
+        },
+      ];
     case 'drain-requested':
       return before.phase === 'running'
         ? [{ level: 'info', msg: 'asked to drain: the agent goes on', active: [...before.epochs.keys()] }]
@@ -101,14 +111,17 @@ function decide(before: AgentState, state: AgentState): readonly NarratedLine[] 
   if (state.claim?.apart === true && before.claim?.apart !== true) {
     lines.push({ level: 'warn', msg: 'a hot restart is out of the question', epoch: state.claim.epoch });
   }
-  if (state.line > before.line) {
+  if (state.line > before.line && before.lastEpoch >= 0) {
     lines.push({ level: 'warn', msg: 'rescue: the new epoch comes up beside the old one', epoch: state.lastEpoch });
   }
   if (state.retried && !before.retried) lines.push({ level: 'warn', msg: 'the epoch is tried again at once' });
   if (state.crashes > before.crashes) {
     lines.push({ level: 'warn', msg: 'Envoy is started again after a pause', attempt: state.crashes });
   }
-  if (state.phase === 'stopped') lines.push({ level: 'info', msg: 'no Envoy is left' });
+  if (state.phase === 'stopped') {
+    if (state.epochs.size === 0) lines.push({ level: 'info', msg: 'no Envoy is left' });
+    for (const [epoch, { pid }] of state.epochs) lines.push({ level: 'info', msg: 'Envoy serves on without the agent', epoch, pid });
+  }
   return lines;
 }
 

@@ -9,6 +9,16 @@ export interface Launch {
   readonly line: number;
   /** Another line has the admin endpoint of the configuration: it needs one of its own. */
   readonly beside: boolean;
+  /** It runs already: an agent that is gone has left it. */
+  readonly kept?: true;
+}
+
+/** A process that an agent has left behind when it ended, so that the next one goes on with it. */
+export interface KeptEpoch {
+  readonly epoch: number;
+  readonly restartEpoch: number;
+  readonly line: number;
+  readonly pid: number;
 }
 
 /** What a process has to tell: at most once that it exists, and once how it ended. */
@@ -33,7 +43,7 @@ export interface Proxy {
    * not started, which is an exit too.
    *
    * Each value of `signals$` is sent to the process, whose end is still emitted. Unsubscribing kills it too, unreported: that is the net
-   * below a crashing agent, not the way to stop an epoch.
+   * below a crashing agent, not the way to stop an epoch. A proxy that outlives its agent on purpose is let go instead.
    */
   run(launch: Launch, signals$: Observable<Signal>): Observable<ProcessEvent>;
   /** Asks once how an epoch is. Emits one value within a second and completes. Never errors. */

@@ -2,6 +2,7 @@ import type { Step } from '../operators/reduce-with-effects.ts';
 import { backOff } from './back-off.ts';
 import type { AgentEvent, AgentState, AwaitedParent, Claim, Effect, Epoch, Exit, Outcome } from './model.ts';
 import { newestEpoch } from './newest-epoch.ts';
+import type { KeptEpoch } from './ports.ts';
 import { unreachable } from './unreachable.ts';
 
 /** What a crash leads to. */
@@ -132,6 +133,35 @@ const launch = (before: AgentState): AgentStep => {
       { type: 'launch', epoch, hash, restartEpoch, line, beside },
       { type: 'follow', epoch },
       ...(parent === undefined ? [] : [{ type: 'await-weaned', epoch } as const]),
+    ],
+  ];
+};
+
+/**
+ * Goes on with what an earlier agent has left. Of the newest it is not known whether it is LIVE yet, of none what it was started from: the first
+ * reading makes its child. Nor whether the time of its parent is over, whose end is therefore not taken for its own.
+ */
+const adopt = (state: AgentState, kept: readonly KeptEpoch[]): AgentStep => {
+  const newest = kept.at(-1);
+  if (newest === undefined) return stay(state);
+  const known = { hash: '', weaned: true, answering: true } as const;
+  const stages = kept.map((_, index): Epoch['stage'] => (['starting', 'live'] as const)[kept.length - 1 - index] ?? 'retiring');
+  const epochs = new Map(
+    kept.map(({ epoch, ...rest }, index): [number, Epoch] => [epoch, { ...rest, ...known, stage: stages[index] ?? 'retiring' }]),
+  );
+  return [
+    { ...state, epochs, lastEpoch: newest.epoch, line: newest.line, served: true },
+    [
+      ...kept.map(({ epoch, restartEpoch, line }): Effect => ({
+        type: 'launch',
+        epoch,
+        hash: '',
+        restartEpoch,
+        line,
+        beside: false,
+        kept: true,
+      })),
+      { type: 'follow', epoch: newest.epoch },
     ],
   ];
 };
@@ -269,6 +299,8 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
 
   return (state, event) => {
     switch (event.type) {
+      case 'epochs-kept':
+        return adopt(state, event.epochs);
       case 'files-awaited':
         return stay({ ...state, awaited: event.missing });
       case 'config-changed': {
@@ -282,6 +314,10 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
         return state.phase === 'running' ? claim({ ...state, wanted: event.hash }, true) : stay(state);
       case 'terminate-requested':
         return terminate(state);
+      case 'leave-requested': {
+        const goesOn = (state.phase === 'running' || state.phase === 'draining') && state.asked === 0 && state.epochs.size > 0;
+        return goesOn ? stay({ ...state, phase: 'stopped', outcome: { kind: 'asked' } }) : terminate(state);
+      }
       case 'drain-requested':
         if (state.phase !== 'running') return stay(state);
         return andThen([{ ...state, phase: 'draining', examined: undefined }, [{ type: 'cancel-retry' }, ...askDrain(state)]], withdraw);
@@ -312,7 +348,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
         return state.served ? [next, [{ type: 'retry', delay: recheck }]] : stopAll(next, { kind: 'refused', reason: event.reason });
       }
       case 'epoch-spawned':
-        return stay(state);
+        return stay(withEpoch(state, event.epoch, { pid: event.pid }));
       case 'epoch-live': {
         const epoch = state.epochs.get(event.epoch);
         if (epoch?.stage !== 'starting') return stay(state);

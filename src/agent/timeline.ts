@@ -17,7 +17,8 @@ export interface EpochRecord {
   readonly epoch: number;
   readonly line: number;
   readonly hash: string;
-  readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue';
+  readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue' | 'kept';
+  /** Of one that was kept: taken over. */
   readonly launchedAt: number;
   readonly spawnedAt?: number;
   readonly liveAt?: number;
@@ -72,14 +73,18 @@ function passed(timelineBefore: Timeline, { event, before, state }: AgentTransit
   }
   if (event.type === 'epoch-spawned') next = changed(next, event.epoch, () => ({ spawnedAt: at }));
   if (event.type === 'epoch-live' && before.epochs.get(event.epoch)?.stage === 'starting') {
-    next = changed(next, event.epoch, ({ launchedAt }) => [{ liveAt: at }, { start: at - launchedAt }]);
+    next = changed(next, event.epoch, ({ launchedAt, why }) => [{ liveAt: at }, why === 'kept' ? {} : { start: at - launchedAt }]);
   }
   if (event.type === 'epoch-exited' && before.epochs.has(event.epoch)) {
     const expected = before.phase !== 'running' || before.epochs.get(event.epoch)?.stage === 'stopping' || event.exit.kind === 'clean';
-    next = changed(expected ? next : counted(next, 'crashes'), event.epoch, ({ launchedAt, toldToDrainAt }) => [
+    next = changed(expected ? next : counted(next, 'crashes'), event.epoch, ({ launchedAt, toldToDrainAt, why }) => [
       { endedAt: at, how: event.exit.kind },
-      { life: at - launchedAt, ...(toldToDrainAt !== undefined && { drain: at - toldToDrainAt }) },
+      { ...(why !== 'kept' && { life: at - launchedAt }), ...(toldToDrainAt !== undefined && { drain: at - toldToDrainAt }) },
     ]);
+  }
+  if (event.type === 'epochs-kept') {
+    const kept = event.epochs.map(({ epoch, line }): EpochRecord => ({ epoch, line, hash: '', why: 'kept', launchedAt: at }));
+    return { ...next, epochs: [...next.epochs, ...kept] };
   }
   return state.lastEpoch > before.lastEpoch ? launched(next, before, state, at) : next;
 }

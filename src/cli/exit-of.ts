@@ -16,6 +16,7 @@ export function exitOf(outcome: Outcome): { readonly code: number; readonly why?
       if (exit.kind === 'clean') return { code: exitCodes.ok };
       if (exit.kind === 'failed') return { code: exit.code, why: `Envoy ended with ${exit.code}` };
       if (exit.kind === 'signaled') return { code: 128 + constants.signals[exit.signal], why: `Envoy was ended by ${exit.signal}` };
+      if (exit.kind === 'unknown') return { code: exitCodes.unavailable, why: 'Envoy is gone, and how it ended is not known' };
       return { code: exitCodes.unavailable, why: `Envoy cannot be started: ${exit.reason}` };
     }
   }

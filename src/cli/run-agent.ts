@@ -4,10 +4,12 @@ import {
   asyncScheduler,
   BehaviorSubject,
   connect,
+  EMPTY,
   filter,
   ignoreElements,
   map,
   merge,
+  NEVER,
   type Observable,
   of,
   share,
@@ -100,6 +102,8 @@ export function runAgent(
   );
   const life$ = agent(
     {
+      kept$: EMPTY,
+      leave$: NEVER,
       awaited$: waitForFiles(config.awaited.map((path) => resolve(path))),
       hash$: configHash({ changes$, hash$ }, { minDelay: config.minDelay }),
       restart$: merge(signals(terminal ? [] : ['SIGHUP']), status$.pipe(ofType('restart-requested'))).pipe(switchMap(() => hash$)),

@@ -12,7 +12,7 @@ export function refusalReason(exit: Exit): string {
   const told = exit.tail
     .map((line) => /error initializing configuration '.*?': (.*)/s.exec(line)?.[1])
     .find((reason) => reason !== undefined);
-  const ended = exit.kind === 'failed' ? `Envoy ended with ${exit.code}` : `Envoy was ended by ${exit.signal}`;
+  const ended = exit.kind === 'failed' ? `Envoy ended with ${exit.code}` : exit.kind === 'signaled' ? `Envoy was ended by ${exit.signal}` : 'Envoy is gone'; // prettier-ignore
   const reason = (told ?? exit.tail.at(-1) ?? ended).replace(repeated, '$1$2');
   return reason.replace(/\s+/g, ' ').trim().slice(0, longest);
 }

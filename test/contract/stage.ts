@@ -289,6 +289,7 @@ function tell(exit: Exit): string {
   if (exit.kind === 'clean') return 'clean';
   if (exit.kind === 'signaled') return `signaled ${exit.signal}`;
   if (exit.kind === 'spawn-failed') return `spawn-failed, ${isOneLine(exit.reason) ? 'in one line' : `in several: ${exit.reason}`}`;
+  if (exit.kind === 'unknown') return exit.kind;
   const { code, tail, addressTaken } = exit;
   const address = addressTaken === undefined ? '' : `, address ${/^\S+:\d+$/.test(addressTaken) ? 'taken' : addressTaken}`;
   return `failed ${code}${tail.some((line) => line.includes('key.pem')) ? ', says key.pem' : ''}${address}`;

@@ -42,7 +42,9 @@ it('an agent is made of inputs, a policy and a world, and is a stream of transit
   expectTypeOf(agent).parameters.toEqualTypeOf<[Inputs, RestartPolicy, World]>();
   expectTypeOf(agent).returns.toEqualTypeOf<Observable<AgentTransition>>();
   expectTypeOf<AgentTransition>().toEqualTypeOf<Transition<AgentState, AgentEvent>>();
-  expectTypeOf<keyof Inputs>().toEqualTypeOf<'awaited$' | 'hash$' | 'restart$' | 'drain$' | 'reopen$' | 'terminate$'>();
+  expectTypeOf<keyof Inputs>().toEqualTypeOf<
+    'kept$' | 'awaited$' | 'hash$' | 'restart$' | 'drain$' | 'reopen$' | 'leave$' | 'terminate$'
+  >();
   expectTypeOf<World['scheduler']>().toEqualTypeOf<SchedulerLike | undefined>();
 });
 
@@ -63,7 +65,7 @@ it('a narrated line has a level, a constant text and fields', () => {
 });
 
 it('ends and outcomes are told apart by their kind', () => {
-  expectTypeOf<Exit['kind']>().toEqualTypeOf<'clean' | 'failed' | 'signaled' | 'spawn-failed'>();
+  expectTypeOf<Exit['kind']>().toEqualTypeOf<'clean' | 'failed' | 'signaled' | 'spawn-failed' | 'unknown'>();
   expectTypeOf<Outcome['kind']>().toEqualTypeOf<'asked' | 'envoy' | 'refused' | 'address-taken'>();
   expectTypeOf<Extract<Exit, { kind: 'failed' }>['code']>().toBeNumber();
 });

@@ -31,6 +31,12 @@ describe('exitOf', () => {
       why: 'Envoy cannot be started: ENOENT',
     },
     {
+      what: 'an Envoy that is gone, nobody knows how',
+      outcome: { kind: 'envoy', exit: { kind: 'unknown', tail: [] } },
+      code: 69,
+      why: 'Envoy is gone, and how it ended is not known',
+    },
+    {
       what: 'a configuration that Envoy refuses',
       outcome: { kind: 'refused', reason: 'no such file' },
       code: 78,

@@ -24,6 +24,14 @@ const silent = (epoch: number): AgentEvent => ({ type: 'epoch-silent', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
 const missing = (...files: readonly string[]): AgentEvent => ({ type: 'files-awaited', missing: files });
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
+const leave: AgentEvent = { type: 'leave-requested', by: 'SIGTERM' };
+const kept: AgentEvent = {
+  type: 'epochs-kept',
+  epochs: [
+    { epoch: 6, restartEpoch: 2, line: 1, pid: 66 },
+    { epoch: 7, restartEpoch: 3, line: 1, pid: 77 },
+  ],
+};
 const clean: Exit = { kind: 'clean' };
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: ['bye'] };
 const failed: Exit = { kind: 'failed', code: 3, tail: ['bye'] };
@@ -350,6 +358,49 @@ const cases: readonly Case[] = [
   { what: 'a drain that is over already', given: stopping, when: { type: 'drained', active: 0 }, lines: [] },
   { what: 'the end', given: stopping, when: ended(0, clean), lines: [{ level: 'info', msg: 'epoch ended', epoch: 0 }, nobody] },
   {
+    what: 'Envoys that an earlier agent has left',
+    given: [],
+    when: kept,
+    lines: [
+      { level: 'info', msg: 'an Envoy that was kept is taken over', epoch: 6, pid: 66 },
+      { level: 'info', msg: 'an Envoy that was kept is taken over', epoch: 7, pid: 77 },
+    ],
+  },
+  {
+    what: 'the end of the agent alone',
+    given: [kept],
+    when: leave,
+    lines: [
+      { level: 'info', msg: 'asked to end', by: 'SIGTERM', active: [6, 7] },
+      { level: 'info', msg: 'Envoy serves on without the agent', epoch: 6, pid: 66 },
+      { level: 'info', msg: 'Envoy serves on without the agent', epoch: 7, pid: 77 },
+    ],
+  },
+  {
+    what: 'the end of the agent alone, without an Envoy',
+    given: [],
+    when: leave,
+    lines: [{ level: 'info', msg: 'asked to end', by: 'SIGTERM', active: [] }, nobody],
+  },
+  {
+    what: 'the end of the agent alone when both are to end',
+    given: draining,
+    when: leave,
+    lines: [{ level: 'info', msg: 'asked to end again: the drain is cut short', by: 'SIGTERM', active: [0] }],
+  },
+  {
+    what: 'an end of which nobody knows how',
+    given: serving,
+    when: ended(0, { kind: 'unknown', tail: ['bye'] }),
+    lines: [{ level: 'error', msg: 'epoch failed', epoch: 0, kind: 'unknown', tail: ['bye'] }, started],
+  },
+  {
+    what: 'an end that was asked for, of which nobody knows how',
+    given: stopping,
+    when: ended(0, { kind: 'unknown', tail: ['bye'] }),
+    lines: [{ level: 'info', msg: 'epoch was ended', epoch: 0 }, nobody],
+  },
+  {
     what: 'the end by a signal that was sent',
     given: stopping,
     when: ended(0, { ...killed, signal: 'SIGTERM' }),
@@ -364,10 +415,12 @@ describe('narrate', () => {
 
   it('has a case above for each type of event', () => {
     const types: Readonly<Record<AgentEvent['type'], true>> = {
+      'epochs-kept': true,
       'files-awaited': true,
       'config-changed': true,
       'restart-requested': true,
       'terminate-requested': true,
+      'leave-requested': true,
       'drain-requested': true,
       'reopen-requested': true,
       'turn-granted': true,
@@ -402,13 +455,14 @@ describe('narrate', () => {
         tail,
       }),
       fc.record({ kind: fc.constant('spawn-failed' as const), reason: text }),
+      fc.record({ kind: fc.constant('unknown' as const), tail }),
     );
     const type = <T extends AgentEvent['type']>(name: T) => fc.constant(name);
     const event: fc.Arbitrary<AgentEvent> = fc.oneof(
       fc.record({ type: fc.constantFrom('config-changed' as const, 'restart-requested' as const, 'config-accepted' as const), hash: text }),
       fc.record({ type: type('config-refused'), hash: text, reason: text }),
       fc.record({ type: type('epoch-retired'), epoch, silent: fc.boolean() }),
-      fc.record({ type: type('terminate-requested'), by: text }),
+      fc.record({ type: fc.constantFrom('terminate-requested' as const, 'leave-requested' as const), by: text }),
       fc.record({ type: fc.constantFrom('drain-requested' as const, 'reopen-requested' as const, 'retry-due' as const) }),
       fc.record({ type: type('turn-granted'), epoch, parent: fc.constantFrom('live' as const, 'gone' as const, 'stuck' as const) }),
       fc.record({ type: type('epoch-spawned'), epoch, pid: fc.nat() }),

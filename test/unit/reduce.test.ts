@@ -520,3 +520,71 @@ describe('a request to terminate', () => {
     { what: 'has to come before anything counts as drained', given: serving, when: drained, then: [], state: { phase: 'running' } },
   ])('$what', check);
 });
+
+/** An agent that is gone has left epoch 7, and its parent. */
+const left: AgentEvent = {
+  type: 'epochs-kept',
+  epochs: [
+    { epoch: 6, restartEpoch: 2, line: 1, pid: 66 },
+    { epoch: 7, restartEpoch: 3, line: 1, pid: 77 },
+  ],
+};
+const takenOver = [left, live(7)];
+const leave: AgentEvent = { type: 'leave-requested', by: 'SIGTERM' };
+
+describe('an Envoy that was kept', () => {
+  it.each<Case>([
+    {
+      what: 'is looked after, and its parent too',
+      given: [],
+      when: left,
+      then: ['launch 6  as 2 of line 1', 'launch 7  as 3 of line 1', 'follow 7'],
+      state: { lastEpoch: 7, line: 1, served: true },
+    },
+    { what: 'serves once it is seen LIVE', given: [left], when: live(7), then: ['await-stable 7'] },
+    { what: 'is nobody where none was left', given: [], when: { type: 'epochs-kept', epochs: [] }, then: [], state: { lastEpoch: -1 } },
+    {
+      what: 'is the parent of the next epoch, whatever it was started from',
+      given: takenOver,
+      when: changed('a'),
+      then: ['cancel-retry', 'await-turn 8 after 7'],
+    },
+    { what: 'is restarted after a check only', given: [...takenOver, changed('a')], when: granted(8), then: ['check a'] },
+    {
+      what: 'is hot-restarted',
+      given: [...takenOver, changed('a'), granted(8)],
+      when: accepted('a'),
+      then: ['launch 8 a as 4 of line 1', 'follow 8', 'await-weaned 8'],
+    },
+    {
+      what: 'goes on where the configuration is refused',
+      given: [...takenOver, changed('a'), granted(8)],
+      when: refused('a'),
+      then: [],
+      state: { phase: 'running', claim: undefined, refused: { hash: 'a', reason: 'expired' } },
+    },
+    { what: 'does not end with its parent, whose time nobody knows', given: takenOver, when: ended(6, clean), then: [] },
+    {
+      what: 'is started again when it crashes',
+      given: [...takenOver, ended(6, clean)],
+      when: ended(7, { kind: 'unknown', tail: [] }),
+      then: ['retry in 200'],
+    },
+  ])('$what', check);
+});
+
+describe('an agent that leaves', () => {
+  it.each<Case>([
+    { what: 'tells nobody to end', given: serving, when: leave, then: [], state: { phase: 'stopped', outcome: { kind: 'asked' } } },
+    { what: 'waits for no child', given: handingOver, when: leave, then: [], state: { phase: 'stopped' } },
+    { what: 'leaves what drains', given: [...serving, { type: 'drain-requested' }], when: leave, then: [], state: { phase: 'stopped' } },
+    { what: 'ends where there is no Envoy', given: [], when: leave, then: ['cancel-retry'], state: { phase: 'stopped' } },
+    {
+      what: 'ends with its Envoy if that was asked for before',
+      given: [...serving, terminate],
+      when: leave,
+      then: ['cancel-retry', 'stop 0'],
+      state: { phase: 'stopping' },
+    },
+  ])('$what', check);
+});

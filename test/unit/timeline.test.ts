@@ -51,6 +51,20 @@ describe('the timeline', () => {
     expect(kept.counters).toMatchObject({ restarts: 3, crashes: 2, rescues: 1 });
   });
 
+  it('has an Envoy that was kept from the moment on when it was taken over, and no durations that began before', () => {
+    const epochs = [6, 7].map((epoch) => ({ epoch, restartEpoch: epoch, line: 1, pid: epoch }));
+    const taken = keep([{ type: 'epochs-kept', epochs }, live(7), ended(6, clean)]);
+    expect(taken.epochs).toEqual([
+      { epoch: 6, line: 1, hash: '', why: 'kept', launchedAt: 1_000, toldToDrainAt: 2_000, endedAt: 3_000, how: 'clean' },
+      { epoch: 7, line: 1, hash: '', why: 'kept', launchedAt: 1_000, liveAt: 2_000 },
+    ]);
+    expect(taken.counters).toMatchObject({ restarts: 0, crashes: 0, drains: 1 });
+    expect(taken.durations).toMatchObject({ start: { count: 0 }, life: { count: 0 }, drain: { count: 1 } });
+    const next = keep([{ type: 'epochs-kept', epochs }, live(7), changed('a'), granted(8), accepted('a')]);
+    expect(next.epochs.at(-1)).toMatchObject({ epoch: 8, line: 1, hash: 'a', why: 'change' });
+    expect(next.counters.restarts).toBe(1);
+  });
+
   it('counts a crash, and no end that was asked for', () => {
     const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
     expect(keep([...start, ended(0, killed)]).counters.crashes).toBe(1);

@@ -36,7 +36,17 @@ const sign = ({ phase, epochs, outcome }: AgentState): string => {
 export function drawAgent(m: RunHelpers, inputs: Partial<Inputs>, script: Script, { policy, timing, random = () => 0.5 }: Settings = {}) {
   const fake = fakeProxy(m, script);
   const states$ = agent(
-    { awaited$: EMPTY, hash$: NEVER, restart$: NEVER, drain$: NEVER, reopen$: NEVER, terminate$: NEVER, ...inputs },
+    {
+      kept$: EMPTY,
+      leave$: NEVER,
+      awaited$: EMPTY,
+      hash$: NEVER,
+      restart$: NEVER,
+      drain$: NEVER,
+      reopen$: NEVER,
+      terminate$: NEVER,
+      ...inputs,
+    },
     { onCrash: 'backoff', budget: 10, ...policy },
     { proxy: fake.proxy, timing: { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 20_000, ...timing }, random },
   ).pipe(
