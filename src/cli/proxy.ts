@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { defer } from 'rxjs';
@@ -18,7 +18,6 @@ import { nodeString } from '../node/node-string.ts';
 import { unknownPlatform } from '../node/unknown-platform.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
 import { freeBaseId } from '../proxy/free-base-id.ts';
-import { staleEnvoys } from '../proxy/stale-envoys.ts';
 import { attempt } from './attempt.ts';
 import { besideEnvoy } from './beside-envoy.ts';
 import { effectiveConfig } from './effective-config.ts';
@@ -33,6 +32,7 @@ import { runAgent } from './run-agent.ts';
 import { secretsPlan } from './secrets-plan.ts';
 import { shapeSource } from './shape-source.ts';
 import { statusConfig } from './status-config.ts';
+import { takeOver } from './take-over.ts';
 import { version } from './version.ts';
 
 /** Events on the way to the first Envoy, which is not to wait for the log. */
@@ -67,10 +67,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
 
   const folder = resolve(configPath);
   const addressFile = `${folder}/envoy-admin-address`;
-  for (const stale of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
-    tell({ level: 'warn', msg: 'an Envoy of an agent that is gone is killed', pid: stale });
-    attempt(() => process.kill(stale, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${stale})`);
-  }
+  const keeper = await takeOver({ keep: config.keepEnvoy, folder, addressFile, path: env['PATH'], tell });
   const admin = adminClient(addressFile, config.proxyAdminPort);
   const platform$ = platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' });
   const shape = shapeSource({
@@ -102,12 +99,14 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     pairs: running.certificates,
     drainsAll: role === 'router',
     tools,
+    keeper,
     newBaseId,
     onLine: ({ level, component, message }, epoch) => log.write({ level, component: `envoy.${component}`, epoch, msg: message }),
   });
   const life$ = runAgent(running, {
     beside$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, env, tell }),
     proxy: envoy,
+    kept: keeper?.kept ?? [],
     admin,
     shape,
     terminal: isatty(1),

@@ -4,12 +4,10 @@ import {
   asyncScheduler,
   BehaviorSubject,
   connect,
-  EMPTY,
   filter,
   ignoreElements,
   map,
   merge,
-  NEVER,
   type Observable,
   of,
   share,
@@ -22,7 +20,7 @@ import {
 } from 'rxjs';
 import { agent, type AgentTransition } from '../agent/agent.ts';
 import { initialState } from '../agent/initial-state.ts';
-import type { Proxy } from '../agent/ports.ts';
+import type { KeptEpoch, Proxy } from '../agent/ports.ts';
 import { type Happening, noTimeline, timeline } from '../agent/timeline.ts';
 import { fixedTiming } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/resolve-config.ts';
@@ -42,6 +40,8 @@ import { watchExpiry } from './watch-expiry.ts';
 
 export interface Parts extends StatusOptions {
   readonly proxy: Proxy;
+  /** The Envoys that an earlier agent has left, the oldest first. */
+  readonly kept: readonly KeptEpoch[];
   /** What Envoy is started from besides certificates and a custom configuration. */
   readonly shape: ConfigSource;
   /** Somebody sits before it: SIGHUP then means that the terminal is gone. */
@@ -56,7 +56,7 @@ export interface Parts extends StatusOptions {
  */
 export function runAgent(
   config: AgentConfig,
-  { proxy, admin, shape, terminal, beside$, tell, setLevel, status }: Parts,
+  { proxy, kept, admin, shape, terminal, beside$, tell, setLevel, status }: Parts,
 ): Observable<AgentTransition> {
   const state$ = new BehaviorSubject(initialState);
   const past$ = new BehaviorSubject(noTimeline);
@@ -96,20 +96,18 @@ export function runAgent(
   const listening$ = of<StatusEvent>({ type: 'listening' });
   const told = { state$, past$, families$ };
   const status$ = (config.statusPort === 0 ? listening$ : serveStatus(config, told, { admin, tell, setLevel, status })).pipe(share());
-  const quit$ = status$.pipe(
-    ofType('quit-requested'),
-    map(() => '/quitquitquit'),
-  );
+  const quit$ = status$.pipe(ofType('quit-requested'));
+  const ending = ['SIGTERM', 'SIGINT', ...(terminal ? ['SIGHUP' as const] : [])] as const;
   const life$ = agent(
     {
-      kept$: EMPTY,
-      leave$: NEVER,
+      kept$: of(kept).pipe(filter(({ length }) => length > 0)),
       awaited$: waitForFiles(config.awaited.map((path) => resolve(path))),
       hash$: configHash({ changes$, hash$ }, { minDelay: config.minDelay }),
       restart$: merge(signals(terminal ? [] : ['SIGHUP']), status$.pipe(ofType('restart-requested'))).pipe(switchMap(() => hash$)),
       drain$: status$.pipe(ofType('drain-requested')),
       reopen$: signals(['SIGUSR1']),
-      terminate$: merge(signals(['SIGTERM', 'SIGINT', ...(terminal ? (['SIGHUP'] as const) : [])]), quit$),
+      leave$: signals(config.keepEnvoy ? ending : []),
+      terminate$: merge(signals(config.keepEnvoy ? [] : ending), quit$.pipe(map(() => '/quitquitquit'))),
     },
     { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
     {

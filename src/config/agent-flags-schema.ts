@@ -24,4 +24,5 @@ export const agentFlagsSchema = value.message({
   envoyRestartPolicy: value.oneOf('backoff', 'exit'),
   envoyRestartBudget: value.count,
   rotation: value.oneOf('hot-restart', 'sds', ''),
+  keepEnvoy: value.boolean,
 });

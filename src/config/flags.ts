@@ -10,7 +10,7 @@ export interface Flag {
   readonly ignored?: true;
 }
 
-/** The flags of `proxy`, by name. Names, units and defaults are those of the Go agent 1.5 and 1.6; the last five with an effect are this agent's own. */
+/** The flags of `proxy`, by name. Names, units and defaults are those of the Go agent 1.5 and 1.6; the last six with an effect are this agent's own. */
 export const flags = {
   binaryPath: { value: 'path', text: 'Envoy binary; without it: /usr/local/bin/envoy, $ENVOY_BIN, PATH, the cache', default: '' },
   configPath: { value: 'dir', text: 'folder for what the agent writes', default: '/etc/istio/proxy' },
@@ -78,6 +78,7 @@ export const flags = {
     text: 'of a changed certificate: hot-restart or sds; without it: sds if Envoy asks the socket of the agent',
     default: '',
   },
+  keepEnvoy: { value: 'bool', text: 'Envoy outlives the agent, and the next agent goes on with it', default: 'false' },
   controlPlaneBootstrap: { value: 'bool', text: 'without effect', default: 'true', ignored: true },
   applicationPorts: { value: 'ports', text: 'without effect', default: '', ignored: true },
 } as const satisfies Readonly<Record<string, Flag>>;

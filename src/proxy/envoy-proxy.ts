@@ -1,7 +1,7 @@
 import { asyncScheduler, defer, finalize, ignoreElements, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import { parseStats } from '../admin/parse-stats.ts';
-import type { Launch, ProcessEvent, Proxy, Signal, Verdict, Vitals } from '../agent/ports.ts';
+import type { ProcessEvent, Proxy, Verdict, Vitals } from '../agent/ports.ts';
 import type { EnvoyLine } from '../log/envoy-lines.ts';
 import { activeFilter, activeRequests } from './active-requests.ts';
 import { checkPairs, type KeyPair } from './check-pairs.ts';
@@ -10,10 +10,12 @@ import type { EpochConfig } from './epoch-config.ts';
 import { hasInbound } from './has-inbound.ts';
 import { identityOf } from './hot-restart-version.ts';
 import { isLive } from './is-live.ts';
-import { processes, type Running } from './processes.ts';
+import type { Keeper } from './keeper.ts';
+import { processes } from './processes.ts';
 import { related } from './related.ts';
-import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
+import type { Tools } from './spawn-envoy.ts';
 import { standBeside, type Standing } from './stand-beside.ts';
+import { startEnvoy } from './start-envoy.ts';
 import { validate } from './validate.ts';
 import { withConfigFile } from './with-config-file.ts';
 
@@ -31,6 +33,8 @@ export interface EnvoyOptions {
   /** A sidecar drains what comes from outside and keeps its application's own calls going; a router drains all. */
   readonly drainsAll: boolean;
   readonly tools: Tools;
+  /** Where Envoys outlive the agent. */
+  readonly keeper?: Keeper | undefined;
   /** A base id that is free, for each row of hot restarts after the first. */
   readonly newBaseId: () => number;
   readonly onLine: (line: EnvoyLine, epoch: number) => void;
@@ -44,24 +48,38 @@ const alone = 'enable_reuse_port is false: no other Envoy can listen beside the 
 
 /** The proxy as a real Envoy. */
 export function envoyProxy(options: EnvoyOptions): Proxy {
-  const { binary, args, config, admin, folder, pairs, drainsAll, tools, onLine, scheduler = asyncScheduler } = options;
+  const { binary, args, config, admin, folder, pairs, drainsAll, tools, keeper, scheduler = asyncScheduler } = options;
   const running = processes(options);
   let started = '';
 
   return {
     run(launch, signals$) {
       return defer(() => {
-        const own = running.enter(launch);
-        return withConfigFile<ProcessEvent>(config(), `${folder}/envoy-rev${launch.epoch}`, {
-          failed: notStarted,
-          use: (path, override) => {
-            const given = { config: path, override, ipv6: args.ipv6 };
-            const standing$: Observable<Standing | undefined> = launch.beside ? standBeside(given, admin, own.config) : of(given);
-            return standing$.pipe(switchMap((standing) => (standing ? spawn(launch, own, standing, signals$) : of(notStarted(alone)))));
-          },
-        }).pipe(
+        const kept = keeper?.kept.find(({ epoch }) => epoch === launch.epoch);
+        const own = running.enter(launch, kept);
+        const life$ =
+          keeper !== undefined && kept !== undefined
+            ? keeper.watch(kept, signals$)
+            : withConfigFile<ProcessEvent>(config(), `${folder}/envoy-rev${launch.epoch}`, {
+                failed: notStarted,
+                outlives: keeper !== undefined,
+                use: (path, override) => {
+                  const given = { config: path, override, ipv6: args.ipv6 };
+                  const standing$: Observable<Standing | undefined> = launch.beside ? standBeside(given, admin, own.config) : of(given);
+                  return standing$.pipe(
+                    switchMap((standing) => {
+                      if (standing === undefined) return of(notStarted(alone));
+                      if (standing.adminPort !== undefined) running.placeApart(own, standing.adminPort);
+                      started = identityOf(binary);
+                      return startEnvoy(options, { launch, own, standing, signals$, scheduler });
+                    }),
+                  );
+                },
+              });
+        return life$.pipe(
           tap((event) => {
             if (event.type === 'spawned') running.born(own, event.pid);
+            else own.ended = true;
           }),
           finalize(() => running.leave(own)),
         );
@@ -123,26 +141,6 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         .pipe(map((answer) => (answer.ok && answer.value.status === 200 ? activeRequests(parseStats(answer.value.body)) : undefined)));
     },
   };
-
-  function spawn(
-    { epoch, restartEpoch }: Launch,
-    own: Running,
-    standing: Standing,
-    signals$: Observable<Signal>,
-  ): Observable<ProcessEvent> {
-    if (standing.adminPort !== undefined) running.placeApart(own, standing.adminPort);
-    started = identityOf(binary);
-    return spawnEnvoy({
-      binary,
-      args: [...envoyArgs({ ...args, baseId: own.baseId }, { ...standing, restartEpoch }), '--admin-address-path', own.addressFile],
-      fifo: `${folder}/envoy-rev${epoch}.stderr`,
-      tools,
-      stdout: 'inherit',
-      onLine: (line) => onLine(line, epoch),
-      signals$,
-      scheduler,
-    });
-  }
 }
 
 function notStarted(reason: string): ProcessEvent {

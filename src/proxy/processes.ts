@@ -3,12 +3,15 @@ import { type AdminClient, adminClient } from '../admin/admin-client.ts';
 import type { Launch } from '../agent/ports.ts';
 import { sharedMemoryOf } from './free-base-id.ts';
 import { guard } from './guard.ts';
+import type { Keeper } from './keeper.ts';
+import type { KeptEnvoy } from './kept-envoys.ts';
 import type { Tools } from './spawn-envoy.ts';
 
 /** A process that has been started, or is about to be, and has not ended. */
 export interface Running {
   readonly epoch: number;
   readonly restartEpoch: number;
+  readonly line: number;
   readonly baseId: number;
   /** For a configuration of its own. */
   readonly config: string;
@@ -19,6 +22,8 @@ export interface Running {
   admin: AdminClient;
   /** Once it is, it is enough that somebody answers. */
   seenLive: boolean;
+  /** Its exit was seen. One that outlives the agent has none. */
+  ended: boolean;
 }
 
 interface Premises {
@@ -27,6 +32,7 @@ interface Premises {
   readonly addressFile: string;
   readonly folder: string;
   readonly tools: Tools;
+  readonly keeper?: Keeper | undefined;
   readonly newBaseId: () => number;
 }
 
@@ -35,7 +41,7 @@ interface Premises {
  *
  * Two lines that run side by side have an admin endpoint each. That of the one that was seen LIVE last is where `admin` and `addressFile` lead.
  */
-export function processes({ args, admin, addressFile, folder, tools, newBaseId }: Premises) {
+export function processes({ args, admin, addressFile, folder, tools, keeper, newBaseId }: Premises) {
   const running = new Set<Running>();
   const baseIds = new Map([[0, args.baseId]]);
   const guards = new Map<number, () => void>();
@@ -43,7 +49,7 @@ export function processes({ args, admin, addressFile, folder, tools, newBaseId }
 
   const find = (epoch: number): Running | undefined => [...running].findLast((process) => process.epoch === epoch);
 
-  function clear({ baseId, addressFile: own, config }: Running): void {
+  function clear({ epoch, baseId, addressFile: own, config }: Running): void {
     if ([...running].every((other) => other.baseId !== baseId)) {
       guards.get(baseId)?.();
       guards.delete(baseId);
@@ -52,23 +58,26 @@ export function processes({ args, admin, addressFile, folder, tools, newBaseId }
     if ([...running].every((other) => other.addressFile !== own)) remove(own);
     if (running.size === 0) for (const left of [addressFile, former]) remove(left);
     remove(config);
+    keeper?.clear(epoch);
   }
 
   return {
-    enter({ epoch, restartEpoch, line }: Launch): Running {
-      const baseId = baseIds.get(line) ?? newBaseId();
+    /** `kept` runs already. */
+    enter({ epoch, restartEpoch, line }: Launch, kept: KeptEnvoy | undefined): Running {
+      const baseId = kept?.baseId ?? baseIds.get(line) ?? newBaseId();
       baseIds.set(line, baseId);
-      if (running.size === 0) remove(addressFile);
+      if (running.size === 0 && kept === undefined) remove(addressFile);
       const own = {
-        epoch,
-        restartEpoch,
-        baseId,
+        ...{ epoch, restartEpoch, line, baseId, addressFile, admin },
         config: `${folder}/envoy-beside-${epoch}.json`,
-        pid: undefined,
-        addressFile,
-        admin,
+        pid: kept?.pid,
         seenLive: false,
+        ended: false,
       };
+      if (kept !== undefined && kept.addressFile !== addressFile) {
+        own.addressFile = kept.addressFile;
+        own.admin = adminClient(kept.addressFile, 0);
+      }
       running.add(own);
       return own;
     },
@@ -81,7 +90,8 @@ export function processes({ args, admin, addressFile, folder, tools, newBaseId }
 
     born(own: Running, pid: number): void {
       own.pid = pid;
-      if (tools.sh !== undefined && !guards.has(own.baseId)) guards.set(own.baseId, guard(tools.sh, own.baseId));
+      keeper?.remember(running);
+      if (keeper === undefined && tools.sh !== undefined && !guards.has(own.baseId)) guards.set(own.baseId, guard(tools.sh, own.baseId));
     },
 
     /** The first time: from now on it is the one that is asked, and those that were keep an endpoint of their own. */
@@ -98,11 +108,15 @@ export function processes({ args, admin, addressFile, folder, tools, newBaseId }
       rename(own.addressFile, addressFile);
       own.addressFile = addressFile;
       own.admin = admin;
+      keeper?.remember(running);
     },
 
+    /** Nobody looks after it any more. What lives on needs all that it has. */
     leave(own: Running): void {
+      if (keeper !== undefined && own.pid !== undefined && !own.ended) return;
       running.delete(own);
       clear(own);
+      keeper?.remember(running);
     },
 
     find,

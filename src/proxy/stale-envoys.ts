@@ -10,6 +10,7 @@ export function staleEnvoys(addressFile: string, program: string, self = process
     .map(Number)
     .filter((pid) => {
       const args = read(`/proc/${pid}/cmdline`).split('\0');
+      if (args[3] === 'envoy-keeper') return false; // it ends with its Envoy
       const path = args[args.indexOf('--admin-address-path') + 1] ?? '';
       if (!args.includes('--admin-address-path') || !(path === addressFile || path.startsWith(`${addressFile}-`))) return false;
       const parent = /^\d+ \(.*\) \S (\d+)/s.exec(read(`/proc/${pid}/stat`))?.[1];

@@ -6,6 +6,8 @@ import type { EpochConfig } from './epoch-config.ts';
 export interface ConfigUse<T> {
   use(path: string, override: string): Observable<T>;
   failed(reason: string): T;
+  /** The file stays when that is over. */
+  readonly outlives?: boolean;
 }
 
 /**
@@ -24,7 +26,11 @@ export function withConfigFile<T>(config: EpochConfig, stem: string, then: Confi
       remove(`${path}.new`);
       return of(then.failed(`${path} cannot be written: ${(error as Error).message}`));
     }
-    return then.use(path, config.override).pipe(finalize(() => remove(path)));
+    return then.use(path, config.override).pipe(
+      finalize(() => {
+        if (then.outlives !== true) remove(path);
+      }),
+    );
   });
 }
 

@@ -5,13 +5,14 @@ import { createServer, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { concat, defer, ignoreElements, lastValueFrom, NEVER, type Observable, tap, toArray } from 'rxjs';
+import { asyncScheduler, concat, defer, ignoreElements, lastValueFrom, NEVER, type Observable, tap, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { envoyConfig } from '../../demo/envoy-config.ts';
 import { adminClient } from '../../src/admin/admin-client.ts';
 import { findExecutable } from '../../src/envoy/find-executable.ts';
 import { envoyLogFormat } from '../../src/log/envoy-lines.ts';
 import { envoyProxy } from '../../src/proxy/envoy-proxy.ts';
+import { keeper } from '../../src/proxy/keeper.ts';
 import { freeBaseId, sharedMemoryOf } from '../../src/proxy/free-base-id.ts';
 import type { Tools } from '../../src/proxy/spawn-envoy.ts';
 import { eventually } from '../support/eventually.ts';
@@ -32,12 +33,14 @@ interface Settings {
   /** Of a shell, in place of Envoy. */
   readonly script?: string;
   readonly logLevel?: string;
+  /** It outlives its agent. */
+  readonly kept?: boolean;
   /** What somebody else answers to everything, where Envoy's admin endpoint is looked for. */
   readonly stranger?: string;
 }
 
 /** A real Envoy on free ports, in a folder of its own, and what has been heard of it. */
-async function makeWorld({ life, tools = allTools, script, logLevel = 'info', stranger }: Settings) {
+async function makeWorld({ life, tools = allTools, script, logLevel = 'info', kept = false, stranger }: Settings) {
   const root = mkdtempSync(join(tmpdir(), 'pilot-agent-contract-'));
   const folder = join(root, 'run');
   const certDir = join(root, 'certs');
@@ -88,6 +91,9 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', st
     pairs: [],
     drainsAll: false,
     tools,
+    ...(kept && {
+      keeper: keeper({ setsid: inPath('setsid') ?? '', sh: allTools.sh ?? '', folder, tell: () => undefined, scheduler: asyncScheduler }),
+    }),
     newBaseId: () => freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random),
     onLine: ({ message }) => heard.push(message),
   });
@@ -117,7 +123,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', st
     remains: () => [
       ...processes().map((pid) => `process ${pid}`),
       ...guardsOf(baseId).map((pid) => `guard ${pid}`),
-      ...readdirSync(folder),
+      ...readdirSync(folder).filter((name) => !kept || name !== 'envoy.log'),
       ...[sharedMemoryOf(baseId)].filter((path) => existsSync(path)),
     ],
     freeze: (_, pid) => void process.kill(pid, 'SIGSTOP'),
@@ -167,6 +173,10 @@ async function perform(settings: Settings, trial: EnvoyTrial): Promise<void> {
 }
 
 proxyContract((life, trial) => perform({ life }, trial));
+
+describe('an Envoy that outlives its agent', () => {
+  proxyContract((life, trial) => perform({ life, kept: true }, trial), /^(run tells (?!that the)|SIGKILL: |SIGUSR1|a signal)/);
+});
 
 describe('an Envoy that ends', () => {
   const launch = { epoch: 0, hash: 'hash', restartEpoch: 0, line: 0, beside: false };

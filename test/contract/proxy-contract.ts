@@ -225,22 +225,25 @@ const promises: readonly Promised[] = [
   },
 ];
 
-/** What `Proxy` promises, tried on one. After each promise no process is left, nor anything of one. */
-export function proxyContract(perform: Perform): void {
+/** What `Proxy` promises, tried on one: all of it, or those promises whose name is `meant`. After each promise no process is left, nor anything of one. */
+export function proxyContract(perform: Perform, meant = /(?:)/): void {
   describe('the contract of a proxy', () => {
-    it.each(promises.map((promised) => [promised.name, promised] as const))('%s', async (_, { life = 'serves', done, observed }) => {
-      await perform(life, {
-        in(world) {
-          const stage = new Stage(world);
-          return concat(
-            ...done(stage),
-            defer(() => {
-              expect(stage.log).toEqual(observed);
-              return stage.cleared();
-            }),
-          );
-        },
-      });
-    });
+    it.each(promises.filter(({ name }) => meant.test(name)).map((promised) => [promised.name, promised] as const))(
+      '%s',
+      async (_, { life = 'serves', done, observed }) => {
+        await perform(life, {
+          in(world) {
+            const stage = new Stage(world);
+            return concat(
+              ...done(stage),
+              defer(() => {
+                expect(stage.log).toEqual(observed);
+                return stage.cleared();
+              }),
+            );
+          },
+        });
+      },
+    );
   });
 }

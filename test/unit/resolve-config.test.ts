@@ -50,6 +50,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
     envoyRestartPolicy: 'backoff',
     envoyRestartBudget: 10,
     rotation: '',
+    keepEnvoy: false,
     drainCap: 5_000,
     drainMinimum: 5_000,
     pilotCertProvider: undefined,
@@ -140,6 +141,7 @@ const good: Readonly<Record<FlagName, { readonly at?: keyof AgentConfig; readonl
     envoyRestartPolicy: { texts: { backoff: 'backoff', exit: 'exit' } },
     envoyRestartBudget: { texts: { '0': 0, '3': 3 } },
     rotation: { texts: { '': '', 'hot-restart': 'hot-restart', sds: 'sds' } },
+    keepEnvoy: { texts: { true: true, false: false } },
     controlPlaneBootstrap: 'nothing',
     applicationPorts: 'nothing',
   };
@@ -202,6 +204,7 @@ describe('a flag', () => {
     envoyRestartPolicy: [['', 'never'], (text) => `'${text}' is not one of backoff, exit`],
     envoyRestartBudget: [['', '-1', 'many'], wholeNumber],
     rotation: [['SDS', 'push'], (text) => `'${text}' is not one of hot-restart, sds`],
+    keepEnvoy: [['', 'maybe'], boolean],
   };
   it.each(Object.entries(bad).flatMap(([flag, [texts, problem]]) => texts.map((text) => ({ flag, text, problem: problem(text) }))))(
     'is refused: --$flag "$text"',

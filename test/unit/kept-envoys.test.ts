@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type KeptEnvoy, keptEnvoys } from '../../src/proxy/kept-envoys.ts';
+import { startTime } from '../../src/proxy/start-time.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-kept-'));
+const file = join(folder, 'envoy-kept.json');
+const addressFile = join(folder, 'envoy-admin-address');
+
+/** Something that looks like an Envoy, as far as its arguments go. */
+const envoy = (restartEpoch: number) =>
+  spawn('sh', ['-c', 'read -r _', 'envoy', '--restart-epoch', String(restartEpoch), '--base-id', '7', '--admin-address-path', addressFile]);
+const processes = [envoy(0), envoy(1)];
+const [parent, child] = processes;
+const record = (of: typeof parent, fields: Partial<Record<keyof KeptEnvoy, unknown>> = {}) => {
+  const pid = of?.pid ?? 0;
+  return { epoch: 3, restartEpoch: 0, line: 0, pid, baseId: 7, startTime: startTime(pid), addressFile, ...fields };
+};
+const found = (text: string) => {
+  writeFileSync(file, text);
+  return keptEnvoys(file).map(({ pid }) => pid);
+};
+
+afterAll(() => {
+  for (const one of processes) one.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+describe('Envoys that were kept', () => {
+  it('are found again with all that was written down, the oldest first', () => {
+    const all = [record(parent), record(child, { epoch: 4, restartEpoch: 1 })];
+    writeFileSync(file, JSON.stringify(all));
+    expect(keptEnvoys(file)).toEqual(all);
+  });
+
+  it.each<[string, Partial<Record<keyof KeptEnvoy, unknown>>]>([
+    ['whose number belongs to another process now, with another start', { startTime: '1' }],
+    ['whose number is that of somebody else', { pid: process.pid, startTime: startTime(process.pid) }],
+    ['whose number is nobody’s', { pid: 2 ** 22 + 1 }],
+    ['with another base id', { baseId: 8 }],
+    ['of another epoch', { restartEpoch: 1 }],
+    ['without a start time', { startTime: undefined }],
+    ['with a number that is a text', { pid: String(parent?.pid) }],
+  ])('are not mistaken: one %s', (_, fields) => {
+    expect(found(JSON.stringify([record(parent, fields), record(child, { restartEpoch: 1 })]))).toEqual([child?.pid]);
+  });
+
+  it.each(['', 'garbage', '[', 'null', '{}', '7', '[null, 7, "x", [], {}]'])('are none where the file says %j', (text) => {
+    expect(found(text)).toEqual([]);
+  });
+
+  it('are none without a file, and none of another folder', () => {
+    expect(keptEnvoys(join(folder, 'missing.json'))).toEqual([]);
+    const other = mkdtempSync(join(folder, 'other-'));
+    writeFileSync(join(other, 'envoy-kept.json'), JSON.stringify([record(parent)]));
+    expect(keptEnvoys(join(other, 'envoy-kept.json'))).toEqual([]);
+  });
+
+  it('are gone once they have ended, waited for or not', async () => {
+    const zombie = spawn('sh', ['-c', '(exit 0) & echo $!; exec sleep 30']);
+    const [text] = (await once(zombie.stdout, 'data')) as [Buffer];
+    const pid = Number(String(text));
+    await expect.poll(() => startTime(pid)).toBeUndefined();
+    zombie.kill('SIGKILL');
+    expect(startTime(2 ** 22 + 1)).toBeUndefined();
+    expect(startTime(process.pid)).toMatch(/^\d+$/);
+  });
+});
