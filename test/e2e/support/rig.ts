@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type CertificateAuthority, certificateAuthority, type Issued, writeCertificates } from '../../../demo/certificates.ts';
 import { envoyConfig, type EnvoyConfigOptions } from '../../../demo/envoy-config.ts';
+import { sharedMemoryOf } from '../../../src/proxy/free-base-id.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
 
@@ -90,6 +91,7 @@ export async function makeRig(
   writeFileSync(config, JSON.stringify(envoyConfig({ adminPort: admin, listenPort: listen, ...(!plain && served), ...own })));
 
   const agents: RunningAgent[] = [];
+  let kept = false;
   const envoys = () => processesOf(folder).filter((pid) => agents.every((agent) => agent.pid !== pid));
   const rig: Rig = {
     folder,
@@ -99,6 +101,7 @@ export async function makeRig(
     ca,
     issued,
     start(flags = [], { env = {}, output, cwd, generated = false } = {}) {
+      kept ||= flags.includes('--keepEnvoy');
       const standard = [
         ...(generated ? [] : ['--customConfigFile', config]),
         '--configPath',
@@ -134,6 +137,7 @@ export async function makeRig(
       }),
     async dispose() {
       for (const { pid } of agents) signal(pid, 'SIGKILL');
+      if (kept) killKept(envoys());
       await eventually(() => envoys().length === 0, { within: 5_000 }).finally(() => {
         for (const pid of envoys()) signal(pid, 'SIGKILL');
         rmSync(folder, { recursive: true, force: true });
@@ -205,6 +209,13 @@ function read(path: string): string {
   } catch {
     return '';
   }
+}
+
+/** What outlives its agent on purpose, and what Envoy leaves in shared memory. */
+function killKept(pids: readonly number[]): void {
+  const baseIds = pids.map((pid) => /\0--base-id\0(\d+)\0/.exec(read(`/proc/${pid}/cmdline`))?.[1]);
+  for (const pid of pids) signal(pid, 'SIGKILL');
+  for (const id of new Set(baseIds)) if (id !== undefined) rmSync(sharedMemoryOf(Number(id)), { force: true });
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

@@ -1,0 +1,173 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { writeCertificates } from '../../demo/certificates.ts';
+import { findExecutable } from '../../src/envoy/find-executable.ts';
+import { sharedMemoryOf } from '../../src/proxy/free-base-id.ts';
+import { eventually } from '../support/eventually.ts';
+import { startLoad } from '../support/load.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+let rig: Rig;
+afterEach(() => rig.dispose());
+
+const keep = ['--keepEnvoy', '--minDelay', '0s'];
+const env = { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1' };
+
+interface Kept {
+  readonly epoch: number;
+  readonly pid: number;
+  readonly baseId: number;
+}
+
+const run = (name = '') => join(rig.folder, 'run', name);
+const kept = () => JSON.parse(readFileSync(run('envoy-kept.json'), 'utf8')) as readonly Kept[];
+const quit = () => rig.post(rig.ports.status, '/quitquitquit');
+
+it(
+  'an upgrade of the agent loses no request: SIGTERM ends the agent alone, the next one hot-restarts its Envoy, and both end together',
+  { timeout: 60_000 },
+  async () => {
+    rig = await makeRig();
+    const before = rig.start(keep, { env });
+    await before.said('epoch is LIVE', 0);
+    const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 4 };
+    const loads = [startLoad({ ...to, mode: 'keep-alive' }), startLoad({ ...to, mode: 'new-connection', pause: 20 })];
+    const sent = () => Math.min(...loads.map(({ counts }) => counts.ok));
+
+    before.kill('SIGTERM');
+    expect(await before.exit).toEqual({ code: 0, signal: null });
+    const [old] = kept();
+    expect(before.log().find(({ msg }) => msg === 'Envoy serves on without the agent')).toMatchObject({ epoch: 0, pid: old?.pid });
+    const alone = sent();
+    await eventually(() => sent() > alone + 50, { within: 10_000 });
+
+    const after = rig.start(keep, { env });
+    expect(await after.said('an Envoy that was kept is taken over')).toMatchObject({ epoch: 0, pid: old?.pid });
+    await after.said('epoch is LIVE', 1);
+    await after.said('epoch has drained and ended', 0);
+    expect(existsSync(`/proc/${old?.pid ?? 0}`)).toBe(false);
+    expect((await rig.ready()).status).toBe(200);
+    expect(kept()).toMatchObject([{ epoch: 1, restartEpoch: 1, baseId: old?.baseId }]);
+    const served = sent();
+    await eventually(() => sent() > served + 50, { within: 10_000 });
+    const results = await Promise.all(loads.map((load) => load.stop()));
+    expect(results.map(({ failed, errors }) => [failed, [...errors]])).toEqual([[0, []], [0, []]]); // prettier-ignore
+
+    expect(await quit()).toBe(200);
+    expect(await after.exit).toEqual({ code: 0, signal: null });
+    await eventually(() => rig.envoys().length === 0, { within: 2_000 });
+    expect(readdirSync(run())).toEqual(['envoy.log']);
+    expect(existsSync(sharedMemoryOf(old?.baseId ?? 0))).toBe(false);
+  },
+);
+
+it(
+  'an agent that is killed in the middle of a hot restart leaves both Envoys, and the next one goes on with them',
+  { timeout: 60_000 },
+  async () => {
+    rig = await makeRig();
+    const before = rig.start(keep, { env });
+    await before.said('epoch is LIVE', 0);
+    writeCertificates(rig.certDir, await rig.ca.issue());
+    await before.said('Envoy started', 1);
+    before.kill('SIGKILL');
+    await before.exit;
+    const [parent, child] = kept();
+    const after = rig.start(keep, { env });
+    await after.said('an Envoy that was kept is taken over', 1);
+    await after.said('epoch is LIVE', 1);
+    await after.said('epoch has drained and ended', 0);
+    await after.said('epoch is LIVE', 2);
+    expect(after.log().filter(({ msg }) => msg.includes('is killed') || msg.includes('rescue'))).toEqual([]);
+    await after.said('epoch has drained and ended', 1);
+    expect([parent, child].filter((one) => existsSync(`/proc/${one?.pid ?? 0}`))).toEqual([]);
+    await quit();
+    await after.exit;
+    await eventually(() => rig.envoys().length === 0, { within: 2_000 });
+  },
+);
+
+it('where the next agent finds a configuration that is refused, the kept Envoy goes on serving, and readiness says so', async () => {
+  rig = await makeRig();
+  const before = rig.start(keep, { env });
+  await before.said('epoch is LIVE', 0);
+  before.kill('SIGINT');
+  await before.exit;
+  const good = readFileSync(rig.config, 'utf8');
+  writeFileSync(rig.config, '{"static_resources": {"listeners": 7}}');
+  const after = rig.start(keep, { env });
+  await after.said('configuration refused: the old epoch goes on');
+  await eventually(async () => (await rig.ready()).status === 200, { within: 5_000 });
+  expect((await rig.ready()).status).toBe(200);
+  const epochs = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/epochs`)).json(); // prettier-ignore
+  expect(epochs).toMatchObject({ epochs: [{ number: 0, stage: 'live' }], past: [{ epoch: 0, why: 'kept' }], refused: {} });
+  writeFileSync(rig.config, good);
+  await after.said('epoch is LIVE', 1);
+});
+
+it(
+  'what is in the list but is another process, and what is no list, are stale: the Envoy is killed, and a new one started',
+  { timeout: 60_000 },
+  async () => {
+    rig = await makeRig();
+    for (const list of ['garbage', undefined]) {
+      const before = rig.start(keep, { env });
+      await before.said('epoch is LIVE');
+      before.kill('SIGKILL');
+      await before.exit;
+      const [old] = kept();
+      writeFileSync(run('envoy-kept.json'), list ?? JSON.stringify([{ ...old, startTime: '1' }]));
+      const after = rig.start(keep, { env });
+      expect(await after.said('an Envoy of an agent that is gone is killed')).toMatchObject({ pid: old?.pid });
+      await after.said('epoch is LIVE', 0);
+      await quit();
+      await after.exit;
+    }
+    await eventually(() => rig.envoys().length === 0, { within: 2_000 });
+  },
+);
+
+it('an Envoy that was kept is killed by an agent that keeps none', async () => {
+  rig = await makeRig();
+  const before = rig.start(keep, { env });
+  await before.said('epoch is LIVE', 0);
+  before.kill('SIGTERM');
+  await before.exit;
+  const [old] = kept();
+  const after = rig.start([], { env });
+  expect(await after.said('an Envoy of an agent that is gone is killed')).toMatchObject({ pid: old?.pid });
+  await after.said('epoch is LIVE', 0);
+});
+
+it('a second agent that wants the same Envoy is told that it has one', async () => {
+  rig = await makeRig();
+  await rig.start(keep, { env }).said('epoch is LIVE', 0);
+  const second = rig.start([...keep, '--statusPort', '0'], { env });
+  expect(await second.exit).toEqual({ code: 69, signal: null });
+  expect(second.errors()).toMatch(/^pilot-agent: --configPath \S+ belongs to another agent that runs\n$/);
+  expect((await rig.ready()).status).toBe(200);
+});
+
+it('without setsid the flag is refused', async () => {
+  rig = await makeRig();
+  const bin = join(rig.folder, 'bin');
+  mkdirSync(bin);
+  for (const name of ['sh', 'mkfifo', 'setpriv']) symlinkSync(findExecutable(name, process.env['PATH']) ?? '', join(bin, name));
+  const agent = rig.start(keep, { env: { PATH: bin } });
+  expect(await agent.exit).toEqual({ code: 69, signal: null });
+  expect(agent.errors()).toBe('pilot-agent: --keepEnvoy needs setsid (util-linux) and sh in PATH\n');
+});
+
+it('an Envoy that is kept is started again when it crashes, and its log is its owner’s alone', async () => {
+  rig = await makeRig();
+  const agent = rig.start(keep, { env });
+  await agent.said('epoch is LIVE', 0);
+  const [first] = kept();
+  process.kill(first?.pid ?? 0, 'SIGKILL');
+  expect(await agent.said('epoch failed')).toMatchObject({ epoch: 0, signal: 'SIGKILL' });
+  await agent.said('epoch is LIVE', 1);
+  const files = ['envoy.log', 'envoy-kept.json'];
+  expect(files.map((name) => statSync(run(name)).mode & 0o777)).toEqual([0o600, 0o600]);
+  expect(readFileSync(run('envoy.log'), 'utf8')).toContain('\tenvoy main\t');
+});
