@@ -13,14 +13,17 @@ export interface Keeper {
   /** The Envoys that were left, the oldest first. */
   readonly kept: readonly KeptEnvoy[];
   /** Starts one on subscribe; like `Proxy.run`, but unsubscribing leaves it alone. */
-  start(epoch: number, binary: string, args: readonly string[], signals$: Observable<Signal>): Observable<ProcessEvent>;
+  start(own: Named, binary: string, args: readonly string[], signals$: Observable<Signal>): Observable<ProcessEvent>;
   /** Looks after one of `kept`. It does not say that it exists. */
   watch(kept: KeptEnvoy, signals$: Observable<Signal>): Observable<ProcessEvent>;
   /** Writes down for the next agent which Envoys there are. */
   remember(running: Iterable<Running>): void;
   /** Removes what an Envoy that has ended needed. */
-  clear(epoch: number): void;
+  clear(own: Named): void;
 }
+
+/** What names the files of one Envoy: an epoch's number alone comes again where nothing was left. */
+type Named = Pick<Running, 'epoch' | 'baseId'>;
 
 export interface KeeperOptions {
   readonly setsid: string;
@@ -42,11 +45,11 @@ exec >>"$log" 2>&1
 wait "$!"
 echo "$?" >"$ended"`;
 
-/** The keeper of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and for each epoch `envoy-revN.exit`. All are for their owner's eyes only. */
+/** The keeper of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and for each Envoy one that says what it has ended with. All are for their owner's eyes only. */
 export function keeper({ setsid, sh, folder, tell, scheduler }: KeeperOptions): Keeper {
   const list = `${folder}/envoy-kept.json`;
   const log = `${folder}/envoy.log`;
-  const endOf = (epoch: number) => `${folder}/envoy-rev${epoch}.exit`;
+  const endOf = ({ epoch, baseId }: Named) => `${folder}/envoy-rev${epoch}-${baseId}.exit`;
   /** Envoy would make it for everybody to read. Returns how long it is, in bytes; throws where it cannot be made. */
   const makeLog = () => {
     const fd = openSync(log, 'a', 0o600);
@@ -57,30 +60,28 @@ export function keeper({ setsid, sh, folder, tell, scheduler }: KeeperOptions): 
     }
   };
 
-  function look(known: Pick<Watched, 'pid' | 'startTime' | 'from'>, epoch: number, signals$: Observable<Signal>) {
-    return watchEnvoy({ ...known, ended: endOf(epoch), log, reopening: () => lengthOf(makeLog), signals$, scheduler });
+  function look(known: Pick<Watched, 'pid' | 'startTime' | 'from'>, own: Named, signals$: Observable<Signal>) {
+    return watchEnvoy({ ...known, ended: endOf(own), log, reopening: () => lengthOf(makeLog), signals$, scheduler });
   }
 
   return {
     kept: keptEnvoys(list),
 
-    start(epoch, binary, args, signals$) {
+    start(own, binary, args, signals$) {
       return defer(() => {
         try {
           const from = makeLog();
-          remove(endOf(epoch));
-          const kept = ['envoy-keeper', log, endOf(epoch), binary, ...args, '--log-path', log];
-          const said = execFileSync(setsid, ['--fork', sh, '-c', script, ...kept], { stdio: ['ignore', 'pipe', 'ignore'] });
+          const kept = ['envoy-keeper', log, endOf(own), binary, ...args, '--log-path', log];
+          const said = execFileSync(setsid, ['--fork', sh, '-c', script, ...kept], { stdio: ['ignore', 'pipe', 'pipe'] });
           const pid = Number(said);
-          return concat(of<ProcessEvent>({ type: 'spawned', pid }), look({ pid, startTime: startTime(pid), from }, epoch, signals$));
+          return concat(of<ProcessEvent>({ type: 'spawned', pid }), look({ pid, startTime: startTime(pid), from }, own, signals$));
         } catch (error) {
-          return of<ProcessEvent>({ type: 'exited', exit: { kind: 'spawn-failed', reason: (error as Error).message } });
+          return of<ProcessEvent>({ type: 'exited', exit: { kind: 'spawn-failed', reason: reasonOf(error) } });
         }
       });
     },
 
-    watch: ({ pid, startTime: born, epoch }, signals$) =>
-      defer(() => look({ pid, startTime: born, from: lengthOf(makeLog) }, epoch, signals$)),
+    watch: (kept, signals$) => defer(() => look({ pid: kept.pid, startTime: kept.startTime, from: lengthOf(makeLog) }, kept, signals$)),
 
     remember(running) {
       const kept = [...running].flatMap(({ epoch, restartEpoch, line, baseId, pid, addressFile }): readonly KeptEnvoy[] => {
@@ -98,10 +99,16 @@ export function keeper({ setsid, sh, folder, tell, scheduler }: KeeperOptions): 
       }
     },
 
-    clear(epoch) {
-      for (const name of ['exit', 'json', 'yaml']) remove(`${folder}/envoy-rev${epoch}.${name}`);
+    clear(own) {
+      for (const file of [endOf(own), ...['json', 'yaml'].map((name) => `${folder}/envoy-rev${own.epoch}.${name}`)]) remove(file);
     },
   };
+}
+
+/** What a small program says where it fails; its whole command line is no reason. */
+function reasonOf(error: unknown): string {
+  const { stderr, message } = error as Error & { readonly stderr?: Buffer };
+  return (String(stderr ?? '').trim() || message).split('\n')[0] ?? message;
 }
 
 /** 0 where there can be no log: Envoy goes on without. */

@@ -49,7 +49,8 @@ export function processes({ args, admin, addressFile, folder, tools, keeper, new
 
   const find = (epoch: number): Running | undefined => [...running].findLast((process) => process.epoch === epoch);
 
-  function clear({ epoch, baseId, addressFile: own, config }: Running): void {
+  function clear(gone: Running): void {
+    const { baseId, addressFile: own, config } = gone;
     if ([...running].every((other) => other.baseId !== baseId)) {
       guards.get(baseId)?.();
       guards.delete(baseId);
@@ -58,7 +59,7 @@ export function processes({ args, admin, addressFile, folder, tools, keeper, new
     if ([...running].every((other) => other.addressFile !== own)) remove(own);
     if (running.size === 0) for (const left of [addressFile, former]) remove(left);
     remove(config);
-    keeper?.clear(epoch);
+    keeper?.clear(gone);
   }
 
   return {

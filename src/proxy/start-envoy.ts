@@ -20,7 +20,7 @@ export function startEnvoy(
   { launch: { epoch, restartEpoch }, own, standing, signals$, scheduler }: Start,
 ): Observable<ProcessEvent> {
   const given = [...envoyArgs({ ...args, baseId: own.baseId }, { ...standing, restartEpoch }), '--admin-address-path', own.addressFile];
-  if (keeper !== undefined) return keeper.start(epoch, binary, given, signals$);
+  if (keeper !== undefined) return keeper.start(own, binary, given, signals$);
   return spawnEnvoy({
     binary,
     args: given,

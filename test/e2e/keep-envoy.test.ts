@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
@@ -170,4 +171,40 @@ it('an Envoy that is kept is started again when it crashes, and its log is its o
   const files = ['envoy.log', 'envoy-kept.json'];
   expect(files.map((name) => statSync(run(name)).mode & 0o777)).toEqual([0o600, 0o600]);
   expect(readFileSync(run('envoy.log'), 'utf8')).toContain('\tenvoy main\t');
+  renameSync(run('envoy.log'), run('envoy.log.1'));
+  agent.kill('SIGUSR1');
+  await eventually(() => existsSync(run('envoy.log')), { within: 5_000 });
+  await quit();
+  await agent.exit;
+  expect(readFileSync(run('envoy.log'), 'utf8')).toContain('caught ENVOY_SIGTERM');
+  expect(statSync(run('envoy.log')).mode & 0o777).toBe(0o600);
+});
+
+it('a kept Envoy of another hot restart version is replaced side by side', async () => {
+  rig = await makeRig();
+  const before = rig.start(keep, { env });
+  await before.said('epoch is LIVE', 0);
+  before.kill('SIGTERM');
+  await before.exit;
+  const envoy = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
+  const other = join(rig.folder, 'other-envoy');
+  writeFileSync(other, `#!/bin/sh\nif [ "$1" = --hot-restart-version ]; then echo 99.1; else exec ${envoy} "$@"; fi\n`, { mode: 0o755 });
+  const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'keep-alive', clients: 2 });
+  const after = rig.start([...keep, '--binaryPath', other], { env });
+  await after.said('rescue: the new epoch comes up beside the old one');
+  await after.said('epoch is LIVE', 1);
+  await after.said('epoch ended', 0);
+  const { failed, errors } = await load.stop();
+  expect([failed, [...errors]]).toEqual([0, []]);
+  expect(kept()).toMatchObject([{ epoch: 1, restartEpoch: 0, line: 1 }]);
+  expect((await rig.ready()).status).toBe(200);
+});
+
+it('a first Envoy that refuses its configuration ends the agent with 78, kept or not', async () => {
+  rig = await makeRig();
+  writeFileSync(rig.config, '{"static_resources": {"listeners": 7}}');
+  const agent = rig.start(keep, { env });
+  expect(await agent.exit).toEqual({ code: 78, signal: null });
+  expect(agent.errors()).toMatch(/Envoy refuses its configuration: \S/);
+  expect(rig.envoys()).toEqual([]);
 });

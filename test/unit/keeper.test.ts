@@ -43,7 +43,7 @@ function start(script: string, { inShell = setsid } = {}) {
   const signals$ = new Subject<Signal>();
   const events: ProcessEvent[] = [];
   const keeps = keeper({ setsid: inShell, sh, folder, tell: () => undefined, scheduler: asyncScheduler });
-  const life = keeps.start(0, program, ['--epoch', '0'], signals$).subscribe({
+  const life = keeps.start({ epoch: 0, baseId: 7 }, program, ['--epoch', '0'], signals$).subscribe({
     error: fail,
     next: (event) => {
       if (event.type === 'spawned') pids.push(event.pid);
@@ -104,7 +104,7 @@ describe('an Envoy that is kept', () => {
     signals$.next('SIGTERM');
     await eventually(() => events.length > 0, { within: 10_000 });
     expect(events).toMatchObject([{ type: 'exited', exit: { kind: 'failed', code: 4 } }]);
-    next.clear(0);
+    next.clear({ epoch: 0, baseId: 7 });
     next.remember([]);
     expect(readdirSync(folder).sort()).toEqual(['envoy.log', 'program']);
   });
@@ -141,6 +141,12 @@ describe('an Envoy that is kept', () => {
   it('that cannot be started is an exit', () => {
     const { events } = start('exit 0', { inShell: join(folder, 'no-setsid') });
     expect(events).toMatchObject([{ type: 'exited', exit: { kind: 'spawn-failed' } }]);
+    // One of another make, which knows no --fork.
+    const foreign = join(folder, 'foreign');
+    writeFileSync(foreign, '#!/bin/sh\necho "unrecognized option: fork" >&2\necho "Usage: …" >&2\nexit 1\n', { mode: 0o755 });
+    expect(start('exit 0', { inShell: foreign }).events).toEqual([
+      { type: 'exited', exit: { kind: 'spawn-failed', reason: 'unrecognized option: fork' } },
+    ]);
   });
 });
 
