@@ -58,12 +58,14 @@ const lives = (pid: number) => startTime(pid) !== undefined;
 
 describe('an Envoy that is kept', () => {
   it('is nobody’s child, in a session of its own, and goes on when nobody looks after it any more', async () => {
-    const { life, pid, events } = start('exec sleep 60');
+    const { life, pid, events } = start('while :; do echo alive; sleep 0.05; done');
     expect(events).toEqual([{ type: 'spawned', pid: pid() }]);
     const [, , , session] = read(`/proc/${pid()}/stat`).replace(/^.*\) /s, '').split(' '); // prettier-ignore
     expect(Number(session)).not.toBe(Number(read('/proc/self/stat').split(' ')[5]));
     life.unsubscribe();
-    await expect.poll(() => lives(pid())).toBe(true);
+    const said = () => read(join(folder, 'envoy.log')).length;
+    const before = said();
+    await eventually(() => said() > before + 20, { within: 10_000 });
     expect(keepers()).toHaveLength(1);
   });
 
@@ -84,7 +86,8 @@ describe('an Envoy that is kept', () => {
   });
 
   it('is looked after by the next agent as by the first', async () => {
-    const { keeps, life, pid } = start('trap "exit 4" TERM; while :; do sleep 0.05; done');
+    const { keeps, life, pid } = start('trap "exit 4" TERM; echo ready; while :; do sleep 0.05; done');
+    await eventually(() => read(join(folder, 'envoy.log')) === 'ready\n', { within: 10_000 });
     keeps.remember([
       {
         ...{ epoch: 0, restartEpoch: 0, line: 0, baseId: 7, pid: pid(), addressFile: join(folder, 'envoy-admin-address') },
