@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
@@ -10,7 +10,12 @@ import { startLoad } from '../support/load.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
-afterEach(() => rig.dispose());
+const baseIds = new Set<number>();
+afterEach(async () => {
+  await rig.dispose();
+  // Of an Envoy that is killed: its shared memory stays.
+  for (const baseId of baseIds) rmSync(sharedMemoryOf(baseId), { force: true });
+});
 
 const keep = ['--keepEnvoy', '--minDelay', '0s'];
 const env = { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1' };
@@ -22,7 +27,11 @@ interface Kept {
 }
 
 const run = (name = '') => join(rig.folder, 'run', name);
-const kept = () => JSON.parse(readFileSync(run('envoy-kept.json'), 'utf8')) as readonly Kept[];
+const kept = () => {
+  const all = JSON.parse(readFileSync(run('envoy-kept.json'), 'utf8')) as readonly Kept[];
+  for (const { baseId } of all) baseIds.add(baseId);
+  return all;
+};
 const quit = () => rig.post(rig.ports.status, '/quitquitquit');
 
 it(

@@ -36,7 +36,11 @@ it.each(['.json', '.yaml'] as const)(
 );
 
 it('leaves it to who still reads it', () => {
-  const life = withConfigFile(generated, join(folder, 'envoy-rev0'), { use: () => new Subject<string>(), failed, outlives: true }).subscribe();
+  const life = withConfigFile(generated, join(folder, 'envoy-rev0'), {
+    use: () => new Subject<string>(),
+    failed,
+    outlives: true,
+  }).subscribe();
   life.unsubscribe();
   expect(readdirSync(folder)).toEqual(['envoy-rev0.json']);
 });
