@@ -4,6 +4,7 @@ import { findExecutable } from '../envoy/find-executable.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Keeper } from '../proxy/keeper.ts';
 import { staleEnvoys } from '../proxy/stale-envoys.ts';
+import { attempt } from './attempt.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Fatal } from './fatal.ts';
 
@@ -28,11 +29,7 @@ export async function takeOver({ keep, folder, addressFile, path, tell }: Estate
   for (const pid of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
     if (keeper?.kept.some((kept) => kept.pid === pid) === true) continue;
     tell({ level: 'warn', msg: 'an Envoy of an agent that is gone is killed', pid });
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch (error) {
-      throw new Fatal(`an Envoy of an agent that is gone cannot be killed (${pid}): ${(error as Error).message}`, exitCodes.config);
-    }
+    attempt(() => process.kill(pid, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${pid})`);
   }
   return keeper;
 }
@@ -42,7 +39,7 @@ async function makeKeeper(folder: string, path: string | undefined, tell: Estate
   const { claimFolder } = await import('../proxy/claim-folder.ts');
   const [setsid, sh] = ['setsid', 'sh'].map((name) => findExecutable(name, path));
   if (setsid === undefined || sh === undefined) {
-    throw new Fatal(`--keepEnvoy needs setsid (util-linux) and sh in PATH`, exitCodes.unavailable);
+    throw new Fatal('--keepEnvoy needs setsid (util-linux) and sh in PATH', exitCodes.unavailable);
   }
   if (!(await claimFolder(folder))) throw new Fatal(`--configPath ${folder} belongs to another agent that runs`, exitCodes.unavailable);
   return keeper({ setsid, sh, folder, tell, scheduler: asyncScheduler });
