@@ -1,7 +1,8 @@
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, rmSync } from 'node:fs';
 import { asyncScheduler } from 'rxjs';
 import { findExecutable } from '../envoy/find-executable.ts';
 import type { LogLine } from '../log/log-line.ts';
+import { sharedMemoryOf } from '../proxy/free-base-id.ts';
 import type { Keeper } from '../proxy/keeper.ts';
 import { staleEnvoys } from '../proxy/stale-envoys.ts';
 import { attempt } from './attempt.ts';
@@ -26,10 +27,11 @@ export interface Estate {
  */
 export async function takeOver({ keep, folder, addressFile, path, tell }: Estate): Promise<Keeper | undefined> {
   const keeper = keep ? await makeKeeper(folder, path, tell) : undefined;
-  for (const pid of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
+  for (const { pid, baseId } of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
     if (keeper?.kept.some((kept) => kept.pid === pid) === true) continue;
     tell({ level: 'warn', msg: 'an Envoy of an agent that is gone is killed', pid });
     attempt(() => process.kill(pid, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${pid})`);
+    rmSync(sharedMemoryOf(baseId), { force: true });
   }
   return keeper;
 }

@@ -1,14 +1,16 @@
 import { execa } from 'execa';
+import { sharedMemoryOf } from './free-base-id.ts';
 
 /**
  * Waits for the end of its input, which comes with the end of the agent, whichever way that ends, and then kills whatever has the base id
- * among its arguments: Envoys, and what is on the way to be one. The id is not among its own.
+ * among its arguments: Envoys, and what is on the way to be one. The id is not among its own. The memory that they shared stays otherwise.
  */
 const script = `while read -r _; do :; done
 for found in $(grep -lzx -- "$PILOT_AGENT_BASE_ID" /proc/[0-9]*/cmdline 2>/dev/null); do
   found=\${found#/proc/}
   kill -KILL "\${found%/cmdline}"
-done`;
+done
+rm -f "$PILOT_AGENT_SHARED_MEMORY"`;
 
 /**
  * Starts a small process that outlives the agent just long enough to kill its Envoys, and returns how to end it without that.
@@ -19,7 +21,7 @@ done`;
 export function guard(sh: string, baseId: number): () => void {
   const child = execa(sh, ['-c', script], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    env: { PILOT_AGENT_BASE_ID: String(baseId) },
+    env: { PILOT_AGENT_BASE_ID: String(baseId), PILOT_AGENT_SHARED_MEMORY: sharedMemoryOf(baseId) },
     detached: true,
     cleanup: false,
     buffer: false,

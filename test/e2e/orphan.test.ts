@@ -14,34 +14,47 @@ async function moment(ms: number): Promise<void> {
   while (performance.now() < end) await new Promise((resolve) => setImmediate(resolve));
 }
 
-it('no Envoy is left 2 s after a SIGKILL of the agent, whenever in a start it comes', { timeout: 60_000 }, async () => {
-  rig = await makeRig();
-  for (let trial = 0; trial < 10; trial++) {
-    const agent = rig.start(['--statusPort', '0']);
-    await eventually(() => rig.envoys().length > 0, { within: 10_000, every: 1 });
-    await moment(trial * 10);
-    agent.kill('SIGKILL');
-    await agent.exit;
-    await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
-  }
-  await rig.start().said('epoch is LIVE', 0);
-});
+it(
+  'no Envoy and no shared memory is left 2 s after a SIGKILL of the agent, whenever in a start it comes',
+  { timeout: 60_000 },
+  async () => {
+    rig = await makeRig();
+    for (let trial = 0; trial < 10; trial++) {
+      const agent = rig.start(['--statusPort', '0']);
+      await eventually(() => rig.envoys().length > 0, { within: 10_000, every: 1 });
+      await moment(trial * 10);
+      const shared = rig.sharedMemory();
+      agent.kill('SIGKILL');
+      await agent.exit;
+      await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
+      await eventually(() => !shared.some((file) => existsSync(file)), { within: 2_000 });
+    }
+    await rig.start().said('epoch is LIVE', 0);
+  },
+);
 
-it('no Envoy is left 2 s after a SIGKILL of the agent, whenever in a hot restart it comes', { timeout: 120_000 }, async () => {
-  rig = await makeRig();
-  for (let trial = 0; trial < 20; trial++) {
-    const agent = rig.start(['--minDelay', '0s']);
-    await agent.said('epoch is LIVE', 0);
-    writeCertificates(rig.certDir, await rig.ca.issue());
-    await eventually(() => rig.envoys().length > 1, { within: 10_000, every: 1 });
-    // The first 100 ms of the new Envoy, and then up to 0.5 s, when it is LIVE.
-    await moment(trial < 12 ? trial * 9 : (trial - 10) * 60);
-    agent.kill('SIGKILL');
-    await agent.exit;
-    await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
-  }
-  await rig.start().said('epoch is LIVE', 0);
-});
+it(
+  'no Envoy and no shared memory is left 2 s after a SIGKILL of the agent, whenever in a hot restart it comes',
+  { timeout: 120_000 },
+  async () => {
+    rig = await makeRig();
+    for (let trial = 0; trial < 20; trial++) {
+      const agent = rig.start(['--minDelay', '0s']);
+      await agent.said('epoch is LIVE', 0);
+      writeCertificates(rig.certDir, await rig.ca.issue());
+      await eventually(() => rig.envoys().length > 1, { within: 10_000, every: 1 });
+      // The first 100 ms of the new Envoy, and then up to 0.5 s, when it is LIVE.
+      await moment(trial < 12 ? trial * 9 : (trial - 10) * 60);
+      const [shared = ''] = rig.sharedMemory();
+      expect(existsSync(shared)).toBe(true);
+      agent.kill('SIGKILL');
+      await agent.exit;
+      await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
+      await eventually(() => !existsSync(shared), { within: 2_000 });
+    }
+    await rig.start().said('epoch is LIVE', 0);
+  },
+);
 
 it('an Envoy that is stopped does not outlive its agent, nor does anything that watched over it', async () => {
   rig = await makeRig();
@@ -83,9 +96,12 @@ it.each(['SIGSTOP', 'SIGCONT'] as const)('an Envoy whose agent is gone is taken 
   await agent.exit;
   spawnSync('sh', ['-c', '"$@" >/dev/null 2>&1 &', 'sh', program, ...args]);
   const [stale = 0] = await eventually(() => rig.envoys().length === 1 && rig.envoys(), { within: 10_000 });
+  const [shared = ''] = rig.sharedMemory();
+  await eventually(() => existsSync(shared), { within: 10_000 });
   process.kill(stale, signal);
   const next = rig.start();
   expect(await next.said('an Envoy of an agent that is gone is killed')).toMatchObject({ pid: stale });
   await next.said('epoch is LIVE', 0);
   expect(rig.envoys()).not.toContain(stale);
+  expect(existsSync(shared)).toBe(false);
 });

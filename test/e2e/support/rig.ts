@@ -60,6 +60,8 @@ export interface Rig {
   start(flags?: readonly string[], options?: StartOptions): RunningAgent;
   /** The process ids of all that was started for this rig and still lives, the agent left out. */
   envoys(): readonly number[];
+  /** The files of what they share. */
+  sharedMemory(): readonly string[];
   /** What the status port answers to a probe: the status code, 0 where nobody answers, and the body. */
   ready(): Promise<{ readonly status: number; readonly body: string }>;
   post(port: number, path: string): Promise<number>;
@@ -121,6 +123,7 @@ export async function makeRig(
       return agent;
     },
     envoys,
+    sharedMemory: () => sharedBy(envoys()),
     ready: () =>
       new Promise((done) => {
         const asked = get({ host: '127.0.0.1', port: status, path: '/healthz/ready', agent: false, timeout: 5_000 }, (response) => {
@@ -213,9 +216,14 @@ function read(path: string): string {
 
 /** What outlives its agent on purpose, and what Envoy leaves in shared memory. */
 function killKept(pids: readonly number[]): void {
-  const baseIds = pids.map((pid) => /\0--base-id\0(\d+)\0/.exec(read(`/proc/${pid}/cmdline`))?.[1]);
+  const files = sharedBy(pids);
   for (const pid of pids) signal(pid, 'SIGKILL');
-  for (const id of new Set(baseIds)) if (id !== undefined) rmSync(sharedMemoryOf(Number(id)), { force: true });
+  for (const file of files) rmSync(file, { force: true });
+}
+
+function sharedBy(pids: readonly number[]): readonly string[] {
+  const baseIds = pids.flatMap((pid) => /\0--base-id\0(\d+)\0/.exec(read(`/proc/${pid}/cmdline`))?.[1] ?? []);
+  return [...new Set(baseIds)].map((id) => sharedMemoryOf(Number(id)));
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {
