@@ -10,12 +10,15 @@ import type { MetricsSource } from './metrics-source.ts';
 import { negotiateFormat } from './negotiate-format.ts';
 import { openSource } from './open-source.ts';
 import { scrapeCounts } from './scrape-counts.ts';
+import { sharedScrapes } from './shared-scrapes.ts';
 
 /** Where a scrape does not say how long it waits. In ms. */
 const standardTimeout = 10_000;
 const longestTimeout = 120_000;
 /** Scrapes at a time: each holds a piece of every source. */
 const mostScrapes = 16;
+/** In characters. So much is written without waiting for its reader: nobody who shares an answer waits for another reader. */
+const mostShared = 256 << 10;
 /** From which look at what is late on nothing is waited for any more: at 0.95 of the time-out. */
 const lastRound = 3;
 /** Marks the scrapes of an agent, so that one that comes back to an agent is seen. */
@@ -30,6 +33,8 @@ const accepts = {
  * Answers a scrape with the metrics of all sources and of the agent as one exposition. `families$` has what the agent has to tell, and emits it at
  * once.
  *
+ * Scrapes that come within 100 ms share an answer of up to 256 KiB, if they are of one format and one time-out.
+ *
  * A source has four fifths of the scrape's time-out to be through, and a twentieth more where it had to wait for one that was not. After nineteen twentieths the
  * rest is given up, so that what is there, and the agent's own metrics, arrive in time.
  */
@@ -39,6 +44,7 @@ export function metrics(
   scheduler: SchedulerLike = asyncScheduler,
 ): Handler {
   const counts = scrapeCounts();
+  const shared = sharedScrapes(mostShared, scheduler);
   let running = 0;
   return (request, response) =>
     new Observable((subscriber) => {
@@ -55,18 +61,22 @@ export function metrics(
       counts.begun();
       const { format, contentType } = negotiateFormat(request.headers.accept);
       const timeout = timeoutOf(request.headers['x-prometheus-scrape-timeout-seconds']);
-      const headers: OutgoingHttpHeaders = {
-        accept: accepts[format],
-        'user-agent': request.headers['user-agent'] ?? 'pilot-agent',
-        'x-prometheus-scrape-timeout-seconds': String((timeout * 0.8) / 1000),
-        [mark]: '1',
-      };
-      const opened = sources.map((source) => openSource(source, headers, subscriber));
       const fail = (error: unknown) => subscriber.error(error);
-      const cut = (round: number) => {
-        for (const source of opened) if (source.stage() !== 'answered' || round >= lastRound) source.cut('timeout');
+      const collect = () => {
+        const headers: OutgoingHttpHeaders = {
+          accept: accepts[format],
+          'user-agent': request.headers['user-agent'] ?? 'pilot-agent',
+          'x-prometheus-scrape-timeout-seconds': String((timeout * 0.8) / 1000),
+          [mark]: '1',
+        };
+        const opened = sources.map((source) => openSource(source, headers, subscriber));
+        const cut = (round: number) => {
+          for (const source of opened) if (source.stage() !== 'answered' || round >= lastRound) source.cut('timeout');
+        };
+        subscriber.add(timer(timeout * 0.8, timeout * 0.05, scheduler).subscribe({ next: cut, error: fail }));
+        const own = async () => [...counts.families(), ...(await firstValueFrom(families$, { defaultValue: [] }))];
+        return mergeExposition({ format, sources: opened, report: counts.report, own });
       };
-      subscriber.add(timer(timeout * 0.8, timeout * 0.05, scheduler).subscribe({ next: cut, error: fail }));
       subscriber.add(timer(timeout, scheduler).subscribe({ next: () => response.destroy(), error: fail })); // nobody waits any more
 
       response.statusCode = 200;
@@ -77,19 +87,28 @@ export function metrics(
       const sink: Writable = compression?.create() ?? response;
       if (sink !== response) sink.pipe(response);
       subscriber.add(() => sink.destroy());
-      const own = async () => [...counts.families(), ...(await firstValueFrom(families$, { defaultValue: [] }))];
-      write(mergeExposition({ format, sources: opened, report: counts.report, own }), sink).then(
-        () => response.once('close', () => subscriber.complete()),
-        fail,
-      );
+      const kind = `${format} ${timeout}`;
+      const others = shared.follow(kind);
+      const lead = () => shared.lead(kind, collect(), subscriber);
+      const pieces = others === undefined ? lead() : followed(others, lead);
+      write(pieces, sink).then(() => response.once('close', () => subscriber.complete()), fail);
     });
+}
+
+/** What others are given, or one's own where that comes to nothing. */
+async function* followed(others: Promise<string | undefined>, lead: () => AsyncIterable<string>): AsyncGenerator<string> {
+  const whole = await others;
+  if (whole === undefined) yield* lead();
+  else yield whole;
 }
 
 /** The last piece goes with the end, so that an answer of one piece is one piece on the way too. */
 async function write(pieces: AsyncIterable<string>, sink: Writable): Promise<void> {
   let last = '';
+  let size = 0;
   for await (const piece of pieces) {
-    if (last !== '' && !sink.write(last) && !sink.destroyed) await drained(sink);
+    size += piece.length;
+    if (last !== '' && !sink.write(last) && size > mostShared && !sink.destroyed) await drained(sink);
     if (sink.destroyed) return;
     last = piece;
   }
