@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What an Envoy has to say at its admin endpoint, true or not. */
+export interface Says {
+  readonly state: string;
+  readonly baseId: number;
+  readonly restartEpoch: number;
+  readonly stats: Readonly<Record<string, number>>;
+  readonly staticListeners: readonly unknown[];
+  readonly dynamicListeners: readonly unknown[];
+}
+
+/** An answer to whatever is asked. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** An admin endpoint of Envoy without an Envoy. */
+export interface FakeAdmin {
+  /** As Envoy writes it down. */
+  readonly address: string;
+  /** Method, path and query of each question, in the order in which they came. */
+  readonly asked: readonly string[];
+  /** From now on, beside what it said before. */
+  says(what: Partial<Says>): void;
+  /** From now on it gives this answer to everything, closes each connection without one, or gives none. */
+  behaves(manner: Answer | 'hangs up' | 'is silent'): void;
+  close(): void;
+}
+
+/** Resolves when it listens on `port` of 127.0.0.1; 0 for any that is free. What is not said is what an Envoy says that has just become LIVE. */
+export async function fakeAdmin(first: Partial<Says>, port = 0): Promise<FakeAdmin> {
+  let said: Says = { state: 'LIVE', baseId: 0, restartEpoch: 0, stats: {}, staticListeners: [], dynamicListeners: [], ...first };
+  let manner: Answer | 'hangs up' | 'is silent' | undefined;
+  const asked: string[] = [];
+
+  const server = createServer((request, response) => {
+    asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
+    request.resume();
+    if (manner === 'hangs up') request.socket.destroy();
+    else if (manner !== 'is silent') answer(response, manner ?? answerOf(request, said));
+  }).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    says: (what) => (said = { ...said, ...what }),
+    behaves: (next) => (manner = next),
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function answer(response: ServerResponse, { status, body }: Answer): void {
+  response.writeHead(status).end(body);
+}
+
+function answerOf({ method, url = '' }: IncomingMessage, said: Says): Answer {
+  const { pathname, searchParams: query } = new URL(url, 'http://admin');
+  switch (`${method ?? ''} ${pathname}`) {
+    case 'GET /server_info': {
+      const { state, baseId, restartEpoch } = said;
+      return json({ state, command_line_options: { base_id: String(baseId), restart_epoch: restartEpoch } });
+    }
+    case 'GET /ready':
+      return { status: said.state === 'LIVE' ? 200 : 503, body: `${said.state}\n` };
+    case 'GET /stats': {
+      const filter = new RegExp(query.get('filter') ?? '');
+      const told = Object.entries(said.stats).filter(([name]) => filter.test(name));
+      return { status: 200, body: told.map(([name, value]) => `${name}: ${value}\n`).join('') };
+    }
+    case 'GET /config_dump': {
+      const listeners = { static_listeners: said.staticListeners, dynamic_listeners: said.dynamicListeners };
+      return json({ configs: listeners[query.get('resource') as keyof typeof listeners] });
+    }
+    case 'POST /drain_listeners':
+      return { status: 200, body: 'OK\n' };
+    default:
+      return { status: 404, body: 'invalid path\n' };
+  }
+}
+
+function json(value: unknown): Answer {
+  return { status: 200, body: JSON.stringify(value, undefined, 1) };
+}

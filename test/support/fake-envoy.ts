@@ -1,0 +1,184 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lastValueFrom, NEVER, type Observable, type SchedulerLike, Subject, toArray } from 'rxjs';
+import { expect } from 'vitest';
+import { adminClient } from '../../src/admin/admin-client.ts';
+import type { Exit } from '../../src/agent/model.ts';
+import type { Launch, ProcessEvent, Proxy, Signal } from '../../src/agent/ports.ts';
+import { findExecutable } from '../../src/envoy/find-executable.ts';
+import { type EnvoyOptions, envoyProxy } from '../../src/proxy/envoy-proxy.ts';
+import { eventually } from './eventually.ts';
+import { type FakeAdmin, fakeAdmin, type Says } from './fake-admin.ts';
+
+const within = 10_000;
+/** A privileged one that nobody listens on: whoever asks there is refused. */
+const nobodysPort = 1;
+const mkfifo = findExecutable('mkfifo', process.env['PATH']);
+
+export interface Settings extends Partial<Pick<EnvoyOptions, 'config' | 'drainsAll'>> {
+  /** Names of files in the stage's root. */
+  readonly pair?: { readonly chain: string; readonly key: string };
+  /** What measures how long an answer of the admin endpoint takes. */
+  readonly answerScheduler?: SchedulerLike;
+  /** Where the admin endpoint is looked for until an Envoy has written down its own. */
+  readonly adminPort?: number;
+}
+
+/** A process in Envoy's place. */
+export interface FakeEnvoy {
+  readonly pid: number;
+  readonly argv: readonly string[];
+  /** What follows the flag in its arguments; '' if nothing does. */
+  readonly option: (flag: string) => string;
+  signal(signal: Signal): void;
+  /** Opens its admin endpoint, which says what its arguments say where `says` does not, and writes down where that is. */
+  comesUp(says?: Partial<Says>): Promise<FakeAdmin>;
+  /** Resolves when its exit has been emitted. */
+  exit(): Promise<Exit>;
+  /** Unsubscribes from it. */
+  leave(): void;
+}
+
+/** `envoyProxy` in a folder of its own, over a program that only notes what it was started with, and admin endpoints that are played. */
+export interface EnvoyStage {
+  readonly proxy: Proxy;
+  /** For files of the test's own. */
+  readonly root: string;
+  /** Where the agent's files are. */
+  readonly folder: string;
+  readonly addressFile: string;
+  readonly baseId: number;
+  /** Each line that an Envoy has written: its epoch and its message. */
+  readonly heard: readonly string[];
+  /** Puts another program in the place of the one there is: the text of a shell script, which may go on with {@link onward}. */
+  install(script: string): void;
+  /** What the last Envoy to validate a configuration was started with, and that configuration; undefined if there was none. */
+  validated(): { readonly argv: readonly string[]; readonly config: string; readonly mode: number } | undefined;
+  /** How often the program was asked for its hot restart version. */
+  versionAsked(): number;
+  /** Resolves when the Envoy of that epoch runs. */
+  start(launch: Partial<Launch>): Promise<FakeEnvoy>;
+  /** Resolves to all that is emitted of an epoch that does not start. */
+  events(launch: Partial<Launch>): Promise<readonly ProcessEvent[]>;
+  dispose(): void;
+}
+
+/** What the program does first: it notes its arguments. Behind it comes what the test wants. */
+const note = String.raw`case "$*" in
+  --hot-restart-version) printf . >>"$0.versions" ;;
+  *'--mode validate') cp -p "$2" "$0.tried"; printf '%s\0' "$@" >"$0.validated" ;;
+  *) printf '%s\0' "$@" >"$0.$$.new"; mv "$0.$$.new" "$0.$$" ;;
+esac`;
+
+/** What it does then: it takes every configuration, knows no hot restart version, and lives until it is ended. */
+export const onward = `case "$*" in
+  --hot-restart-version) exit 1 ;;
+  *'--mode validate') exit 0 ;;
+  *) exec sleep 60 ;;
+esac`;
+
+/** The configuration of a {@link envoyStage} that names no other. */
+export const bootstrap = { kind: 'generated', text: '{"static_resources":{}}', extension: '.json', override: '' } as const;
+
+export function envoyStage({
+  config = () => bootstrap,
+  pair,
+  drainsAll = false,
+  answerScheduler,
+  adminPort = nobodysPort,
+}: Settings = {}): EnvoyStage {
+  const root = mkdtempSync(join(tmpdir(), 'pilot-agent-fake-envoy-'));
+  const folder = join(root, 'run');
+  const binary = join(root, 'envoy');
+  const addressFile = join(folder, 'envoy-admin-address');
+  const baseId = 500_000_000 + process.pid * 10; // above all that an agent draws
+  let lastBaseId = baseId;
+  const heard: string[] = [];
+  const admins: FakeAdmin[] = [];
+  const lives: { unsubscribe(): void }[] = [];
+  mkdirSync(folder);
+
+  const install = (script: string) => {
+    writeFileSync(`${binary}.installed`, `#!/bin/sh\n${note}\n${script}\n`, { mode: 0o755 });
+    renameSync(`${binary}.installed`, binary);
+  };
+  install(onward);
+
+  const proxy = envoyProxy({
+    ...{ binary, config, addressFile, folder, drainsAll },
+    args: {
+      ...{ baseId, drainDuration: 45_000, parentShutdownDuration: 60_000, serviceCluster: 'a cluster', serviceNode: 'a~node' },
+      ...{ ipv6: false, logFormat: '%v', logLevel: 'info', componentLogLevel: 'misc:error', concurrency: 2 },
+    },
+    admin: adminClient(addressFile, adminPort, answerScheduler),
+    pairs: pair === undefined ? [] : [{ chain: join(root, pair.chain), key: join(root, pair.key) }],
+    tools: { mkfifo, setpriv: undefined, sh: undefined },
+    newBaseId: () => ++lastBaseId,
+    onLine: ({ message }, epoch) => heard.push(`${epoch} ${message}`),
+  });
+  function run({ epoch = 0, restartEpoch = epoch, ...rest }: Partial<Launch>, signals$: Observable<Signal>): Observable<ProcessEvent> {
+    return proxy.run({ ...{ epoch, restartEpoch, hash: 'hash', line: 0, beside: false }, ...rest }, signals$);
+  }
+
+  return {
+    ...{ proxy, root, folder, addressFile, baseId, heard, install },
+    validated() {
+      if (!existsSync(`${binary}.validated`)) return undefined;
+      const mode = statSync(`${binary}.tried`).mode & 0o777;
+      return { argv: words(read(`${binary}.validated`)), config: read(`${binary}.tried`), mode };
+    },
+    versionAsked: () => read(`${binary}.versions`).length,
+    async start(launch) {
+      const signals$ = new Subject<Signal>();
+      const events: ProcessEvent[] = [];
+      const life = run(launch, signals$).subscribe({
+        next: (event) => events.push(event),
+        error: (error: unknown) => expect.fail(String(error)),
+      });
+      lives.push(life);
+      const exitIn = () => events.find((event) => event.type === 'exited')?.exit;
+      const pid = await eventually(() => events.find((event) => event.type === 'spawned')?.pid, { within });
+      const argv = words(await eventually(() => read(`${binary}.${pid}`), { within }));
+      const option = (flag: string) => (argv.includes(flag) ? (argv[argv.indexOf(flag) + 1] ?? '') : '');
+      return {
+        ...{ pid, argv, option },
+        signal: (signal) => signals$.next(signal),
+        async comesUp(says = {}) {
+          const itself = { baseId: Number(option('--base-id')), restartEpoch: Number(option('--restart-epoch')) };
+          const admin = await fakeAdmin({ ...itself, ...says });
+          admins.push(admin);
+          writeFileSync(option('--admin-address-path'), admin.address);
+          return admin;
+        },
+        exit: () => eventually(exitIn, { within }),
+        leave: () => life.unsubscribe(),
+      };
+    },
+    events: (launch) => lastValueFrom(run(launch, NEVER).pipe(toArray()), { defaultValue: [] }),
+    dispose() {
+      for (const life of lives) life.unsubscribe();
+      for (const admin of admins) admin.close();
+      rmSync(root, { recursive: true });
+    },
+  };
+}
+
+/** Resolves to the one value of what was asked. */
+export async function only<T>(answer$: Observable<T>): Promise<T> {
+  const answers = await lastValueFrom(answer$.pipe(toArray()), { defaultValue: [] });
+  expect(answers).toHaveLength(1);
+  return answers[0] as T;
+}
+
+function words(text: string): readonly string[] {
+  return text.split('\0').slice(0, -1);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

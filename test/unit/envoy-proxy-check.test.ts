@@ -1,0 +1,186 @@
+import type * as nodeFs from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { bootstrap, type EnvoyStage, envoyStage, onward, only } from '../support/fake-envoy.ts';
+
+/** What the kernel says of the control group that the tests run in, where a test says it. */
+const kernel = vi.hoisted(() => new Map<string, string>());
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof nodeFs>();
+  return { ...fs, readFileSync: (path: string, ...rest: readonly 'utf8'[]) => kernel.get(path) ?? fs.readFileSync(path, ...rest) };
+});
+
+let stage: EnvoyStage;
+afterEach(() => {
+  stage.dispose();
+  kernel.clear();
+});
+
+const check = () => only(stage.proxy.check());
+const ok = { ok: true };
+/** A program that does this when it is to validate a configuration. */
+const validating = (script: string) => `case "$*" in *'--mode validate') ${script} ;; esac\n${onward}`;
+/** A program with this hot restart version. */
+const version = (text: string) => `[ "$*" = --hot-restart-version ] && { echo ${text}; exit; }\n${onward}`;
+
+describe('a check', () => {
+  it('lets Envoy validate what it would be started from, with its real arguments', async () => {
+    stage = envoyStage({ config: () => ({ ...bootstrap, text: '{"a":1}', extension: '.yaml', override: 'node: {}' }) });
+    expect(await check()).toEqual(ok);
+    const path = join(stage.folder, 'envoy-check.yaml');
+    const { argv, config, mode } = stage.validated() ?? expect.unreachable('nothing was validated');
+    expect(argv).toEqual([
+      ...['-c', path],
+      ...['--restart-epoch', '0', '--drain-time-s', '45', '--parent-shutdown-time-s', '60'],
+      ...['--service-cluster', 'a cluster', '--service-node', 'a~node', '--local-address-ip-version', 'v4'],
+      ...['--log-format', '%v', '-l', 'info', '--component-log-level', 'misc:error'],
+      ...['--config-yaml', 'node: {}', '--concurrency', '2'],
+      ...['--base-id', String(stage.baseId), '--drain-strategy', 'immediate'],
+      ...['--mode', 'validate'],
+    ]);
+    expect({ config, mode }).toEqual({ config: '{"a":1}', mode: 0o600 });
+    expect(readdirSync(stage.folder)).toEqual([]);
+  });
+
+  it('validates the file that is given, and leaves it', async () => {
+    stage = envoyStage({ config: () => ({ kind: 'given', path, override: '' }) });
+    const path = join(stage.root, 'envoy.yaml');
+    writeFileSync(path, 'a: 1');
+    expect(await check()).toEqual(ok);
+    expect(stage.validated()).toMatchObject({ config: 'a: 1', argv: expect.arrayContaining([path]) as unknown });
+    expect(readdirSync(stage.root)).toContain('envoy.yaml');
+  });
+
+  it.each([false, true])('refuses what Envoy refuses, in its words (while one runs: %s)', async (runs) => {
+    stage = envoyStage();
+    if (runs) await stage.start({});
+    stage.install(validating(`echo "error initializing configuration '$2': no such cluster" >&2; exit 1`));
+    expect(await check()).toEqual({ ok: false, reason: 'no such cluster' });
+    expect(readdirSync(stage.folder)).toEqual(runs ? ['envoy-rev0.json'] : []);
+  });
+
+  it.each(['exit 3', 'kill -SEGV $$'])('takes another end of a validation (%s) for a refusal only while an Envoy runs', async (script) => {
+    stage = envoyStage();
+    stage.install(validating(script));
+    expect(await check()).toEqual(ok);
+    await stage.start({});
+    expect(await check()).toMatchObject({
+      ok: false,
+      reason: expect.stringMatching(/^Envoy (ended with 3|was ended by SIGSEGV)$/) as unknown,
+    });
+  });
+
+  it('refuses a configuration that is refused, with its reason, and tries nothing', async () => {
+    stage = envoyStage({ config: () => ({ kind: 'refused', reason: 'PROXY_CONFIG: no YAML' }) });
+    expect(await check()).toEqual({ ok: false, reason: 'PROXY_CONFIG: no YAML' });
+    expect(stage.validated()).toBe(undefined);
+  });
+
+  it('that is given up ends its validation, and leaves nothing', async () => {
+    stage = envoyStage();
+    stage.install(validating('touch "$0.$$.validates"; exec sleep 60'));
+    const life = stage.proxy.check().subscribe();
+    const name = await eventually(() => readdirSync(stage.root).find((name) => name.endsWith('.validates')), { within: 10_000 });
+    life.unsubscribe();
+    const pid = name.split('.').at(-2) ?? '';
+    await eventually(() => !readdirSync('/proc').includes(pid), { within: 10_000 });
+    expect(readdirSync(stage.folder)).toEqual([]);
+  });
+});
+
+describe('a certificate without its key', () => {
+  const half = () => {
+    stage = envoyStage({ pair: { chain: 'cert-chain.pem', key: 'key.pem' } });
+    writeFileSync(join(stage.root, 'cert-chain.pem'), 'a certificate');
+  };
+
+  it('is no reason where no Envoy runs: it says itself whether it needs them', async () => {
+    half();
+    expect(await check()).toEqual(ok);
+    expect(stage.validated()).toBeDefined();
+  });
+
+  it('is refused while an Envoy runs, before anything is tried', async () => {
+    half();
+    await stage.start({});
+    expect(await check()).toEqual({ ok: false, reason: `${join(stage.root, 'key.pem')}: the key is missing` });
+    expect(stage.validated()).toBe(undefined);
+  });
+
+  it('is no reason again when that Envoy has ended', async () => {
+    half();
+    const envoy = await stage.start({});
+    envoy.signal('SIGKILL');
+    await envoy.exit();
+    expect(await check()).toEqual(ok);
+  });
+});
+
+describe('while an Envoy runs, a check', () => {
+  it('does not ask the same program for its hot restart version', async () => {
+    stage = envoyStage();
+    stage.install(version('11.104'));
+    await stage.start({});
+    expect(await check()).toEqual(ok);
+    expect(stage.versionAsked()).toBe(0);
+  });
+
+  it('tells of another program with another hot restart version that it cannot be the child of what runs', async () => {
+    stage = envoyStage();
+    await stage.start({});
+    stage.install(version('11.104'));
+    expect(await check()).toEqual({ ok: true, apart: true });
+    expect(stage.versionAsked()).toBe(1);
+  });
+
+  it('has nothing to say of another program with the same', async () => {
+    stage = envoyStage();
+    await stage.start({});
+    stage.install(onward);
+    expect(await check()).toEqual(ok);
+    expect(stage.versionAsked()).toBe(1);
+  });
+
+  it('compares with the program of the last start', async () => {
+    stage = envoyStage();
+    await stage.start({ epoch: 0 });
+    stage.install(version('11.104'));
+    await stage.start({ epoch: 1 });
+    expect(await check()).toEqual(ok);
+    expect(stage.versionAsked()).toBe(0);
+  });
+
+  it('does not ask for the version of a program that refuses its configuration', async () => {
+    stage = envoyStage();
+    await stage.start({});
+    stage.install(validating('exit 1'));
+    expect(await check()).toMatchObject({ ok: false });
+    expect(stage.versionAsked()).toBe(0);
+  });
+
+  const hasMemory = (limit: number) => {
+    kernel.set('/proc/self/cgroup', '0::/of-a-test');
+    kernel.set('/sys/fs/cgroup/of-a-test/memory.max', String(limit));
+    kernel.set('/sys/fs/cgroup/of-a-test/memory.current', String(1 << 20));
+  };
+
+  it('says that another one does not fit, without a look at the program’s version', async () => {
+    hasMemory(1 << 20);
+    stage = envoyStage();
+    expect(await check()).toEqual(ok);
+    await stage.start({});
+    stage.install(version('11.104'));
+    const crowded = expect.stringMatching(/^a second Envoy needs about \d+ MiB, and 0 of 1 MiB are free$/) as unknown;
+    expect(await check()).toEqual({ ok: true, crowded });
+    expect(stage.versionAsked()).toBe(0);
+  });
+
+  it('has nothing to say where another one fits', async () => {
+    hasMemory(1 << 28);
+    stage = envoyStage();
+    await stage.start({});
+    expect(await check()).toEqual(ok);
+  });
+});
