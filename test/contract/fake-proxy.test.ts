@@ -38,7 +38,7 @@ proxyContract((life, trial) =>
         return [spoiled ? '(n|)' : '(y|)'];
       },
       get active() {
-        return mute || frozen.size > 0 ? '?' : String(inFlight);
+        return [mute || frozen.size > 0 ? '?' : String(inFlight)];
       },
       get ignoresTerm() {
         return [...frozen];

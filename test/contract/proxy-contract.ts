@@ -160,6 +160,11 @@ const promises: readonly Promised[] = [
     observed: ['0 live', '1 stays up', '1 stays up', '1 live', '0 exited: clean', '0 completed', 'vitals: live, completed'],
   },
   {
+    name: 'vitals of an epoch that has ended are not live, though its child answers',
+    done: (s) => [s.launch(0), s.until(0, 'live'), s.launch(1), s.until(1, 'live'), s.signal(0, 'SIGTERM'), s.ended(0), s.stays(0)],
+    observed: ['0 live', '1 live', '0 exited: clean', '0 completed', '0 stays up'],
+  },
+  {
     name: 'vitals of a second first process are its own',
     done: (s) => [s.launch(0), s.until(0, 'live'), s.signal(0, 'SIGKILL'), s.ended(0), s.vitals(1), s.launch(1, 0), s.until(1, 'live')],
     observed: ['0 live', '0 exited: signaled SIGKILL', '0 completed', 'vitals: unknown, completed', '1 live'],

@@ -12,9 +12,9 @@ describe('a request to drain', () => {
       const serving = '        n 499ms 0 9499ms D';
       const drains = '         10s g';
       const signals = '        -';
-      const agent = drawAgent(m, { hash$, drain$ }, { processes: ['-'], active: '0' });
+      const agent = drawAgent(m, { hash$, drain$ }, { processes: ['-'], active: ['0'] });
       m.expectObservable(agent.serving$, unsub).toBe(serving);
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
   );
@@ -28,9 +28,9 @@ describe('a request to drain', () => {
       const serving = '           n 499ms 0 9499ms D 19999ms (A|)';
       const drains = '            10s g 19999ms p';
       const signals = '           30s T';
-      const agent = drawAgent(m, { hash$, drain$, terminate$ }, { processes: ['-'], active: '3' });
+      const agent = drawAgent(m, { hash$, drain$, terminate$ }, { processes: ['-'], active: ['3'] });
       m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
   );
@@ -68,7 +68,7 @@ describe('a request to drain', () => {
       const terminate$ = m.hot('  10s t');
       const drain$ = m.hot('      12s d');
       const serving = '           n 499ms 0 9499ms D 4999ms (A|)';
-      const agent = drawAgent(m, { hash$, drain$, terminate$ }, { processes: ['-'], active: '0' });
+      const agent = drawAgent(m, { hash$, drain$, terminate$ }, { processes: ['-'], active: ['0'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );

@@ -23,7 +23,7 @@ describe('a parent that refuses every child', () => {
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
       m.expectObservable(agent.lines$).toBe(lines);
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
       m.expectObservable(agent.signalled$).toBe(signals);
       m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
     }),
@@ -57,7 +57,7 @@ describe('a parent that refuses every child', () => {
       const lines = '        0 9999ms 0 49ms 0 49ms b 999ms 0';
       const agent = drawAgent(m, { hash$ }, { processes });
       m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9599ms n 1499ms 4');
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.lines$).toBe(lines);
     }),
@@ -98,7 +98,7 @@ describe('a parent that ends before its time', () => {
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
       m.expectObservable(agent.lines$).toBe(lines);
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g1', p: 'p1' });
       m.expectSubscriptions(agent.lives[1] ?? []).toBe(life1);
     })(),
   );
@@ -170,7 +170,7 @@ describe('an Envoy that was replaced side by side', () => {
       const hash$ = m.hot('  a 9999ms b 6999ms c');
       const unsub = '        ^ 40s !';
       const processes = ['   15s k', '-', '-', '-'];
-      const active = '       3 19999ms 0';
+      const active = ['      0', '3 19999ms 0'];
       const drains = '       15500ms g 999ms p 3499ms p';
       const signals = '      20s T';
       const launches = '     a 9999ms b 4999ms b 4999ms c';
@@ -178,7 +178,7 @@ describe('an Envoy that was replaced side by side', () => {
       const lines = '        0 9999ms 0 4999ms b 4999ms 1';
       const agent = drawAgent(m, { hash$ }, { processes, active });
       m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 4999ms 2 4999ms 3');
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g1', p: 'p1' });
       m.expectObservable(agent.signalled$).toBe(signals);
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
@@ -194,7 +194,7 @@ describe('an Envoy that was replaced side by side', () => {
       const processes = ['   15s k', '-', '-'];
       //                     listeners closed at 16.5 s [ 60s ]
       const signals = '      76500ms T';
-      const agent = drawAgent(m, { hash$ }, { processes, active: '3' });
+      const agent = drawAgent(m, { hash$ }, { processes, active: ['0', '3'] });
       m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 4999ms 2');
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
@@ -211,7 +211,7 @@ describe('an Envoy that was replaced side by side', () => {
       const signals = '      15500ms K';
       const agent = drawAgent(m, { hash$ }, { processes, vitals });
       m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 4999ms 2');
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
   );
@@ -222,12 +222,12 @@ describe('an Envoy that was replaced side by side', () => {
       const hash$ = m.hot('       a 9999ms b');
       const terminate$ = m.hot('  16s t');
       const processes = ['        15s k', '-', '-'];
-      const active = '            3 22999ms 0';
-      const drains = '            15500ms g 499ms (gg) 496ms p 6499ms (pp)';
+      const active = ['           0', '3 22999ms 0', '0'];
+      const drains = '            15500ms g 499ms (gG) 496ms p 6499ms (pP)';
       const signals = '           23s (TT)';
       const agent = drawAgent(m, { hash$, terminate$ }, { processes, active });
       m.expectObservable(agent.serving$).toBe('n 499ms 0 9999ms 1 4999ms 2 499ms D 6999ms (A|)');
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g1', G: 'g2', p: 'p1', P: 'p2' });
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
   );
@@ -259,14 +259,14 @@ describe('where two Envoys would not fit', () => {
       const hash$ = m.hot('  a 9999ms b');
       const unsub = '        ^ 30s !';
       const checks = ['      (m|)'];
-      const active = '       3 13999ms 0';
+      const active = ['      3 13999ms 0'];
       const drains = '       10s g 999ms p 2999ms p';
       const signals = '      14s T';
       const launches = '     a 13999ms b';
       const lines = '        0 13999ms 0';
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks, active });
       m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9499ms n 4499ms 1');
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
       m.expectObservable(agent.signalled$).toBe(signals);
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.lines$).toBe(lines);

@@ -13,9 +13,9 @@ describe('a request to terminate', () => {
       const drains = '            10s g 4999ms p';
       const signals = '           - 14999ms T';
       const life0 = '             ^ 14999ms !';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: '0' });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: ['0'] });
       m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
       m.expectObservable(agent.signalled$).toBe(signals);
       m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
       m.expectSubscriptions(hash$.subscriptions).toBe(life0);
@@ -42,7 +42,7 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot('       a');
       const terminate$ = m.hot('  10s t');
-      const active = '            3 17699ms 0';
+      const active = ['           3 17699ms 0'];
       const serving = '           n 499ms 0 9499ms D 7999ms (A|)';
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active });
       m.expectObservable(agent.serving$).toBe(serving);
@@ -59,7 +59,7 @@ describe('a request to terminate', () => {
       const terminate$ = m.hot('  10s t');
       //                              [ 20s    ]
       const serving = '           n 499ms 0 9499ms D 19999ms (A|)';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: [active] });
       m.expectObservable(agent.serving$).toBe(serving);
     })(),
   );
@@ -98,9 +98,9 @@ describe('a request to terminate', () => {
       const drains = '            10s g 999ms p';
       const signals = '           11s T';
       const serving = '           n 499ms 0 9499ms D 999ms (A|)';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: '3' });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: ['3'] });
       m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
   );
@@ -191,9 +191,9 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot('       a 9899ms b');
       const terminate$ = m.hot('  10s t');
-      const drains = '            10s g 399ms g';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: '3' });
-      m.expectObservable(agent.drained$, '^ 20s !').toBe(drains);
+      const drains = '            10s G 399ms G';
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '3'] });
+      m.expectObservable(agent.drained$, '^ 20s !').toBe(drains, { G: 'g1' });
       m.expectObservable(agent.serving$, '^ 20s !').toBe('n 499ms 0 9499ms D');
     }),
   );
@@ -205,7 +205,7 @@ describe('a request to terminate', () => {
       const terminate$ = m.hot('  10s t');
       const processes = ['        12s k'];
       const serving = '           n 499ms 0 9499ms D 1999ms (A|)';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: '3' });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['3'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -217,7 +217,7 @@ describe('a request to terminate', () => {
       const terminate$ = m.hot('  10s t');
       const processes = ['        12s c', '-'];
       const serving = '           n 499ms 0 4999ms 1 4499ms D 19999ms (A|)';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: '3' });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['?', '3'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -245,7 +245,7 @@ describe('while the parent is alive', () => {
     marbles((m) => {
       const hash$ = m.hot('       a 4999ms b');
       const terminate$ = m.hot('  10s t');
-      const active = '            0';
+      const active = ['           ?', '0'];
       const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 99ms (A|)';
       const processes = ['        16100ms c', '-'];
       const agent = drawAgent(m, { hash$, terminate$ }, { processes, active });
@@ -261,7 +261,7 @@ describe('while the parent is alive', () => {
       const processes = ['        16900ms c', '-'];
       const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 899ms (A|)';
       const signals = '           16s T';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: '0' });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'] });
       m.expectObservable(agent.serving$).toBe(serving);
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
@@ -274,7 +274,7 @@ describe('while the parent is alive', () => {
       const terminate$ = m.hot('  10s t');
       const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 1999ms (A|)';
       const signals = '           16s T 999ms T 999ms K';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: '0', ignoresTerm: [0] });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [0] });
       m.expectObservable(agent.serving$).toBe(serving);
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
@@ -287,7 +287,7 @@ describe('while the parent is alive', () => {
       const terminate$ = m.hot('  10s t');
       const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 999ms (A|)';
       const signals = '           16s T 999ms (KT)';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: '0', ignoresTerm: [1] });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [1] });
       m.expectObservable(agent.serving$).toBe(serving);
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
@@ -298,7 +298,7 @@ describe('while the parent is alive', () => {
     marbles((m) => {
       const hash$ = m.hot('       a 4999ms b');
       const terminate$ = m.hot('  10s t');
-      const active = '            0 13999ms 1 499ms 0';
+      const active = ['           ?', '0 13999ms 1 499ms 0'];
       const serving = '           n 499ms 0 4999ms 1 4499ms D 10499ms T 999ms (A|)'; // zero again at 14.5 s
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active });
       m.expectObservable(agent.serving$).toBe(serving);
@@ -312,7 +312,7 @@ describe('while the parent is alive', () => {
       const terminate$ = m.hot('  10s t');
       const processes = ['        12s c', '-'];
       const serving = '           n 499ms 0 4999ms 1 4499ms D 4999ms (A|)';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: '0' });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );

@@ -115,7 +115,7 @@ describe('turns', () => {
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.epochs$).toBe(epochs);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
-      m.expectObservable(agent.drained$).toBe(drains);
+      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
       m.expectObservable(agent.signalled$).toBe(signals);
       m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
     }),

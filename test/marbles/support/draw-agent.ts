@@ -1,10 +1,10 @@
-import { concat, debounce, distinctUntilChanged, EMPTY, map, NEVER, type Observable, share, skip, takeLast, timer } from 'rxjs';
+import { asyncScheduler, debounce, distinctUntilChanged, EMPTY, map, NEVER, type Observable, share, skip, timer } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { agent, type Inputs } from '../../../src/agent/agent.ts';
 import type { AgentState } from '../../../src/agent/model.ts';
 import type { RestartPolicy } from '../../../src/agent/reducer.ts';
 import { fixedTiming, type Timing } from '../../../src/agent/timing.ts';
-import { fakeProxy, type Script } from './fake-proxy.ts';
+import { answerTime, fakeProxy, type Script } from './fake-proxy.ts';
 
 export interface Settings {
   readonly policy?: Partial<RestartPolicy>;
@@ -12,11 +12,11 @@ export interface Settings {
   readonly random?: () => number;
 }
 
-/** One value a frame: what holds when everything of that frame has happened. */
+/** One value a ms: what holds when everything of that ms has happened. */
 const settled =
   <T>() =>
   (source: Observable<T>): Observable<T> =>
-    source.pipe(debounce(() => concat(timer(0), timer(0), timer(0), timer(0)).pipe(takeLast(1))));
+    source.pipe(debounce(() => timer(1 - (asyncScheduler.now() % 1) - answerTime / 2)));
 
 const endings = { asked: 'A', envoy: 'E', refused: 'R', 'address-taken': 'P' } as const;
 

@@ -1,9 +1,15 @@
-import { asyncScheduler, defer, EMPTY, filter, finalize, map, merge, ReplaySubject, takeWhile, tap } from 'rxjs';
+import { asyncScheduler, defer, delay, filter, finalize, ignoreElements, map, merge, ReplaySubject, takeWhile, tap, timer } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import type { Exit } from '../../../src/agent/model.ts';
 import type { Launch, ProcessEvent, Proxy, Verdict, Vitals } from '../../../src/agent/ports.ts';
 
 const letters = { SIGTERM: 'T', SIGKILL: 'K', SIGUSR1: 'U' } as const;
+
+/**
+ * How long each answer takes, and each exit that was ordered. In ms: so little that it does not
+ * move a diagram, which shows whole ms. A power of two, so that its sums are exact.
+ */
+export const answerTime = 1 / 1024;
 
 /** What happens to a proxy, in marbles. A process counts its frames from its launch on. */
 export interface Script {
@@ -13,8 +19,11 @@ export interface Script {
   readonly vitals?: readonly string[];
   /** How each check goes: y accepts, n refuses, a accepts an Envoy apart from the others, m one without others. The last one stays; at once and accepted if left out. */
   readonly checks?: readonly string[];
-  /** How many requests are in flight from the start on, until it is another number: a digit, or ? for unknown. */
-  readonly active?: string;
+  /**
+   * How many requests are in flight in each epoch, until it is another number: a digit, or ? for
+   * unknown. The time counts from the first frame of the test. None are if it is left out.
+   */
+  readonly active?: readonly string[];
   /** Epochs that only SIGKILL ends. */
   readonly ignoresTerm?: readonly number[];
 }
@@ -40,6 +49,12 @@ const verdicts: Record<string, Verdict> = {
   m: { ok: true, crowded: 'memory' },
 };
 
+/** A process that exists. One that is apart has an admin endpoint of its own until it is seen LIVE. */
+interface Running {
+  readonly epoch: number;
+  isApart: boolean;
+}
+
 /** What `diagram` shows at a time: its last sign up to then. */
 const at = (diagram: string, time: number): string => {
   const signs = TestScheduler.parseMarbles(diagram, undefined, undefined, false, true)
@@ -49,69 +64,85 @@ const at = (diagram: string, time: number): string => {
 };
 
 /**
- * A proxy whose processes are cold marbles, so that the subscription diagram of one, `lives[epoch]`, is its life. It obeys an order in the same
- * frame: SIGTERM ends it cleanly, SIGKILL by the signal. A launch for which the script has no process is an error.
+ * A proxy whose processes are cold marbles, so that the subscription diagram of one,
+ * `lives[epoch]`, is its life. SIGTERM ends it cleanly, SIGKILL by the signal. A launch for which
+ * the script has no process is an error. Each answer, and each end that was ordered, comes after
+ * {@link answerTime}.
  *
- * What it is asked to do can be drawn: `launched$`, `signalled$` (T, K or U for SIGUSR1), `checked$` (c), `drained$` (g graceful, p plain), `asked$` (an epoch's
- * number for each look at it).
+ * It answers for the epoch that it is asked about. A question about one that has no process, or
+ * none any more, goes where the configured admin endpoint leads: to the newest process. That is
+ * not LIVE as the epoch that was meant, but it does what it is told, and counts what it has.
+ *
+ * What it is asked to do can be drawn: `launched$`, `signalled$` (T, K or U for SIGUSR1),
+ * `checked$` (c), `drained$` (g graceful, p plain, and the epoch that was told, ? for nobody),
+ * `asked$` (an epoch's number for each look at it).
  */
 export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const processes = script.processes.map((diagram) => m.cold(diagram, fates));
-  const births: number[] = [];
+  const births = new Map<number, number>();
+  const running: Running[] = [];
   const launches$ = new ReplaySubject<Launch>(Infinity);
   const signals$ = new ReplaySubject<string>(Infinity);
   const checks$ = new ReplaySubject<string>(Infinity);
   const drains$ = new ReplaySubject<string>(Infinity);
   const looks$ = new ReplaySubject<string>(Infinity);
   let checks = 0;
-  let alive = 0;
 
-  /** Without a process nobody can be asked; before an epoch's launch it is only others that answer. */
-  const vitals = (epoch: number) => {
-    const birth = births[epoch];
-    if (alive === 0) return '?';
-    return birth === undefined ? 'u' : at(script.vitals?.[epoch] ?? 'u 99ms l', asyncScheduler.now() - birth);
+  /** Its process answers for an epoch; without one, the newest that has the configured endpoint. */
+  const answerer = (epoch: number): Running | undefined =>
+    running.findLast((process) => process.epoch === epoch) ?? running.findLast(({ isApart }) => !isApart);
+
+  const vitals = (epoch: number): string => {
+    const asked = answerer(epoch);
+    if (asked === undefined) return '?';
+    const sign = at(script.vitals?.[asked.epoch] ?? 'u 99ms l', asyncScheduler.now() - (births.get(asked.epoch) ?? 0));
+    if (asked.epoch !== epoch) return sign === 'l' ? 'u' : sign;
+    if (sign === 'l') asked.isApart = false;
+    return sign;
   };
 
   const proxy: Proxy = {
     run: (launch, orders$) =>
       defer(() => {
-        const { epoch } = launch;
+        const { epoch, beside } = launch;
         const process$ = processes[epoch];
         if (process$ === undefined) throw new Error(`the script has no process ${epoch}`);
-        births[epoch] = asyncScheduler.now();
-        alive++;
+        const own: Running = { epoch, isApart: beside };
+        births.set(epoch, asyncScheduler.now());
+        running.push(own);
         launches$.next(launch);
         const obeyed$ = orders$.pipe(
           tap((signal) => signals$.next(letters[signal])),
           filter((signal) => signal === 'SIGKILL' || (signal === 'SIGTERM' && script.ignoresTerm?.includes(epoch) !== true)),
           map((signal): ProcessEvent => ({ type: 'exited', exit: signal === 'SIGTERM' ? exits.c : exits.k })),
+          delay(answerTime),
         );
         return merge(obeyed$, process$).pipe(
           takeWhile((event) => event.type !== 'exited', true),
-          finalize(() => alive--),
+          finalize(() => running.splice(running.indexOf(own), 1)),
         );
       }),
     vitals: (epoch) =>
       defer(() => {
         looks$.next(String(epoch));
-        return m.cold(`(${vitals(epoch)}|)`, vitalSigns);
+        return m.cold(`(${vitals(epoch)}|)`, vitalSigns).pipe(delay(answerTime));
       }),
     check: () =>
       defer(() => {
         checks$.next('c');
         const diagrams = script.checks ?? ['(y|)'];
-        return m.cold(diagrams[Math.min(checks++, diagrams.length - 1)] ?? '(y|)', verdicts);
+        return m.cold(diagrams[Math.min(checks++, diagrams.length - 1)] ?? '(y|)', verdicts).pipe(delay(answerTime));
       }),
-    drain: (_, graceful) =>
+    drain: (epoch, graceful) =>
       defer(() => {
-        drains$.next(graceful ? 'g' : 'p');
-        return EMPTY;
+        drains$.next(`${graceful ? 'g' : 'p'}${answerer(epoch)?.epoch ?? '?'}`);
+        return timer(answerTime).pipe(ignoreElements());
       }),
-    active: () =>
+    active: (epoch) =>
       defer(() => {
-        const count = alive === 0 ? '?' : at(script.active ?? '0', asyncScheduler.now());
-        return m.cold<number | undefined>('(n|)', { n: count === '?' ? undefined : Number(count) });
+        const asked = answerer(epoch);
+        const count = asked === undefined ? '?' : at(script.active?.[asked.epoch] ?? '0', asyncScheduler.now());
+        return m.cold<number | undefined>('(n|)', { n: count === '?' ? undefined : Number(count) }).pipe(delay(answerTime));
       }),
   };
 
