@@ -4,6 +4,7 @@ import {
   asyncScheduler,
   BehaviorSubject,
   connect,
+  exhaustMap,
   filter,
   ignoreElements,
   map,
@@ -12,7 +13,6 @@ import {
   of,
   share,
   switchMap,
-  take,
   takeWhile,
   tap,
   throttleTime,
@@ -124,8 +124,9 @@ export function runAgent(
   const expiry$ = watchExpiry(config.certificates, state$, { tell, keep });
   return status$.pipe(
     filter((event) => event.type === 'listening' || event.type === 'failed'),
-    take(1), // a server that breaks later and listens again is no new life
-    switchMap((event) => {
+    // A server that breaks and listens again later is no new life. It stays subscribed meanwhile:
+    // otherwise it would close, and listen anew when the servers beside Envoy are there.
+    exhaustMap((event) => {
       if (event.type === 'failed') throw new Fatal(`--statusPort ${config.statusPort}: ${event.reason}`, exitCodes.unavailable);
       return beside$.pipe(
         tap(({ families }) => families$.next(families)),
