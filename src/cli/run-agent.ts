@@ -29,13 +29,11 @@ import type { StatusEvent } from '../status/status-event.ts';
 import { composeSources } from '../streams/compose-sources.ts';
 import { configHash } from '../streams/config-hash.ts';
 import type { ConfigSource } from '../streams/config-source.ts';
-import { fileSource } from '../streams/file-source.ts';
-import { signals } from '../streams/signals.ts';
-import { waitForFiles } from '../streams/wait-for-files.ts';
 import type { BesideEnvoy } from './beside-envoy.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Fatal } from './fatal.ts';
-import { serveStatus, type StatusOptions } from './serve-status.ts';
+import { type Outside, real } from './outside.ts';
+import type { StatusOptions } from './serve-status.ts';
 import { watchExpiry } from './watch-expiry.ts';
 
 export interface Parts extends StatusOptions {
@@ -57,12 +55,13 @@ export interface Parts extends StatusOptions {
 export function runAgent(
   config: AgentConfig,
   { proxy, kept, admin, shape, terminal, beside$, tell, setLevel, status }: Parts,
+  outside: Outside = real,
 ): Observable<AgentTransition> {
   const state$ = new BehaviorSubject(initialState);
   const past$ = new BehaviorSubject(noTimeline);
   const keep = (happening: Happening) => past$.next(timeline(past$.value, happening));
   const families$ = new BehaviorSubject<BesideEnvoy['families']>(() => []);
-  const source = composeSources(fileSource(watchedFiles(config)), shape);
+  const source = composeSources(outside.files(watchedFiles(config)), shape);
   let heard = false;
   const changes$ = source.changes$.pipe(
     connect((shared$) =>
@@ -95,19 +94,19 @@ export function runAgent(
   );
   const listening$ = of<StatusEvent>({ type: 'listening' });
   const told = { state$, past$, families$ };
-  const status$ = (config.statusPort === 0 ? listening$ : serveStatus(config, told, { admin, tell, setLevel, status })).pipe(share());
+  const status$ = (config.statusPort === 0 ? listening$ : outside.serve(config, told, { admin, tell, setLevel, status })).pipe(share());
   const quit$ = status$.pipe(ofType('quit-requested'));
   const ending = ['SIGTERM', 'SIGINT', ...(terminal ? ['SIGHUP' as const] : [])] as const;
   const life$ = agent(
     {
       kept$: of(kept).pipe(filter(({ length }) => length > 0)),
-      awaited$: waitForFiles(config.awaited.map((path) => resolve(path))),
+      awaited$: outside.missing(config.awaited.map((path) => resolve(path))),
       hash$: configHash({ changes$, hash$ }, { minDelay: config.minDelay }),
-      restart$: merge(signals(terminal ? [] : ['SIGHUP']), status$.pipe(ofType('restart-requested'))).pipe(switchMap(() => hash$)),
+      restart$: merge(outside.signals(terminal ? [] : ['SIGHUP']), status$.pipe(ofType('restart-requested'))).pipe(switchMap(() => hash$)),
       drain$: status$.pipe(ofType('drain-requested')),
-      reopen$: signals(['SIGUSR1']),
-      leave$: signals(config.keepEnvoy ? ending : []),
-      terminate$: merge(signals(config.keepEnvoy ? [] : ending), quit$.pipe(map(() => '/quitquitquit'))),
+      reopen$: outside.signals(['SIGUSR1']),
+      leave$: outside.signals(config.keepEnvoy ? ending : []),
+      terminate$: merge(outside.signals(config.keepEnvoy ? [] : ending), quit$.pipe(map(() => '/quitquitquit'))),
     },
     { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
     {
@@ -118,7 +117,7 @@ export function runAgent(
         drainMinimum: config.drainMinimum,
         drainCap: config.drainCap,
       },
-      random: Math.random,
+      random: () => outside.random(),
     },
   );
   const expiry$ = watchExpiry(config.certificates, state$, { tell, keep });

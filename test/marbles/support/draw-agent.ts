@@ -29,6 +29,11 @@ const sign = ({ phase, epochs, outcome }: AgentState): string => {
   return serving === undefined ? 'n' : String(serving[0]);
 };
 
+/** Who serves, see `sign`. */
+export function serving(states$: Observable<AgentState>): Observable<string> {
+  return states$.pipe(map(sign), settled(), distinctUntilChanged());
+}
+
 /**
  * An agent over a fake proxy, as streams of single characters that a diagram can show. The minimum of the drain is 5 s and its cap 20 s, random
  * numbers are in the middle (no jitter), the budget is 10.
@@ -55,8 +60,7 @@ export function drawAgent(m: RunHelpers, inputs: Partial<Inputs>, script: Script
   );
   return {
     ...fake,
-    /** Who serves, see `sign`. */
-    serving$: states$.pipe(map(sign), settled(), distinctUntilChanged()),
+    serving$: serving(states$),
     /** Why it ended, at the end. */
     outcome$: states$.pipe(
       map(({ outcome }) => outcome),

@@ -1,0 +1,445 @@
+import { resolve } from 'node:path';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  ignoreElements,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  ReplaySubject,
+  share,
+  tap,
+} from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import type { AgentState } from '../../src/agent/model.ts';
+import type { KeptEpoch } from '../../src/agent/ports.ts';
+import type { Timeline } from '../../src/agent/timeline.ts';
+import type { BesideEnvoy } from '../../src/cli/beside-envoy.ts';
+import { Fatal } from '../../src/cli/fatal.ts';
+import { runAgent } from '../../src/cli/run-agent.ts';
+import type { AgentConfig } from '../../src/config/resolve-config.ts';
+import type { LogLine } from '../../src/log/log-line.ts';
+import type { StatusEvent } from '../../src/status/status-event.ts';
+import type { SourceChange } from '../../src/streams/config-source.ts';
+import { configOf } from '../support/resolved.ts';
+import { serving } from './support/draw-agent.ts';
+import { fakeProxy, type Script } from './support/fake-proxy.ts';
+import { marbles } from './support/marbles.ts';
+import { readings } from './support/readings.ts';
+
+const statusEvents: Record<string, StatusEvent> = {
+  l: { type: 'listening' },
+  f: { type: 'failed', reason: 'address in use' },
+  b: { type: 'broken', reason: 'it was closed' },
+  q: { type: 'quit-requested' },
+  d: { type: 'drain-requested' },
+  r: { type: 'restart-requested' },
+};
+const changes: Record<string, SourceChange> = {
+  c: { type: 'changed', path: '/etc/cert-chain.pem' },
+  w: { type: 'watch-failed', path: '/etc/key.pem', reason: 'EACCES' },
+};
+/** What is said besides the transitions; e is told at the end. */
+const lines: Record<string, LogLine> = {
+  c: { level: 'info', msg: 'change seen: the files are read after the window', path: '/etc/cert-chain.pem', delayMs: 10_000 },
+  s: { level: 'info', msg: 'the files say what they said before' },
+  w: { level: 'warn', msg: 'watching failed, and is tried again', path: '/etc/key.pem', reason: 'EACCES' },
+};
+const ends = (counters: Partial<Timeline['counters']>): LogLine => ({
+  ...{ level: 'info', msg: 'the agent ends', component: 'agent' },
+  ...{ changes: 0, windows: 1, restarts: 0, refusals: 0, crashes: 0, rescues: 0, drains: 0, ...counters },
+});
+
+/** What surrounds the agent, in marbles; nothing happens if left out. */
+interface Surroundings {
+  readonly config?: Partial<AgentConfig>;
+  readonly script?: Script;
+  /** Of the status port. It listens from the start if left out. */
+  readonly status$?: Observable<StatusEvent>;
+  /** It is there from the start if left out. */
+  readonly beside$?: Observable<BesideEnvoy>;
+  readonly signals?: Partial<Record<NodeJS.Signals, Observable<unknown>>>;
+  readonly terminal?: boolean;
+  readonly missing$?: Observable<readonly string[]>;
+  readonly kept?: readonly KeptEpoch[];
+  /** Of the files. */
+  readonly changes$?: Observable<SourceChange>;
+  /** What the files say, as `readings` has it. */
+  readonly hash$?: Observable<string>;
+}
+
+/** `runAgent` with all that surrounds it drawn. A window of 10 s, a minimum of the drain of 5 s, one process unless the script says otherwise. */
+function drawRun(m: RunHelpers, around: Surroundings) {
+  const fake = fakeProxy(m, around.script ?? { processes: ['-'] });
+  const told$ = new ReplaySubject<LogLine>(Infinity);
+  const states$ = new ReplaySubject<AgentState>(Infinity);
+  const pasts$ = new ReplaySubject<Timeline>(Infinity);
+  const families$ = new ReplaySubject<number>(Infinity);
+  const watched: (readonly string[])[] = [];
+  const served: number[] = [];
+  const config = {
+    ...configOf(),
+    ...{ statusPort: 15_020, minDelay: 10_000, drainMinimum: 5_000, drainCap: 20_000, parentShutdownDuration: 60_000 },
+    ...{ watched: [], customConfigFile: '', awaited: [], certificates: [], keepEnvoy: false, ...around.config },
+  };
+  const life$ = runAgent(
+    config,
+    {
+      proxy: fake.proxy,
+      kept: around.kept ?? [],
+      admin: { request: () => NEVER, open: () => NEVER, located: () => false },
+      shape: { changes$: NEVER, hash$: of('shape') },
+      terminal: around.terminal ?? false,
+      beside$: around.beside$ ?? concat(of({ families: () => [] }), NEVER),
+      tell: (line) => told$.next(line),
+      setLevel: () => undefined,
+      status: { probes: new Map(), targets: [], config$: EMPTY, version: {} },
+    },
+    {
+      files: (paths) => {
+        watched.push(paths);
+        return { changes$: around.changes$ ?? NEVER, hash$: around.hash$ ?? of('a') };
+      },
+      random: () => 0.5,
+      missing: () => around.missing$ ?? EMPTY,
+      signals: (names) => merge(NEVER, ...names.map((name) => (around.signals?.[name] ?? NEVER).pipe(map(() => name)))),
+      serve: ({ statusPort }, told) => {
+        const heard$ = merge(
+          told.state$.pipe(tap((state) => states$.next(state))),
+          told.past$.pipe(tap((past) => pasts$.next(past))),
+          told.families$.pipe(tap((families) => families$.next(families().length))),
+        ).pipe(ignoreElements());
+        return defer(() => {
+          served.push(statusPort);
+          return merge(heard$, around.status$ ?? concat(of<StatusEvent>({ type: 'listening' }), NEVER));
+        });
+      },
+    },
+  ).pipe(share());
+  return {
+    ...fake,
+    watched,
+    served,
+    life$,
+    /** Who serves, and the exit code and the message of an error. */
+    serving$: serving(life$.pipe(map(({ state }) => state))).pipe(
+      catchError((error: unknown) => of(error instanceof Fatal ? `${error.code} ${error.message}` : String(error))),
+    ),
+    /** Who asks it to end or to leave. */
+    by$: life$.pipe(concatMap(({ event }) => ('by' in event ? [event.by] : []))),
+    epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
+    told$: told$.asObservable(),
+    /** What the status port is told. */
+    heard: { serving$: serving(states$), pasts$: pasts$.asObservable(), families$: families$.asObservable() },
+  };
+}
+
+describe('the first epoch', () => {
+  it(
+    'is started when the status port listens, and then the servers beside Envoy do',
+    marbles((m) => {
+      const status$ = m.hot('  1s l', statusEvents);
+      const beside$ = m.cold(' 500ms b', { b: { families: () => [] } });
+      const hash$ = m.cold('   (a|)');
+      const sigterm$ = m.hot(' -');
+      const unsub = '          ^ 2999ms !';
+      const run = drawRun(m, { status$, beside$, hash$, signals: { SIGTERM: sigterm$ } });
+      m.expectObservable(run.serving$, unsub).toBe('1500ms n 499ms 0');
+      m.expectObservable(run.epochs$).toBe('1500ms 0');
+      m.expectSubscriptions(status$.subscriptions).toBe(unsub);
+      m.expectSubscriptions(beside$.subscriptions).toBe('1s ^ 1999ms !');
+      m.expectSubscriptions(hash$.subscriptions).toBe('1500ms (^!)');
+      m.expectSubscriptions(sigterm$.subscriptions).toBe('1500ms ^ 1499ms !');
+    }),
+  );
+
+  it(
+    'is started at once, without a status port, where its number is 0',
+    marbles((m) => {
+      const run = drawRun(m, { config: { statusPort: 0 } });
+      m.expectObservable(run.serving$, '^ 2s !').toBe('n 499ms 0');
+      m.flush();
+      expect(run.served).toEqual([]);
+    }),
+  );
+
+  it(
+    'has no second life when the status port breaks, and listens again',
+    marbles((m) => {
+      const status$ = m.hot('  1s l 4s b 999ms l', statusEvents);
+      const beside$ = m.cold(' b', { b: { families: () => [] } });
+      const unsub = '          ^ 20s !';
+      const run = drawRun(m, { status$, beside$ });
+      m.expectObservable(run.serving$, unsub).toBe('1s n 499ms 0');
+      m.expectSubscriptions(beside$.subscriptions).toBe('1s ^ 19s !');
+      m.expectSubscriptions(status$.subscriptions).toBe(unsub);
+    }),
+  );
+
+  it(
+    'is started from files that were waited for',
+    marbles((m) => {
+      const missing$ = m.cold('m 1999ms (n|)', { m: ['key.pem'], n: [] });
+      const hash$ = m.cold('   (a|)');
+      const run = drawRun(m, { missing$, hash$ });
+      m.expectObservable(run.serving$, '^ 4s !').toBe('n 2499ms 0');
+      m.expectSubscriptions(hash$.subscriptions).toBe('2s (^!)');
+    }),
+  );
+
+  it(
+    'is the child of an Envoy that was kept, which is taken over first',
+    marbles((m) => {
+      const kept = [{ epoch: 0, restartEpoch: 4, line: 0, pid: 4711 }];
+      const run = drawRun(m, { kept, script: { processes: ['-', '-'], vitals: ['l'] } });
+      m.expectObservable(run.serving$, '^ 4s !').toBe('0 499ms 1');
+      m.expectObservable(run.epochs$).toBe('(01)');
+    }),
+  );
+});
+
+describe('a status port that is not to be had', () => {
+  it(
+    'ends the agent with 69, and nothing is started',
+    marbles((m) => {
+      const status$ = m.hot('  1s f', statusEvents);
+      const beside$ = m.cold(' b', { b: { families: () => [] } });
+      const run = drawRun(m, { status$, beside$ });
+      m.expectObservable(run.serving$).toBe('1s (f|)', { f: '69 --statusPort 15020: address in use' });
+      m.expectObservable(run.told$).toBe('');
+      m.expectSubscriptions(status$.subscriptions).toBe('^ 999ms !');
+      m.expectSubscriptions(beside$.subscriptions).toBe([]);
+    }),
+  );
+});
+
+describe('a change', () => {
+  it(
+    'is told, and after the window there is a new epoch; more of them in the window change nothing',
+    marbles((m) => {
+      const changes$ = m.hot(' 20s c 999ms c 8998ms c 28s c', changes);
+      const hash$ = readings(' abc');
+      //                               [ 10s ]
+      const told = '           20s c 37999ms c';
+      const epochs = '         0 29999ms 1 37999ms 2';
+      const serving = '        n 499ms 0 29999ms 1 37999ms 2';
+      const script = { processes: ['55s c', '-', '-'] };
+      const run = drawRun(m, { changes$, hash$, script, config: { parentShutdownDuration: 20_000 } });
+      m.expectObservable(run.serving$, '^ 70s !').toBe(serving);
+      m.expectObservable(run.epochs$).toBe(epochs);
+      m.expectObservable(run.told$).toBe(told, lines);
+    }),
+  );
+
+  it(
+    'after which the files say what they said is told so; a reading that nobody asked for, or by hand, is not',
+    marbles((m) => {
+      const changes$ = m.hot('   20s c', changes);
+      const status$ = m.hot('    l 89999ms r', statusEvents);
+      const told = '             20s c 9999ms s';
+      const epochs = '           0 89999ms 1';
+      const run = drawRun(m, { changes$, status$, script: { processes: ['-', '-'] } });
+      m.expectObservable(run.serving$, '^ 200s !').toBe('n 499ms 0 89999ms 1');
+      m.expectObservable(run.told$).toBe(told, lines);
+      m.expectObservable(run.epochs$).toBe(epochs);
+    }),
+  );
+
+  it(
+    'that can not be watched for is told',
+    marbles((m) => {
+      const changes$ = m.hot('   20s w', changes);
+      const run = drawRun(m, { changes$ });
+      m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
+      m.expectObservable(run.told$).toBe('20s w', lines);
+    }),
+  );
+
+  it(
+    'waits for an older Envoy that drains for as many whole seconds as Envoy does',
+    marbles((m) => {
+      const changes$ = m.hot(' 20s c 1999ms c', changes);
+      const hash$ = readings(' abc');
+      //                                   [ 1s, then 2s ]
+      const epochs = '         0 20999ms 1 3999ms 2';
+      const config = { minDelay: 1_000, parentShutdownDuration: 2_999 };
+      const run = drawRun(m, { changes$, hash$, config, script: { processes: ['-', '-', '-'] } });
+      m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
+      m.expectObservable(run.epochs$).toBe(epochs);
+    }),
+  );
+
+  it(
+    'is looked for in the files that are to be watched and in the custom configuration',
+    marbles((m) => {
+      const { watched } = drawRun(m, { config: { watched: ['certs/key.pem', ''], customConfigFile: 'envoy.json' } });
+      expect(watched).toEqual([[resolve('certs/key.pem'), resolve('envoy.json')]]);
+    }),
+  );
+});
+
+describe('a signal', () => {
+  const asks = [
+    { name: 'SIGTERM', terminal: false },
+    { name: 'SIGINT', terminal: false },
+    { name: 'SIGHUP', terminal: true },
+  ] as const;
+
+  it.each(asks)('$name asks Envoy to drain, then the agent ends', ({ name, terminal }) =>
+    marbles((m) => {
+      const signal$ = m.hot('  10s s');
+      //                           [ 5s ]
+      const serving = '        n 499ms 0 9499ms D 4999ms (A|)';
+      const drains = '         10s g 4999ms p';
+      const run = drawRun(m, { signals: { [name]: signal$ }, terminal });
+      m.expectObservable(run.serving$).toBe(serving);
+      m.expectObservable(run.by$).toBe('10s b 4999ms |', { b: name });
+      m.expectObservable(run.drained$).toBe(drains, { g: 'g0', p: 'p0' });
+      m.expectObservable(run.signalled$).toBe('15s T');
+      m.expectSubscriptions(signal$.subscriptions).toBe('^ 14999ms !');
+    })(),
+  );
+
+  it.each(asks)('$name ends the agent at once and leaves Envoy alone with --keepEnvoy', ({ name, terminal }) =>
+    marbles((m) => {
+      const signal$ = m.hot('  10s s');
+      const run = drawRun(m, { signals: { [name]: signal$ }, terminal, config: { keepEnvoy: true } });
+      m.expectObservable(run.serving$).toBe('n 499ms 0 9499ms (A|)');
+      m.expectObservable(run.drained$).toBe('');
+      m.expectObservable(run.signalled$).toBe('');
+    })(),
+  );
+
+  it(
+    'SIGTERM waits for what is in flight until the cap that is configured',
+    marbles((m) => {
+      const signal$ = m.hot('  10s s');
+      const serving = '        n 499ms 0 9499ms D 7999ms (A|)';
+      const script = { processes: ['-'], active: ['3'] };
+      const run = drawRun(m, { signals: { SIGTERM: signal$ }, script, config: { drainCap: 8_000 } });
+      m.expectObservable(run.serving$).toBe(serving);
+    }),
+  );
+
+  it.each([false, true])('SIGHUP off a terminal restarts, with --keepEnvoy %s', (keepEnvoy) =>
+    marbles((m) => {
+      const signal$ = m.hot('  10s s');
+      const run = drawRun(m, { signals: { SIGHUP: signal$ }, script: { processes: ['-', '-'] }, config: { keepEnvoy } });
+      m.expectObservable(run.serving$, '^ 20s !').toBe('n 499ms 0 9999ms 1');
+      m.expectObservable(run.told$).toBe('');
+      m.expectSubscriptions(signal$.subscriptions).toBe('^ 20s !');
+    })(),
+  );
+
+  it(
+    'SIGUSR1 has Envoy open its log files anew',
+    marbles((m) => {
+      const signal$ = m.hot('  10s s');
+      const run = drawRun(m, { signals: { SIGUSR1: signal$ } });
+      m.expectObservable(run.serving$, '^ 20s !').toBe('n 499ms 0');
+      m.expectObservable(run.signalled$).toBe('10s U');
+    }),
+  );
+});
+
+describe('a request at the status port', () => {
+  it.each([false, true])('to quit asks Envoy to drain, then the agent ends, with --keepEnvoy %s', (keepEnvoy) =>
+    marbles((m) => {
+      const status$ = m.hot('  l 9999ms q', statusEvents);
+      const run = drawRun(m, { status$, config: { keepEnvoy } });
+      m.expectObservable(run.serving$).toBe('n 499ms 0 9499ms D 4999ms (A|)');
+      m.expectObservable(run.by$).toBe('10s b 4999ms |', { b: '/quitquitquit' });
+      m.expectObservable(run.drained$).toBe('10s g 4999ms p', { g: 'g0', p: 'p0' });
+    })(),
+  );
+
+  it(
+    'to drain tells Envoy, and the agent goes on',
+    marbles((m) => {
+      const status$ = m.hot('  l 9999ms d', statusEvents);
+      const run = drawRun(m, { status$ });
+      m.expectObservable(run.serving$, '^ 60s !').toBe('n 499ms 0 9499ms D');
+      m.expectObservable(run.drained$).toBe('10s g', { g: 'g0' });
+    }),
+  );
+
+  it(
+    'to restart reads the files and starts an epoch, whatever they say',
+    marbles((m) => {
+      const status$ = m.hot('  l 9999ms r', statusEvents);
+      const hash$ = m.cold('   1s (a|)');
+      const read = ['          ^ 999ms !', '10s ^ 999ms !'];
+      const run = drawRun(m, { status$, hash$, script: { processes: ['-', '-'] } });
+      m.expectObservable(run.serving$, '^ 20s !').toBe('1s n 499ms 0 9999ms 1');
+      m.expectSubscriptions(hash$.subscriptions).toBe(read);
+    }),
+  );
+});
+
+describe('the status port', () => {
+  it(
+    'is told at once what holds, then each state, and what has happened up to it',
+    marbles((m) => {
+      const changes$ = m.hot(' 2s c', changes);
+      const beside$ = m.hot('  1s b', { b: { families: () => [{ name: 'beside', type: 'gauge' as const, help: '', samples: [] }] } });
+      const hash$ = m.cold('   500ms (a|)');
+      const run = drawRun(m, { changes$, beside$, hash$, script: { processes: ['S'] } });
+      const pasts$ = run.heard.pasts$.pipe(map(({ counters, epochs }) => [counters.changes, counters.windows, Math.floor(epochs.at(-1)?.liveAt ?? 0)].join(' ')), distinctUntilChanged()); // prettier-ignore
+      m.expectObservable(run.life$.pipe(ignoreElements()), '^ 5s !').toBe('-');
+      m.expectObservable(run.heard.serving$).toBe('n 1999ms 0');
+      m.expectObservable(run.heard.families$).toBe('0 999ms 1', { 0: 0, 1: 1 });
+      m.expectObservable(pasts$).toBe('a 1499ms b 499ms (cd)', { a: '0 0 0', b: '0 1 0', c: '1 1 0', d: '1 1 2000' });
+    }),
+  );
+});
+
+describe('the end', () => {
+  it(
+    'comes with the last Envoy where the policy is exit, and its counters, the last transition in them, are told last',
+    marbles((m) => {
+      const changes$ = m.hot(' 2s c 999ms c', changes);
+      const status$ = m.hot('  l', statusEvents);
+      const told = '           2s c 2999ms e';
+      const script = { processes: ['5s x'] };
+      const run = drawRun(m, { changes$, status$, script, config: { envoyRestartPolicy: 'exit' } });
+      m.expectObservable(run.serving$).toBe('n 499ms 0 4499ms (E|)');
+      m.expectObservable(run.told$).toBe(told, { ...lines, e: ends({ changes: 2, crashes: 1 }) });
+      m.expectSubscriptions(status$.subscriptions).toBe('^ 4999ms !');
+      m.expectSubscriptions(changes$.subscriptions).toBe('^ 4999ms !');
+    }),
+  );
+
+  it(
+    'comes when the restart budget is spent',
+    marbles((m) => {
+      const script = { processes: ['1s k', '1s k'] };
+      const run = drawRun(m, { script, config: { envoyRestartBudget: 1 } });
+      m.expectObservable(run.serving$).toBe('n 499ms 0 499ms n 699ms 1 499ms (E|)');
+      m.expectObservable(run.told$).toBe('2200ms e', { e: ends({ crashes: 2, restarts: 1 }) });
+    }),
+  );
+
+  it(
+    'of the subscription ends all others, and nothing is told',
+    marbles((m) => {
+      const unsub = '          ^ 4999ms !';
+      const hots = { SIGTERM: m.hot('-'), SIGINT: m.hot('-'), SIGHUP: m.hot('-'), SIGUSR1: m.hot('-') };
+      const changes$ = m.hot(' -', changes);
+      const status$ = m.hot('  l', statusEvents);
+      const beside$ = m.hot('  b', { b: { families: () => [] } });
+      const run = drawRun(m, { changes$, status$, beside$, signals: hots });
+      m.expectObservable(run.serving$, unsub).toBe('n 499ms 0');
+      for (const { subscriptions } of [changes$, status$, beside$, ...Object.values(hots)])
+        m.expectSubscriptions(subscriptions).toBe(unsub);
+      m.expectSubscriptions(run.lives[0] ?? []).toBe(unsub);
+      m.expectObservable(run.told$).toBe('');
+    }),
+  );
+});
