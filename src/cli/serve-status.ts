@@ -35,30 +35,31 @@ export interface Told {
   readonly families$: Observable<BesideEnvoy['families']>;
 }
 
+/** Serves at a port what there is to answer, as {@link statusServer} does. */
+type Listen = (port: number, parts: StatusParts) => Observable<StatusEvent>;
+
 /** The status port over the agent's state and its past. Tells what goes wrong with it; otherwise as {@link statusServer}. */
 export function serveStatus(
   { statusPort, readinessTimeout }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout'>,
   { state$, past$, families$ }: Told,
   { admin, tell, setLevel, status }: StatusOptions,
+  listen$: Listen = (port, parts) => statusServer(port, routes(parts)),
 ): Observable<StatusEvent> {
   const all$ = combineLatest([state$, past$]);
   const unready$ = unready(state$, admin, readinessTimeout);
   const unlive$ = unlive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
-  const server$ = statusServer(
-    statusPort,
-    routes({
-      ...status,
-      admin,
-      unready$,
-      notes$: state$.pipe(map(({ refused }) => (refused === undefined ? [] : [`configuration refused: ${refused.reason}`]))),
-      unlive$,
-      unstarted$: unstarted(state$, unready$),
-      families$: combineLatest([all$, families$]).pipe(
-        map(([[state, past], families]) => [...stateFamilies(state), ...lifecycleFamilies(past), ...families(), ...processFamilies()]),
-      ),
-      epochs$: all$.pipe(map(([state, past]) => epochsNow(state, past))),
-    }),
-  ).pipe(
+  const server$ = listen$(statusPort, {
+    ...status,
+    admin,
+    unready$,
+    notes$: state$.pipe(map(({ refused }) => (refused === undefined ? [] : [`configuration refused: ${refused.reason}`]))),
+    unlive$,
+    unstarted$: unstarted(state$, unready$),
+    families$: combineLatest([all$, families$]).pipe(
+      map(([[state, past], families]) => [...stateFamilies(state), ...lifecycleFamilies(past), ...families(), ...processFamilies()]),
+    ),
+    epochs$: all$.pipe(map(([state, past]) => epochsNow(state, past))),
+  }).pipe(
     tap((event) => {
       if (event.type === 'broken') tell({ level: 'error', msg: 'the status server broke, and is started again', component: 'status', reason: event.reason }); // prettier-ignore
       if (event.type === 'request-failed') tell({ level: 'error', msg: 'a request could not be answered', component: 'status', path: event.path, reason: event.reason }); // prettier-ignore

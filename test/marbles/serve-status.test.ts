@@ -1,0 +1,267 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BehaviorSubject, concat, ignoreElements, map, merge, mergeMap, NEVER, Observable, of, ReplaySubject, share, take } from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { initialState } from '../../src/agent/initial-state.ts';
+import type { AgentState, Epoch } from '../../src/agent/model.ts';
+import { noTimeline, type Timeline } from '../../src/agent/timeline.ts';
+import type { BesideEnvoy } from '../../src/cli/beside-envoy.ts';
+import { serveStatus } from '../../src/cli/serve-status.ts';
+import type { LogLine } from '../../src/log/log-line.ts';
+import type { Handler } from '../../src/status/handler.ts';
+import { routes } from '../../src/status/routes.ts';
+import type { StatusEvent } from '../../src/status/status-event.ts';
+import type { StatusParts } from '../../src/status/status-parts.ts';
+import { marbles } from './support/marbles.ts';
+
+const epoch: Epoch = { hash: 'hash', restartEpoch: 0, line: 0, weaned: true, stage: 'starting', answering: true };
+const running: AgentState = { ...initialState, lastEpoch: 0, epochs: new Map([[0, epoch]]) };
+const live: AgentState = { ...running, served: true, epochs: new Map([[0, { ...epoch, stage: 'live' }]]) };
+const states: Record<string, AgentState> = {
+  s: running,
+  l: live,
+  q: { ...live, epochs: new Map([[0, { ...epoch, stage: 'live', answering: false }]]) },
+  d: { ...live, phase: 'draining' },
+  r: { ...live, refused: { hash: 'bad', reason: 'key does not match' } },
+};
+const events: Record<string, StatusEvent> = {
+  l: { type: 'listening' },
+  b: { type: 'broken', reason: 'it was closed' },
+  f: { type: 'request-failed', path: '/drain', reason: 'no' },
+  n: { type: 'level-requested', level: 'debug' },
+  q: { type: 'quit-requested' },
+};
+const ready = 'server.state: 0\nlistener_manager.workers_started: 1\n';
+
+/** What surrounds the status port, in marbles; what holds first is before it. Envoy says that it is ready if left out. */
+interface Surroundings {
+  readonly state$?: Observable<AgentState>;
+  readonly past$?: Observable<Timeline>;
+  readonly families$?: Observable<BesideEnvoy['families']>;
+  readonly events$?: Observable<StatusEvent>;
+  readonly stats?: string;
+}
+
+/** The status port, listening from the start on, with requests that are answered at the times of a diagram: `ask('10s a', '/healthz/ready')`. */
+function drawStatus(m: RunHelpers, around: Surroundings) {
+  const state$ = held(initialState, around.state$);
+  const told$ = new ReplaySubject<LogLine>(Infinity);
+  const levels$ = new ReplaySubject<string>(Infinity);
+  const asked: string[] = [];
+  const listened: [number, StatusParts][] = [];
+  const served$ = serveStatus(
+    { statusPort: 15_020, readinessTimeout: 300 },
+    { state$, past$: held(noTimeline, around.past$), families$: held<BesideEnvoy['families']>(() => [], around.families$) },
+    {
+      admin: {
+        request: (method, path, patience) => {
+          asked.push(`${method} ${path.replace(/\?.*/, '')} ${String(patience)}`);
+          return of({ ok: true, value: { status: 200, body: around.stats ?? ready } });
+        },
+        open: () => NEVER,
+        located: () => true,
+      },
+      tell: (line) => told$.next(line),
+      setLevel: (level) => levels$.next(level),
+      status: { probes: new Map(), targets: [], config$: of({}), version: {} },
+    },
+    (port, parts) => {
+      listened.push([port, parts]);
+      return around.events$ ?? concat(of<StatusEvent>({ type: 'listening' }), NEVER);
+    },
+  ).pipe(share());
+  const parts = listened[0]?.[1];
+  if (parts === undefined) throw new Error('nothing listens');
+  const route = routes(parts);
+  return {
+    parts,
+    listened,
+    served$,
+    asked,
+    told$: told$.asObservable(),
+    levels$: levels$.asObservable(),
+    ask: (times: string, path: string, accept = '*/*') => m.hot(times).pipe(mergeMap(() => answered(route(path), request(path, accept)))),
+    /** The server is there for so long. */
+    serve: (unsub: string) => m.expectObservable(served$.pipe(ignoreElements()), unsub).toBe('-'),
+  };
+}
+
+/** It emits at once what holds. */
+function held<T>(first: T, source$: Observable<T> = NEVER): Observable<T> {
+  const held$ = new BehaviorSubject(first);
+  source$.subscribe({ next: (value) => held$.next(value), error: expect.unreachable });
+  return held$;
+}
+
+function request(url: string, accept: string): IncomingMessage {
+  return { url, method: 'GET', headers: { accept }, socket: { remoteAddress: '127.0.0.1' } } as unknown as IncomingMessage;
+}
+
+/** The status and the body of what `handler` answers. */
+function answered(handler: Handler, asked: IncomingMessage): Observable<string> {
+  return new Observable((subscriber) => {
+    let status = 0;
+    const response = {
+      writeHead(code: number) {
+        status = code;
+        return response;
+      },
+      end: (body: string) => subscriber.next(`${status} ${body.trim()}`.trim()),
+    };
+    return handler(asked, response as unknown as ServerResponse).subscribe({ error: expect.unreachable });
+  });
+}
+
+describe('the probes', () => {
+  it(
+    'follow the state: readiness what is now, the start what once was',
+    marbles((m) => {
+      const state$ = m.hot('   10s s 9999ms l 9999ms d', states);
+      const times = '          5s a 9999ms a 9999ms a 9999ms a';
+      const ready = '          5s n 9999ms y 9999ms y 9999ms d';
+      const startup = '        5s n 9999ms s 9999ms y 9999ms y';
+      const status = drawStatus(m, { state$ });
+      const answers = { n: '503 Envoy has not been started yet', s: '503 Envoy is starting', y: '200', d: '503 draining' };
+      status.serve('^ 40s !');
+      m.expectObservable(status.ask(times, '/healthz/ready')).toBe(ready, answers);
+      m.expectObservable(status.ask(times, '/healthz/startup')).toBe(startup, answers);
+      m.expectObservable(status.ask(times, '/healthz/live')).toBe(times, { a: '200' });
+    }),
+  );
+
+  it(
+    'ask Envoy for as long as is configured, and say what it lacks',
+    marbles((m) => {
+      const state$ = m.hot('   l', states);
+      const status = drawStatus(m, { state$, stats: 'server.state: 0\nlistener_manager.workers_started: 0\n' });
+      status.serve('^ 10s !');
+      m.expectObservable(status.ask('5s a', '/healthz/ready')).toBe('5s n', { n: '503 workers have not yet started' });
+      m.flush();
+      expect(status.asked).toEqual(['GET /stats 300']);
+      expect(status.listened.map(([port]) => port)).toEqual([15_020]);
+    }),
+  );
+
+  it(
+    'of liveness count from when Envoy fell silent, not from the first of them, and are over when it answers',
+    marbles((m) => {
+      const state$ = m.hot('   l 9999ms q 39999ms l', states);
+      //                           silent since 2 s [ 28s ]
+      const times = '          37999ms a 1ms a 11998ms a';
+      const answers = '        37999ms y 1ms n 11998ms y';
+      const status = drawStatus(m, { state$ });
+      status.serve('^ 60s !');
+      m.expectObservable(status.ask(times, '/healthz/live')).toBe(answers, { y: '200', n: '503 Envoy hangs' });
+    }),
+  );
+
+  it(
+    'tell as JSON that the newest configuration is refused, for as long as it is',
+    marbles((m) => {
+      const state$ = m.hot('   l 9999ms r 9999ms l', states);
+      const times = '          5s a 9999ms a 9999ms a';
+      const answers = '        5s y 9999ms n 9999ms y';
+      const body = (notes: readonly string[]) => `200 ${JSON.stringify({ ok: true, pending: [], notes })}`;
+      const status = drawStatus(m, { state$ });
+      status.serve('^ 60s !');
+      m.expectObservable(status.ask(times, '/healthz/ready', 'application/json')).toBe(answers, {
+        y: body([]),
+        n: body(['configuration refused: key does not match']),
+      });
+    }),
+  );
+});
+
+const past: Timeline = { ...noTimeline, counters: { ...noTimeline.counters, changes: 3 } };
+
+describe('what is told of the state and of the past', () => {
+  it(
+    '/debug/epochs has both as they are',
+    marbles((m) => {
+      const state$ = m.hot('   10s s', states);
+      const past$ = m.hot('    20s p', { p: past });
+      const times = '          5s a 9999ms a 9999ms a';
+      const answers = '        5s a 9999ms b 9999ms c';
+      const status = drawStatus(m, { state$, past$ });
+      const seen$ = status.ask(times, '/debug/epochs').pipe(
+        map((answer) => {
+          const { epochs, counters } = JSON.parse(answer.replace(/^200 /, '')) as { epochs: Epoch[]; counters: Timeline['counters'] };
+          return [epochs.map(({ stage }) => stage).join(), counters.changes];
+        }),
+      );
+      status.serve('^ 60s !');
+      m.expectObservable(seen$).toBe(answers, { a: ['', 0], b: ['starting', 0], c: ['starting', 3] });
+    }),
+  );
+
+  it(
+    'the metrics have both, those of the servers beside Envoy as they are now, and those of the process',
+    marbles((m) => {
+      let secrets = 0;
+      const beside = () => [{ name: 'secrets', type: 'gauge' as const, help: '', samples: [{ value: secrets++ }] }];
+      const state$ = m.hot('     10s s', states);
+      const past$ = m.hot('      20s p', { p: past });
+      const families$ = m.hot('  30s f', { f: beside });
+      const times = '            5s a 9999ms a 9999ms a 9999ms a 9999ms a';
+      const answers = '          5s a 9999ms b 9999ms c 9999ms d 9999ms e';
+      const status = drawStatus(m, { state$, past$, families$ });
+      const names = ['istio_agent_epochs_total', 'istio_agent_config_changes_total', 'secrets'];
+      const value = (of: Awaited<ReturnType<BesideEnvoy['families']>>, name: string) =>
+        of.find((family) => family.name === name)?.samples[0]?.value;
+      const seen$ = m.hot(times).pipe(
+        mergeMap(() => status.parts.families$.pipe(take(1))),
+        map((families) => [
+          ...names.map((name) => value(families, name)),
+          families.some(({ name }) => name.startsWith('istio_agent_process_')),
+        ]),
+      );
+      status.serve('^ 60s !');
+      m.expectObservable(seen$).toBe(answers, {
+        a: [0, 0, undefined, true],
+        b: [1, 0, undefined, true],
+        c: [1, 3, undefined, true],
+        d: [1, 3, 0, true],
+        e: [1, 3, 1, true],
+      });
+    }),
+  );
+});
+
+describe('what becomes of the server', () => {
+  it(
+    'is passed on; what goes wrong is told, and a level is set',
+    marbles((m) => {
+      const events$ = m.hot('  l 9999ms b 9999ms f 9999ms n 9999ms q', events);
+      const unsub = '          ^ 60s !';
+      const status = drawStatus(m, { events$ });
+      m.expectObservable(status.served$, unsub).toBe('l 9999ms b 9999ms f 9999ms n 9999ms q', events);
+      m.expectObservable(status.told$).toBe('10s b 9999ms f', {
+        b: { level: 'error', msg: 'the status server broke, and is started again', component: 'status', reason: 'it was closed' },
+        f: { level: 'error', msg: 'a request could not be answered', component: 'status', path: '/drain', reason: 'no' },
+      });
+      m.expectObservable(status.levels$).toBe('30s n', { n: 'debug' });
+      m.expectSubscriptions(events$.subscriptions).toBe(unsub);
+    }),
+  );
+
+  it(
+    'liveness is looked after once, whoever asks, until the server is given up',
+    marbles((m) => {
+      const state$ = m.hot('  l', states);
+      const unsub = '         ^ 9999ms !';
+      const live$ = serveStatus(
+        { statusPort: 0, readinessTimeout: 0 },
+        { state$, past$: NEVER, families$: NEVER },
+        {
+          admin: { request: () => NEVER, open: () => NEVER, located: () => false },
+          tell: () => undefined,
+          setLevel: () => undefined,
+          status: { probes: new Map(), targets: [], config$: NEVER, version: {} },
+        },
+        (_, { unlive$ }) => merge(unlive$, unlive$).pipe(ignoreElements()),
+      );
+      m.expectObservable(live$, unsub).toBe('-');
+      m.expectSubscriptions(state$.subscriptions).toBe(unsub);
+    }),
+  );
+});
