@@ -1,5 +1,9 @@
+import { builtinModules } from 'node:module';
 import rxjsX from 'eslint-plugin-rxjs-x';
 import tseslint from 'typescript-eslint';
+
+/** Node's own modules are told from packages by `node:`. */
+const bare = builtinModules.map((name) => ({ name, message: `Write node:${name}.` }));
 
 const realTime = [
   { name: 'setTimeout', message: 'Time goes through a scheduler.' },
@@ -14,6 +18,7 @@ export default tseslint.config(
     files: ['**/*.ts'],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
+      'no-restricted-imports': ['error', { paths: bare }],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/consistent-type-definitions': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
@@ -43,7 +48,7 @@ export default tseslint.config(
     rules: {
       'no-restricted-globals': ['error', ...realTime],
       'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: 'Time goes through a scheduler.' }],
-      'no-restricted-imports': ['error', { paths: ['node:timers', 'node:timers/promises'] }],
+      'no-restricted-imports': ['error', { paths: [...bare, 'node:timers', 'node:timers/promises'] }],
     },
   },
 );

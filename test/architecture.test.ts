@@ -1,58 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, normalize, sep } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import ts from 'typescript';
-import { describe, expect, it } from 'vitest';
-
-/** What each folder of src may import: folders of src, packages, and `node:` for all that Node brings along. */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  operators: ['operators', 'rxjs'],
-  admin: ['admin', 'operators', 'rxjs', 'node:'],
-  agent: ['agent', 'operators', 'rxjs'],
-  streams: ['streams', 'operators', 'rxjs', 'chokidar', 'node:'],
-  log: ['log', 'rxjs', 'pino', 'pino-pretty', 'node:'],
-  proxy: ['proxy', 'agent', 'admin', 'operators', 'log', 'secrets', 'rxjs', 'execa', 'yaml', 'node:'],
-  status: ['status', 'agent', 'admin', 'config', 'operators', 'rxjs', 'node:'],
-  config: ['config', 'zod/mini', 'node:'],
-  node: ['node', 'operators', 'rxjs', 'node:'],
-  bootstrap: ['bootstrap', 'config', 'node', 'node:'],
-  proto: ['proto', '@bufbuild/protobuf', '@bufbuild/protobuf/codegenv2', '@bufbuild/protobuf/wkt'],
-  grpc: ['@bufbuild/protobuf', '@grpc/grpc-js'],
-  ca: [
-    'ca',
-    'secrets',
-    'status',
-    'grpc',
-    'proto',
-    'operators',
-    'log',
-    'rxjs',
-    '@bufbuild/protobuf',
-    '@grpc/grpc-js',
-    '@peculiar/x509',
-    'reflect-metadata',
-    'jose',
-    'node:',
-  ],
-  secrets: ['secrets', 'status', 'streams', 'operators', 'log', 'rxjs', 'node:'],
-  sds: [
-    'sds',
-    'secrets',
-    'status',
-    'grpc',
-    'proto',
-    'operators',
-    'log',
-    'rxjs',
-    '@bufbuild/protobuf',
-    '@bufbuild/protobuf/wkt',
-    '@grpc/grpc-js',
-    'node:',
-  ],
-  sts: ['sts', 'node', 'operators', 'rxjs', 'node:'],
-  envoy: ['envoy', 'operators', 'rxjs', 'execa', 'node:'],
-};
-/** May import everything, and is imported by nobody. */
-const root = 'cli';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** Modules without one main thing, or whose name is not theirs to choose. */
 const manyThings = ['agent/model.ts', 'agent/ports.ts', 'sds/stream-model.ts', 'cli/main.ts', 'cli/load.ts', 'index.ts'];
@@ -73,18 +24,6 @@ const sources = all.filter((name) => !name.startsWith(`proto${sep}`));
 const text = (file: string) => readFileSync(join('src', file), 'utf8');
 const folderOf = (file: string) => (file.includes(sep) ? (file.split(sep)[0] ?? '') : '.');
 
-/** All that a module imports or re-exports: on one line or more, types too, and at run time. */
-function importsOf(code: string): readonly string[] {
-  return ts.preProcessFile(code, true, true).importedFiles.map(({ fileName }) => fileName);
-}
-
-/** What an import names in the table: a folder of src, a package, `node:`; or a path out of src. */
-function targetOf(file: string, name: string): string {
-  if (!name.startsWith('.')) return name.replace(/^node:.*/, 'node:');
-  const path = normalize(join(dirname(file), name));
-  return path.startsWith('..') ? path : folderOf(path);
-}
-
 function exportsOf(code: string): readonly string[] {
   return ts.createSourceFile('x.ts', code, ts.ScriptTarget.Latest).statements.flatMap((statement) => {
     if (!ts.canHaveModifiers(statement) || ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) !== true)
@@ -100,44 +39,10 @@ const camelCase = (file: string) => basename(file, '.ts').replace(/-(.)/g, (_, l
 const upperFirst = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 describe('the checks of the architecture', () => {
-  it('see imports on one line and on several, of types, of side effects, at run time, and re-exports; but no text', () => {
-    const code = `
-      import { a } from 'one';
-      import {
-        b,
-        type C,
-      } from 'two';
-      import type { D } from 'three';
-      import 'four';
-      export { e } from 'five';
-      export * from './six.ts';
-      const f = async () => (await import('seven')).default;
-      type G = import('eight').G;
-      // import { h } from 'nine';
-      const i = "import { i } from 'ten';";
-    `;
-    expect([...importsOf(code)].sort()).toEqual(['./six.ts', 'eight', 'five', 'four', 'one', 'seven', 'three', 'two']);
-  });
-
-  it.each([
-    ['streams/watch-files.ts', '../operators/settle.ts', 'operators'],
-    ['streams/watch-files.ts', './link-hops.ts', 'streams'],
-    ['streams/watch-files.ts', 'node:fs/promises', 'node:'],
-    ['config/resolve-config.ts', 'zod/mini', 'zod/mini'],
-    ['cli/version.ts', '../../package.json', '../package.json'],
-  ])('take in %s "%s" for %s', (file, name, target) => {
-    expect(targetOf(file, name)).toBe(target);
-  });
-
   it('see what a module exports', () => {
     const code =
       'export const a = 1, b = 2; export async function c() {} export class D {} export interface E {} export type F = 1; const g = 1;';
     expect(exportsOf(code)).toEqual(['a', 'b', 'c', 'D', 'E', 'F']);
-  });
-
-  it('know each folder of src', () => {
-    const folders = [...new Set(all.map(folderOf))].filter((folder) => folder !== '.');
-    expect(folders.filter((folder) => folder !== root && !(folder in allowed))).toEqual([]);
   });
 
   it('have no exception that is not needed any more', () => {
@@ -145,17 +50,57 @@ describe('the checks of the architecture', () => {
   });
 });
 
-describe('imports', () => {
-  it.each(all.filter((file) => folderOf(file) !== root))('src/%s imports only what its folder may', (file) => {
-    const folder = folderOf(file);
-    const may = (target: string) =>
-      folder === '.' ? target !== root && !target.startsWith('..') : (allowed[folder] ?? []).includes(target);
-    expect(importsOf(text(file)).filter((name) => !may(targetOf(file, name)))).toEqual([]);
+describe('npm run lint:architecture', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-architecture-'));
+  const cases: readonly (readonly [file: string, code: string, rule: string])[] = [
+    ['agent/folder.ts', "import { a } from '../proxy/a.ts';", 'agent imports only what its row allows'],
+    ['agent/type.ts', "import type { A } from '../proxy/a.ts';", 'agent imports only what its row allows'],
+    ['agent/inline.ts', "type A = import('../proxy/a.ts').A;", 'agent imports only what its row allows'],
+    ['agent/later.ts', "const a = async () => import('../proxy/a.ts');", 'agent imports only what its row allows'],
+    ['agent/again.ts', "export * from '../proxy/a.ts';", 'agent imports only what its row allows'],
+    ['agent/built-in.ts', "import 'node:fs';", 'agent imports only what its row allows'],
+    ['config/whole-package.ts', "import 'zod';", 'config imports only what its row allows'],
+    ['config/not-there.ts', "import 'zod/none';", 'config imports only what its row allows'],
+    ['config/to-test.ts', "import '../../test/a.ts';", 'config imports only what its row allows'],
+    ['cli/to-test.ts', "import '../../test/a.ts';", 'cli imports only what its row allows'],
+    ['log/root.ts', "import '../cli/a.ts';", 'log imports only what its row allows'],
+    ['index.ts', "export * from './cli/a.ts';", 'index.ts imports only what its row allows'],
+    ['cli/dev.ts', "import 'vitest';", 'src needs dependencies only'],
+    ['cli/nested.ts', "import 'strip-final-newline';", 'src needs dependencies only'],
+    ['elsewhere/a.ts', "import '../agent/a.ts';", 'each folder has a row in architecture.json'],
+    ['admin/one.ts', "import type { B } from './other.ts'; export type A = B;", 'no cycle'],
+  ];
+  const right: readonly (readonly [file: string, code: string])[] = [
+    ...['agent', 'cli', 'proxy'].map((name) => [`${name}/a.ts`, 'export const a = 1; export type A = 1;'] as const),
+    ['../test/a.ts', 'export {};'],
+    ['admin/other.ts', "import type { A } from './one.ts'; export type B = A | 1;"],
+    ['config/part.ts', "import 'zod/mini';"],
+    ['config/text.ts', `// import '../cli/a.ts';\nconst a = "import '../cli/a.ts';";`],
+    ['proxy/all.ts', "import 'node:fs'; import 'rxjs'; import 'execa'; import '../agent/a.ts'; import './a.ts';"],
+    ['cli/all.ts', "import 'node:fs'; import 'rxjs'; import '../proxy/a.ts'; import './a.ts'; import '../../package.json';"],
+  ];
+  let violations: readonly { readonly from: string; readonly rule: { readonly name: string } }[] = [];
+
+  beforeAll(() => {
+    for (const [file, code] of [...cases, ...right]) {
+      mkdirSync(join(folder, 'src', dirname(file)), { recursive: true });
+      writeFileSync(join(folder, 'src', file), code);
+    }
+    copyFileSync('package.json', join(folder, 'package.json'));
+    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+    const args = ['--config', resolve('.dependency-cruiser.mjs'), '--output-type', 'json', 'src'];
+    const { stdout } = spawnSync(resolve('node_modules/.bin/depcruise'), args, { cwd: folder, encoding: 'utf8' });
+    violations = (JSON.parse(stdout) as { summary: { violations: typeof violations } }).summary.violations;
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each(cases)('refuses src/%s: %s', (file, _, rule) => {
+    expect(violations.filter(({ from }) => from === `src/${file}`).map(({ rule: { name } }) => name)).toContain(rule);
   });
 
-  it('of cli are cli’s own affair: nobody else imports it', () => {
-    const others = sources.filter((file) => folderOf(file) !== root);
-    expect(others.filter((file) => importsOf(text(file)).some((name) => targetOf(file, name) === root))).toEqual([]);
+  it('refuses nothing else', () => {
+    const wrong = [...cases.map(([file]) => `src/${file}`), 'src/admin/other.ts'];
+    expect(violations.filter(({ from }) => !wrong.includes(from))).toEqual([]);
   });
 });
 

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import architecture from '../architecture.json' with { type: 'json' };
 import packageJson from '../package.json' with { type: 'json' };
 import { exitCodes } from '../src/cli/exit-codes.ts';
 import { type Flag, flags } from '../src/config/flags.ts';
@@ -141,17 +142,17 @@ describe('ARCHITECTURE.md', () => {
   const matrix = tables('ARCHITECTURE.md', heading).map(([folder, targets]): readonly [string, string] => [code(folder), targets ?? '']);
 
   it('has each folder of src, in the table and in words', () => {
-    expect(matrix.map(([folder]) => folder).sort()).toEqual([...folders].sort());
+    expect(matrix.map(([folder]) => folder).sort()).toEqual(readdirSync('src').sort());
     const described = [...read('ARCHITECTURE.md').matchAll(/^\*\*`(\w+)`\*\* /gm)].map(([, folder]) => folder ?? '');
     expect(described.sort()).toEqual([...folders].sort());
   });
 
   it('has the matrix of imports that is checked', () => {
-    const checked = [...read('test/architecture.test.ts').matchAll(/^ {2}(\w+): \[([^\]]*)\],$/gm)].map(([, folder = '', targets = '']) => [
-      folder,
-      [...targets.matchAll(/'([^']*)'/g)].map(([, target]) => target).join(', '),
-    ]);
-    expect(matrix.filter(([folder]) => folder !== 'cli')).toEqual(checked);
+    expect(matrix).toEqual(Object.entries(architecture).map(([folder, targets]) => [folder, targets.join(', ')]));
+  });
+
+  it('has the picture of the folders as they are', () => {
+    expect(spawnSync(process.execPath, ['scripts/picture.mjs', '--check'], { encoding: 'utf8' })).toMatchObject({ stderr: '', status: 0 });
   });
 });
 
