@@ -39,7 +39,7 @@ export interface Issued {
   readonly serial: string;
 }
 
-export interface Validity {
+interface Validity {
   /** Default: a minute ago. */
   readonly notBefore?: Date;
   /** Default: in an hour. */

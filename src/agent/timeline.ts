@@ -13,7 +13,7 @@ export type Happening =
   | { readonly type: 'certificates-read'; readonly at: number; readonly certificates: Timeline['certificates'] };
 
 /** The life of one Envoy process. All times in ms since 1970, absent until it comes to that. */
-export interface EpochRecord {
+interface EpochRecord {
   readonly epoch: number;
   readonly line: number;
   readonly hash: string;

@@ -3,7 +3,7 @@ import { controlPlaneFiles } from './control-plane-files.ts';
 import { defaultTlsFiles, type TlsFiles, tlsFiles } from './tls-files.ts';
 
 /** The files that Envoy reads, by what they are needed for. */
-export interface EnvoyFiles {
+interface EnvoyFiles {
   /** Pairs of certificate and key that are checked before a restart, with the CA beside them if there is one (else it is empty). */
   readonly certificates: readonly TlsFiles[];
   /** What Envoy is restarted for: the files of all pairs, and CAs without a pair. Each path once. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { asyncScheduler, concat, filter, map, type Observable, of, type SchedulerLike, switchMap, take, timer } from 'rxjs';
 
 /** A certificate that is served, and when it expires: ms since 1970. */
-export interface ServedCertificate {
+interface ServedCertificate {
   readonly path: string;
   readonly expiresAt: number;
 }

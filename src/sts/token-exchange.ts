@@ -12,7 +12,7 @@ export type Exchanged =
   | { readonly ok: false; readonly reason: string };
 
 /** A token that was got, but for itself. Times in ms since 1970. */
-export interface TokenStatus {
+interface TokenStatus {
   readonly type: string;
   readonly issued: number;
   readonly expires: number;

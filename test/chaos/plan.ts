@@ -29,7 +29,7 @@ const weights = {
   'kill agent': 1,
 } as const;
 
-export type ChaosKind = keyof typeof weights;
+type ChaosKind = keyof typeof weights;
 
 export interface ChaosEvent {
   readonly kind: ChaosKind;

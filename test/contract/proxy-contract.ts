@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Life, Stage, type World } from './stage.ts';
 
 /** What a proxy has to stand: completes when it has, and errors if it has not. */
-export interface Trial {
+interface Trial {
   in(world: World): Observable<unknown>;
 }
 

@@ -7,7 +7,7 @@ export const anyText = fc
   .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0x10ffff })), { maxLength: 20 })
   .map((points) => String.fromCodePoint(...points));
 /** Texts as nobody should write them. */
-export const oddText = fc.oneof(
+const oddText = fc.oneof(
   anyText,
   fc.constantFrom(
     '',

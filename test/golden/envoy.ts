@@ -9,7 +9,7 @@ import { pinnedEnvoy } from '../../src/envoy/pinned-envoy.ts';
 import { eventually } from '../support/eventually.ts';
 import { certificates } from './cases.ts';
 
-export interface Verdict {
+interface Verdict {
   readonly accepted: boolean;
   /** What Envoy wrote, from warnings on. */
   readonly said: string;

@@ -11,7 +11,7 @@ import {
 } from '../../src/proto/istio/v1/auth/ca_pb.ts';
 
 /** What a test authority was asked. */
-export interface Asked {
+interface Asked {
   readonly csr: string;
   readonly ttl: number;
   readonly authorization: string;
@@ -21,7 +21,7 @@ export interface Asked {
 }
 
 /** What it answers: certificates, PEM; or nothing, a refusal with a status. */
-export type Answer = (asked: Asked) => Promise<readonly string[] | Partial<ServiceError>>;
+type Answer = (asked: Asked) => Promise<readonly string[] | Partial<ServiceError>>;
 
 export interface CaServer {
   readonly port: number;

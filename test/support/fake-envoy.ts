@@ -26,7 +26,7 @@ export interface Settings extends Partial<Pick<EnvoyOptions, 'config' | 'drainsA
 }
 
 /** A process in Envoy's place. */
-export interface FakeEnvoy {
+interface FakeEnvoy {
   readonly pid: number;
   readonly argv: readonly string[];
   /** What follows the flag in its arguments; '' if nothing does. */

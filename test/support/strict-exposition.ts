@@ -1,5 +1,5 @@
 /** A row as a strict reader has understood it. */
-export interface StrictRow {
+interface StrictRow {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
   readonly value: number;

@@ -34,7 +34,7 @@ export interface RunningAgent {
   kill(signal: NodeJS.Signals): void;
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly output?: number;
   /** Its working directory, below which the pod's files are; default the project's. */
