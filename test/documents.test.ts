@@ -131,8 +131,8 @@ describe('README.md', () => {
 
   it('names the commands that a machine of its own runs', () => {
     expect(read('README.md')).toContain('npm ci && npm start');
-    expect(read('README.md')).toContain('npm ci && npm test');
-    expect(read('.ci/run').trim().split('\n').at(-1)).toBe('npm ci && npm test');
+    for (const document of ['README.md', 'CONTRIBUTING.md']) expect(read(document)).toContain('npm ci && npm test && npm run test:nodes\n');
+    expect(read('.ci/run').trim().split('\n').at(-1)).toBe('npm ci && npm test && npm run test:nodes');
     expect(statSync('.ci/run').mode & 0o111).toBe(0o111);
   });
 });
