@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { notices } from './notices.mjs';
 
 const options = {
   bundle: true,
@@ -14,6 +15,7 @@ const options = {
   alias: { rxjs: resolve('node_modules/rxjs/dist/esm/index.js') },
   supported: { 'dynamic-import': false }, // as require: the launcher has no import() to give
   logLevel: 'warning',
+  metafile: true,
 };
 
 /** Packages that most runs do not load: each is a file of its own beside the bundle, so that it is not read, and no part of the code cache. */
@@ -28,19 +30,23 @@ const setApart = {
 };
 
 rmSync('dist', { recursive: true, force: true });
+const built = [];
 for (const [name, file] of Object.entries(apart)) {
-  await build({ ...options, stdin: { contents: `export * from '${name}'`, resolveDir: '.' }, outfile: `dist/${file}.cjs` });
+  built.push(await build({ ...options, stdin: { contents: `export * from '${name}'`, resolveDir: '.' }, outfile: `dist/${file}.cjs` }));
 }
-await build({
-  ...options,
-  plugins: [setApart],
-  entryPoints: ['src/cli/main.ts'],
-  outfile: 'dist/main.cjs',
-  // As a function, for the launcher to call: wrapped there, its text would be in memory twice.
-  banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
-  footer: { js: '})' },
-});
-await build({ ...options, entryPoints: ['src/cli/load.ts'], outfile: 'dist/pilot-agent.cjs', banner: { js: '#!/usr/bin/env node' } });
+built.push(
+  await build({
+    ...options,
+    plugins: [setApart],
+    entryPoints: ['src/cli/main.ts'],
+    outfile: 'dist/main.cjs',
+    // As a function, for the launcher to call: wrapped there, its text would be in memory twice.
+    banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
+    footer: { js: '})' },
+  }),
+  await build({ ...options, entryPoints: ['src/cli/load.ts'], outfile: 'dist/pilot-agent.cjs', banner: { js: '#!/usr/bin/env node' } }),
+);
+writeFileSync('dist/THIRD-PARTY-NOTICES.txt', notices(built.map(({ metafile }) => metafile)));
 chmodSync('dist/pilot-agent.cjs', 0o755);
 
 // The code cache, from a whole life of the agent: over a proxy that ends at once, and cleanly.

@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const read = (path) => readFileSync(path, 'utf8').replaceAll('\r\n', '\n').trim();
+
+/** The comment with a copyright that a file begins with, as text. */
+function headOf(file) {
+  const [comment] = /^(?:\/\/.*\n)+/.exec(readFileSync(file, 'utf8')) ?? [''];
+  return comment.includes('Copyright') ? comment.replace(/^\/\/ ?/gm, '').trim() : '';
+}
+
+/** What a package says of its licence: in files of their own, or at the head of what is bundled of it. */
+function textsOf(folder, { name, license }, files) {
+  const own = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice|copying|copyright)/i.test(file));
+  if (own.length > 0) return own.map((file) => read(`${folder}/${file}`));
+  const heads = [...new Set(files.map(headOf))].filter((head) => head !== '');
+  if (heads.length === 0) throw new Error(`${name} (${license}) has no licence text. Say in scripts/notices.mjs where it is.`);
+  return license.includes('Apache-2.0') ? [...heads, read('LICENSE')] : heads; // a head only refers to that one
+}
+
+/** The licences of all packages of which something is in the outputs of esbuild: a section a text, below the names of those whose text it is. */
+export function notices(metafiles) {
+  const inputs = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap((output) => Object.keys(output.inputs)));
+  const sections = new Map();
+  const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input) ?? []));
+  for (const folder of [...folders].sort()) {
+    const description = JSON.parse(read(`${folder}/package.json`));
+    const files = inputs.filter((input) => input.startsWith(`${folder}/`));
+    const text = textsOf(folder, description, files).join('\n\n');
+    const title = `${description.name} ${description.version} (${description.license})`;
+    sections.set(text, [...(sections.get(text) ?? []), title]);
+  }
+  const line = '-'.repeat(80);
+  return `The program contains parts of these packages.\n\n${[...sections].map(([text, titles]) => `${line}\n${titles.join('\n')}\n${line}\n\n${text}\n`).join('\n')}`;
+}
