@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { format, resolveConfig } from 'prettier';
+import { mutants } from './mutants.ts';
+import { mutated } from './mutant.ts';
+import { report, type Tried } from './report.ts';
+import { workshop } from './workshop.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    workers: { type: 'string', default: '2' },
+    report: { type: 'string', default: 'test/mutate/report.md' },
+  },
+});
+const chosen = mutants.filter(({ id }) => id.startsWith(values.only));
+const misplaced = chosen.filter((mutant) => mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) === undefined);
+for (const { id, file } of misplaced) console.error(`${id}: its text is not exactly once in src/${file}`);
+if (misplaced.length > 0 || chosen.length === 0) process.exit(1);
+
+const workshops = Array.from({ length: Number(values.workers) }, workshop);
+try {
+  if ((await workshops[0]?.tryWhole()) !== 'survived') {
+    console.error('the tests fail without a mutant: run `npx vitest run --config test/mutate/vitest.config.ts`');
+    process.exitCode = 1;
+  } else {
+    const tried: Tried[] = [];
+    const waiting = [...chosen];
+    await Promise.all(
+      workshops.map(async (place) => {
+        for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+          const verdict = await place.try(mutant);
+          tried.push({ mutant, verdict });
+          console.log(`${tried.length} of ${chosen.length} ${mutant.id}: ${verdict}`);
+        }
+      }),
+    );
+    const inOrder = tried.sort((a, b) => chosen.indexOf(a.mutant) - chosen.indexOf(b.mutant));
+    const options = await resolveConfig('test/mutate/report.md');
+    const page = await format(report(inOrder), { ...options, parser: 'markdown' });
+    writeFileSync(values.report, page);
+    console.log(page);
+  }
+} finally {
+  for (const place of workshops) place.clear();
+}

@@ -1,0 +1,37 @@
+import { admin } from './mutants/admin.ts';
+import { agent } from './mutants/agent.ts';
+import { bootstrap } from './mutants/bootstrap.ts';
+import { ca } from './mutants/ca.ts';
+import { cli } from './mutants/cli.ts';
+import { config } from './mutants/config.ts';
+import { envoy } from './mutants/envoy.ts';
+import { log } from './mutants/log.ts';
+import { node } from './mutants/node.ts';
+import { operators } from './mutants/operators.ts';
+import { proxy } from './mutants/proxy.ts';
+import { sds } from './mutants/sds.ts';
+import { secrets } from './mutants/secrets.ts';
+import { status } from './mutants/status.ts';
+import { streams } from './mutants/streams.ts';
+import { sts } from './mutants/sts.ts';
+import type { Mutant } from './mutant.ts';
+
+/** All mutants, by the folder that each belonged to when it was written. */
+export const mutants: readonly Mutant[] = [
+  ...admin,
+  ...agent,
+  ...bootstrap,
+  ...ca,
+  ...cli,
+  ...config,
+  ...envoy,
+  ...log,
+  ...node,
+  ...operators,
+  ...proxy,
+  ...sds,
+  ...secrets,
+  ...status,
+  ...streams,
+  ...sts,
+];

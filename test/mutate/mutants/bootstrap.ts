@@ -1,0 +1,27 @@
+import type { Mutant } from '../mutant.ts';
+
+export const bootstrap: readonly Mutant[] = [
+  { id: 'bootstrap/inclusion-needed', file: 'bootstrap/stats-inclusion.ts', find: '...neededSuffixes])]', replace: '])]' },
+  { id: 'bootstrap/inclusion-flawed', file: 'bootstrap/stats-inclusion.ts', find: 'return flaw === undefined;', replace: 'return true;' },
+  { id: 'bootstrap/port-clash', file: 'bootstrap/port-clashes.ts', find: 'port > 0 && taken === port', replace: 'taken === port' },
+  {
+    id: 'bootstrap/xds-sni',
+    file: 'bootstrap/xds-cluster.ts',
+    find: 'isIpAddress(address.address) ? undefined :',
+    replace: "isIpAddress(address.address) ? '' :",
+  },
+  { id: 'bootstrap/xds-pushed', file: 'bootstrap/xds-cluster.ts', find: 'sds?.isPushed === true', replace: 'sds !== undefined' },
+  { id: 'bootstrap/fastest-refresh', file: 'bootstrap/remote-cluster.ts', find: 'fastestRefresh = 2', replace: 'fastestRefresh = 1' },
+  { id: 'bootstrap/template-trim', file: 'bootstrap/render-template.ts', find: 'trims = right !== undefined;', replace: '' },
+  { id: 'bootstrap/template-comment', file: 'bootstrap/render-template.ts', find: 'if (comment !== undefined) continue;', replace: '' },
+  {
+    id: 'bootstrap/metadata-labels',
+    file: 'bootstrap/node-metadata.ts',
+    find: '...toldLabels, ...labels',
+    replace: '...labels, ...toldLabels',
+  },
+  { id: 'bootstrap/metadata-addresses', file: 'bootstrap/node-metadata.ts', find: '[...new Set(addresses)]', replace: '[...addresses]' },
+  { id: 'bootstrap/regex-repeats', file: 'bootstrap/regex-flaw.ts', find: 'last.repeats * times,', replace: 'times,' },
+  { id: 'bootstrap/regex-open', file: 'bootstrap/regex-flaw.ts', find: 'outer.length > 0 ?', replace: 'outer.length > 1 ?' },
+  { id: 'bootstrap/metadata-secrets', file: 'bootstrap/environment-metadata.ts', find: '!secret.includes(name)', replace: 'true' },
+];

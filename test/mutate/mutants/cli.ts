@@ -1,0 +1,62 @@
+import type { Mutant } from '../mutant.ts';
+
+export const cli: readonly Mutant[] = [
+  {
+    id: 'cli/keep-leaves',
+    file: 'cli/run-agent.ts',
+    find: 'leave$: signals(config.keepEnvoy ? ending : [])',
+    replace: 'leave$: signals(config.keepEnvoy ? [] : ending)',
+  },
+  {
+    id: 'cli/quit-terminates',
+    file: 'cli/run-agent.ts',
+    find: "quit$.pipe(map(() => '/quitquitquit'))",
+    replace: "quit$.pipe(map(() => 'SIGTERM'))",
+  },
+  { id: 'cli/listens-first', file: 'cli/run-agent.ts', find: 'take(1), // a server', replace: '// a server' },
+  {
+    id: 'cli/ends-when-stopped',
+    file: 'cli/run-agent.ts',
+    find: "takeWhile(({ state }) => state.phase !== 'stopped', true),",
+    replace: '',
+  },
+  { id: 'cli/window-counted', file: 'cli/run-agent.ts', find: "keep({ type: 'window-closed', at: asyncScheduler.now() });", replace: '' },
+  {
+    id: 'cli/whole-seconds',
+    file: 'cli/run-agent.ts',
+    find: 'Math.floor(config.parentShutdownDuration / 1_000) * 1_000',
+    replace: 'config.parentShutdownDuration',
+  },
+  { id: 'cli/level-set', file: 'cli/serve-status.ts', find: 'setLevel(event.level)', replace: "tell({ level: 'info', msg: event.level })" },
+  { id: 'cli/unlive-followed', file: 'cli/serve-status.ts', find: 'merge(unlive$.pipe(ignoreElements()), server$)', replace: 'server$' },
+  {
+    id: 'cli/shape-kept-fields',
+    file: 'cli/shape-source.ts',
+    find: '{ ...config, ...old(initial.config) }',
+    replace: '{ ...old(initial.config), ...config }',
+  },
+  { id: 'cli/shape-latest', file: 'cli/shape-source.ts', find: 'tap((config) => (latest = config)),', replace: '' },
+  { id: 'cli/shape-warned-once', file: 'cli/shape-source.ts', find: 'if (told.has(warning)) return;', replace: '' },
+  { id: 'cli/shape-platform-change', file: 'cli/shape-source.ts', find: 'platforms$.pipe(skip(1),', replace: 'platforms$.pipe(skip(2),' },
+  { id: 'cli/exit-refused', file: 'cli/exit-of.ts', find: 'code: exitCodes.config, why', replace: 'code: exitCodes.unavailable, why' },
+  { id: 'cli/plan-pushed', file: 'cli/secrets-plan.ts', find: "rotation.way === 'sds' || (own", replace: "rotation.way !== 'sds' || (own" },
+  { id: 'cli/plan-output-not-mounted', file: 'cli/secrets-plan.ts', find: '&& !isOutput(mounted, config.output)', replace: '' },
+  {
+    id: 'cli/take-over-kept',
+    file: 'cli/take-over.ts',
+    find: 'kept.pid === pid) === true) continue;',
+    replace: 'kept.pid === pid) === true) return keeper;',
+  },
+  { id: 'cli/take-over-memory', file: 'cli/take-over.ts', find: 'rmSync(sharedMemoryOf(baseId), { force: true });', replace: '' },
+  {
+    id: 'cli/secrets-output',
+    file: 'cli/run-secrets.ts',
+    find: "filter(() => config.output !== '')",
+    replace: "filter(() => config.output === '')",
+  },
+  { id: 'cli/secrets-counted', file: 'cli/run-secrets.ts', find: 'ca$.next(countCa(ca$.value, sign));', replace: '' },
+  { id: 'cli/exec-quits', file: 'cli/exec.ts', find: '`${agent}/quitquitquit`', replace: '`${agent}/drain`' },
+  { id: 'cli/await-ready-limit', file: 'cli/await-ready.ts', find: 'left() > period', replace: 'left() >= period' },
+  { id: 'cli/await-ready-patience', file: 'cli/await-ready.ts', find: 'Math.min(patience, left())', replace: 'patience' },
+  { id: 'cli/whole-number-least', file: 'cli/whole-number.ts', find: 'Number(value) >= least', replace: 'Number(value) > least' },
+];

@@ -1,0 +1,19 @@
+import type { Mutant } from '../mutant.ts';
+
+export const operators: readonly Mutant[] = [
+  {
+    id: 'operators/events-queued',
+    file: 'operators/reduce-with-effects.ts',
+    find: 'observeOn(queueScheduler), share()',
+    replace: 'share()',
+  },
+  { id: 'operators/steps-shared', file: 'operators/reduce-with-effects.ts', find: '}).pipe(share());', replace: '});' },
+  { id: 'operators/state-kept', file: 'operators/reduce-with-effects.ts', find: 'before = state;', replace: '' },
+  {
+    id: 'operators/effects-torn-down',
+    file: 'operators/reduce-with-effects.ts',
+    find: 'subscriber.add(source.subscribe(feed));',
+    replace: 'source.subscribe(feed);',
+  },
+  { id: 'operators/settle-failure', file: 'operators/settle.ts', find: '{ ok: false, error }', replace: '{ ok: false, error: undefined }' },
+];

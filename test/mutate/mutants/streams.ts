@@ -1,0 +1,18 @@
+import type { Mutant } from '../mutant.ts';
+
+export const streams: readonly Mutant[] = [
+  { id: 'streams/hash-distinct', file: 'streams/config-hash.ts', find: '.pipe(distinctUntilChanged())', replace: '' },
+  { id: 'streams/hash-in-order', file: 'streams/config-hash.ts', find: 'concatMap(() => hash$)', replace: 'switchMap(() => hash$)' },
+  { id: 'streams/reread-interval', file: 'streams/config-hash.ts', find: 'reread = 60_000', replace: 'reread = 600_000' },
+  { id: 'streams/most-links', file: 'streams/link-hops.ts', find: '++links <= maxLinks', replace: '++links < maxLinks' },
+  {
+    id: 'streams/wait-absent-only',
+    file: 'streams/wait-for-files.ts',
+    find: "signs.includes('absent'), true",
+    replace: "signs.includes('barred'), true",
+  },
+  { id: 'streams/wait-limit', file: 'streams/wait-for-files.ts', find: 'takeUntil(timer(limit, scheduler)),', replace: '' },
+  { id: 'streams/watch-retry-most', file: 'streams/watch-files.ts', find: '2 ** failures, 30_000', replace: '2 ** failures, 60_000' },
+  { id: 'streams/watch-told-once', file: 'streams/watch-files.ts', find: '!told.has(sign.path) &&', replace: '' },
+  { id: 'streams/compose-no-source', file: 'streams/compose-sources.ts', find: "defaultIfEmpty(''),", replace: '' },
+];

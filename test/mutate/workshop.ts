@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative, resolve } from 'node:path';
+import { type Mutant, mutated } from './mutant.ts';
+
+export type Verdict = 'killed' | 'timed out' | 'survived';
+
+const leftOut = ['.git', 'node_modules', 'coverage'];
+/** In ms. A mutant that takes longer counts as killed. */
+const mutantLimit = 90_000;
+/** In ms, for all tests without a mutant. */
+const wholeLimit = 900_000;
+
+/** A copy of the tree, in which one mutant at a time is tried. */
+export interface Workshop {
+  /** All tests without a mutant. */
+  tryWhole(): Promise<Verdict>;
+  /** The tests that depend on the file of the mutant. The file is restored before the answer comes. */
+  try(mutant: Mutant): Promise<Verdict>;
+  clear(): void;
+}
+
+export function workshop(): Workshop {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mutate-'));
+  cpSync('.', folder, { recursive: true, filter: (path) => !leftOut.includes(basename(path)) || relative('.', path).includes('/') });
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  return {
+    tryWhole: () => run(folder, ['run'], wholeLimit),
+    async try(mutant) {
+      const path = join(folder, 'src', mutant.file);
+      const code = readFileSync(path, 'utf8');
+      writeFileSync(path, mutated(code, mutant) ?? code);
+      try {
+        return await run(folder, ['related', path, '--run', '--passWithNoTests', '--bail=1'], mutantLimit);
+      } finally {
+        writeFileSync(path, code);
+      }
+    },
+    clear: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Runs Vitest in a process group of its own, which is killed when the time is over. */
+function run(folder: string, args: readonly string[], limit: number): Promise<Verdict> {
+  return new Promise((done, fail) => {
+    const vitest = resolve('node_modules/vitest/vitest.mjs');
+    const given = [vitest, ...args, '--config', 'test/mutate/vitest.config.ts', '--root', folder, '--reporter=dot'];
+    const child = spawn(process.execPath, given, { cwd: folder, stdio: 'ignore', detached: true });
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    }, limit);
+    child.on('error', fail);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      done(isOver ? 'timed out' : code === 0 ? 'survived' : 'killed');
+    });
+  });
+}
