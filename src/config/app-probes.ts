@@ -15,7 +15,7 @@ export interface HttpProbe extends ProbeTiming {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-export interface TcpProbe extends ProbeTiming {
+interface TcpProbe extends ProbeTiming {
   readonly kind: 'tcp';
   readonly host: string;
   readonly port: number;
