@@ -42,7 +42,7 @@ export default {
     },
     {
       name: 'no cycle',
-      severity: 'warn', // "error" as soon as there is none
+      severity: 'error',
       from: { path: '^src/' },
       to: { circular: true },
     },

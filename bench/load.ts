@@ -7,7 +7,7 @@ export async function load(rotations = 10): Promise<void> {
   const results = await rotateUnderLoad({
     rotations,
     requests,
-    patience: 1_800_000,
+    timeoutMs: 1_800_000,
     onRotation: (rotation, sent) => console.error(`rotation ${rotation} of ${rotations}, ${sent} requests`),
   });
   for (const [mode, { ok, failed, retried, connections, errors, slowest, duration }] of Object.entries(results)) {

@@ -28,7 +28,7 @@ interface Row {
 const connections = 8;
 /** In ms. */
 const duration = 5_000;
-const patience = 20_000;
+const timeoutMs = 20_000;
 
 /**
  * `bench status [ROUNDS]`: readiness probes and scrapes of merged metrics a second, their p99, and the agent's memory before and after, for this agent and, where they
@@ -89,7 +89,7 @@ async function measure({ command, env, merges }: Contender, port: number, admin:
   const ended = new Promise((done) => child.once('exit', done));
   const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid ?? 0}/status`, 'utf8'))?.[1]) / 1024;
   try {
-    const deadline = performance.now() + patience;
+    const deadline = performance.now() + timeoutMs;
     while (!(await isReady(port))) {
       if (performance.now() > deadline) throw new Error(`${command.join(' ')} does not become ready`);
       await sleep(50);
@@ -101,7 +101,7 @@ async function measure({ command, env, merges }: Contender, port: number, admin:
     return { ready, scrape, idle, after: rss() };
   } finally {
     child.kill('SIGTERM');
-    await Promise.race([ended, sleep(patience)]);
+    await Promise.race([ended, sleep(timeoutMs)]);
     child.kill('SIGKILL');
     await ended;
     while (await isReady(admin, '/ready')) await sleep(50);

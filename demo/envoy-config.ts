@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { sdsCluster } from '../src/bootstrap/sds-cluster.ts';
-import { sdsSecretConfig } from '../src/bootstrap/sds-secret-config.ts';
+import { sdsCluster, sdsSecretConfig } from '../src/bootstrap/secret-clusters.ts';
 
 export interface EnvoyConfigOptions {
   readonly adminPort: number;

@@ -1,9 +1,6 @@
-import { exitCodes } from '../src/cli/exit-codes.ts';
-import { Fatal } from '../src/cli/fatal.ts';
-import { cacheDir } from '../src/envoy/cache-dir.ts';
-import { findEnvoy } from '../src/envoy/find-envoy.ts';
+import { exitCodes, Fatal } from '../src/run/exit.ts';
+import { cacheDir, findEnvoy, pinnedEnvoy } from '../src/envoy/find-envoy.ts';
 import { installEnvoy } from '../src/envoy/install-envoy.ts';
-import { pinnedEnvoy } from '../src/envoy/pinned-envoy.ts';
 import { showProgress } from '../src/envoy/show-progress.ts';
 
 /** Puts an Envoy into the cache, with its progress on the error stream, where the agent would find none. */

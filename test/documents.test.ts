@@ -5,9 +5,8 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import architecture from '../architecture.json' with { type: 'json' };
 import packageJson from '../package.json' with { type: 'json' };
-import { exitCodes } from '../src/cli/exit-codes.ts';
-import { type Flag, flags } from '../src/config/flags.ts';
-import { logFlags } from '../src/config/log-flags.ts';
+import { exitCodes } from '../src/run/exit.ts';
+import { type Flag, flags, logFlags } from '../src/config/flags.ts';
 import { resolveConfig, type ResolvedConfig } from '../src/config/resolve-config.ts';
 import { secretsConfig } from '../src/config/secrets-config.ts';
 
@@ -122,9 +121,7 @@ describe('README.md', () => {
     const reasons = tables('README.md', 'Status port')
       .map(([cell]) => code(cell))
       .filter((cell) => cell !== '' && !cell.includes('/'));
-    const pieces = ['unreadiness', 'unready', 'readiness']
-      .flatMap((name) => literals(`src/status/${name}.ts`))
-      .filter((text) => text.includes(' ') || ['draining', 'terminating'].includes(text));
+    const pieces = literals('src/status/readiness.ts').filter((text) => text.includes(' ') || ['draining', 'terminating'].includes(text));
     expect(pieces.filter((piece) => !reasons.some((reason) => reason.includes(piece)))).toEqual([]);
     expect(reasons.filter((reason) => !pieces.some((piece) => reason.startsWith(piece)))).toEqual([]);
   });

@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions } from 'node:http';
-import { asyncScheduler, defer, mergeMap, Observable, type SchedulerLike, tap, timeout } from 'rxjs';
-import { type Settled, settle } from '../operators/settle.ts';
-import { openAnswer } from './open-answer.ts';
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http';
+import { asyncScheduler, defer, mergeMap, Observable, retry, type SchedulerLike, tap, throwError, timeout, timer } from 'rxjs';
+import { settle, type Settled } from '../operators/settle.ts';
 
 export interface AdminAnswer {
   readonly status: number;
@@ -12,10 +11,10 @@ export interface AdminAnswer {
 /** Envoy's admin endpoint, wherever the newest epoch has it. */
 export interface AdminClient {
   /**
-   * Asks once, on subscribe; emits the answer, or what went wrong, within `patience` ms (1,000), and completes. Never errors. Unsubscribing abandons the
+   * Asks once, on subscribe; emits the answer, or what went wrong, within `timeoutMs` ms (1,000), and completes. Never errors. Unsubscribing abandons the
    * request.
    */
-  request(method: 'GET' | 'POST', path: string, patience?: number, body?: string): Observable<Settled<AdminAnswer>>;
+  request(method: 'GET' | 'POST', path: string, timeoutMs?: number, body?: string): Observable<Settled<AdminAnswer>>;
   /** Asks by GET, and emits the answer when its head is there, to be read; see {@link openAnswer}. Errors if there is none. */
   open(path: string, headers: OutgoingHttpHeaders): Observable<IncomingMessage>;
   /** Whether Envoy has written down where its admin endpoint is: only then does its silence mean that Envoy itself is silent. */
@@ -44,11 +43,11 @@ export function adminClient(addressFile: string, port: number, scheduler: Schedu
   };
 
   return {
-    request(method, path, patience = 1_000, body = '') {
+    request(method, path, timeoutMs = 1_000, body = '') {
       const agent = path === whoAnswers ? false : connections;
       return defer(() => openAnswer({ ...locate(), method, path, agent }, body, scheduler)).pipe(
         mergeMap(collect),
-        timeout({ first: patience, scheduler }),
+        timeout({ first: timeoutMs, scheduler }),
         tap({ error: () => (address = undefined) }), // the next epoch may have it elsewhere
         settle(),
       );
@@ -105,4 +104,43 @@ function readAddress(file: string): RequestOptions | undefined {
   if (port === undefined) return undefined;
   const host = ipv6 === '::' ? '::1' : ipv4 === '0.0.0.0' ? '127.0.0.1' : (ipv6 ?? ipv4);
   return host === undefined ? undefined : { host, port: Number(port) };
+}
+
+class StaleConnection extends Error {}
+
+/**
+ * Asks over HTTP on subscribe; emits the answer when its head is there, and completes when its end is. Errors with what went wrong before that. Unsubscribing
+ * abandons the request, or the rest of the answer: whoever is to read it stays subscribed until it has.
+ */
+export function openAnswer(options: RequestOptions, body = '', scheduler: SchedulerLike = asyncScheduler): Observable<IncomingMessage> {
+  return new Observable<IncomingMessage>((subscriber) => {
+    const length = Buffer.byteLength(body);
+    const headers: OutgoingHttpHeaders = options.method === 'POST' || length > 0 ? { 'content-length': length } : {};
+    const request = httpRequest({ ...options, headers: { ...headers, ...(options.headers as OutgoingHttpHeaders) } });
+    request.on('error', (error: NodeJS.ErrnoException) =>
+      subscriber.error(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error.message) : error),
+    );
+    request.on('response', (response) => {
+      response.on('error', (error) => subscriber.error(error)).on('end', () => subscriber.complete());
+      subscriber.next(response);
+    });
+    request.end(body);
+    return () => request.destroy();
+  }).pipe(
+    // A server may close a kept connection in the moment that it is used again, which says nothing about the server.
+    retry({
+      count: 2,
+      delay: (error: Error) => (error instanceof StaleConnection ? timer(0, scheduler) : throwError(() => error)),
+    }),
+  );
+}
+
+/** Envoy's `/stats` as text: one `name: value` a line. What is no number (histograms, text readouts) is left out. */
+export function parseStats(body: string): ReadonlyMap<string, number> {
+  const stats = new Map<string, number>();
+  for (const line of body.split('\n')) {
+    const [, name, value] = /^(.+): (\d+)$/s.exec(line) ?? [];
+    if (name !== undefined && Number.isSafeInteger(Number(value))) stats.set(name, Number(value));
+  }
+  return stats;
 }

@@ -1,9 +1,8 @@
 import { concat, map, merge, type Observable, takeWhile } from 'rxjs';
 import { reduceWithEffects, type Transition } from '../operators/reduce-with-effects.ts';
-import { initialState } from './initial-state.ts';
+import { type AgentEvent, type AgentState, type Effect, initialState } from './model.ts';
 import { interpret, type World } from './interpret.ts';
-import type { AgentEvent, AgentState, Effect } from './model.ts';
-import type { KeptEpoch } from './ports.ts';
+import type { AdoptedEpoch } from './ports.ts';
 import { reducer, type RestartPolicy } from './reducer.ts';
 
 /** What moves the agent from outside. */
@@ -19,7 +18,7 @@ export interface Inputs {
   /** Someone has moved the log files away. */
   readonly reopen$: Observable<unknown>;
   /** The processes that an earlier agent has left, the oldest first; none if it does not emit. */
-  readonly kept$: Observable<readonly KeptEpoch[]>;
+  readonly adopted$: Observable<readonly AdoptedEpoch[]>;
   /** Who asks the agent to end without its proxy. */
   readonly leave$: Observable<string>;
   /** Who asks the agent to end. The second one skips the drain, the third one kills. */
@@ -35,12 +34,12 @@ export type AgentTransition = Transition<AgentState, AgentEvent>;
  * Cold: a subscription is an agent with processes of its own. Unsubscribing kills them. Errors only by a bug.
  */
 export function agent(
-  { kept$, awaited$, hash$, restart$, drain$, reopen$, leave$, terminate$ }: Inputs,
+  { adopted$, awaited$, hash$, restart$, drain$, reopen$, leave$, terminate$ }: Inputs,
   policy: RestartPolicy,
   world: World,
 ): Observable<AgentTransition> {
   return merge(
-    kept$.pipe(map((epochs): AgentEvent => ({ type: 'epochs-kept', epochs }))),
+    adopted$.pipe(map((epochs): AgentEvent => ({ type: 'epochs-adopted', epochs }))),
     leave$.pipe(map((by): AgentEvent => ({ type: 'leave-requested', by }))),
     terminate$.pipe(map((by): AgentEvent => ({ type: 'terminate-requested', by }))),
     drain$.pipe(map((): AgentEvent => ({ type: 'drain-requested' }))),

@@ -18,7 +18,7 @@ import {
   timer,
   withLatestFrom,
 } from 'rxjs';
-import { endOf } from './end-of.ts';
+import { endOf } from './follow.ts';
 import type { AgentEvent, Effect } from './model.ts';
 import type { Proxy } from './ports.ts';
 import type { Timing } from './timing.ts';

@@ -16,8 +16,9 @@ import {
   takeWhile,
   timer,
 } from 'rxjs';
+import { ofType } from '../operators/tagged-union.ts';
 import type { AgentEvent } from './model.ts';
-import type { Proxy, Vitals } from './ports.ts';
+import type { Proxy, Health } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
@@ -28,12 +29,12 @@ import type { Timing } from './timing.ts';
  */
 export function follow(
   epoch: number,
-  proxy: Pick<Proxy, 'vitals'>,
-  { poll, livePoll, silent, hung }: Timing,
+  proxy: Pick<Proxy, 'health'>,
+  { poll, livePoll, unresponsive, hung }: Timing,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AgentEvent> {
-  function ask(first: number, every: number): Observable<Vitals> {
-    return timer(first, every, scheduler).pipe(exhaustMap(() => proxy.vitals(epoch)));
+  function ask(first: number, every: number): Observable<Health> {
+    return timer(first, every, scheduler).pipe(exhaustMap(() => proxy.health(epoch)));
   }
   const polls$ = concat(ask(0, poll).pipe(takeWhile((answer) => answer !== 'live', true)), ask(livePoll, livePoll)).pipe(share());
   const live$ = polls$.pipe(
@@ -42,17 +43,26 @@ export function follow(
     map((): AgentEvent => ({ type: 'epoch-live', epoch })),
   );
   const silence$ = polls$.pipe(
-    filter((answer) => answer !== 'silent'),
+    filter((answer) => answer !== 'unresponsive'),
     startWith('started'),
     switchMap(() =>
       concat(
         of('epoch-answered' as const),
-        timer(silent, scheduler).pipe(map(() => 'epoch-silent' as const)),
-        timer(hung - silent, scheduler).pipe(map(() => 'epoch-hung' as const)),
+        timer(unresponsive, scheduler).pipe(map(() => 'epoch-unresponsive' as const)),
+        timer(hung - unresponsive, scheduler).pipe(map(() => 'epoch-hung' as const)),
       ),
     ),
     distinctUntilChanged(),
     map((type): AgentEvent => ({ type, epoch })),
   );
   return merge(live$, silence$);
+}
+
+/** Emits the exit of an epoch once, when it happens, and completes. */
+export function endOf(epoch: number, events$: Observable<AgentEvent>): Observable<Extract<AgentEvent, { type: 'epoch-exited' }>> {
+  return events$.pipe(
+    ofType('epoch-exited'),
+    filter((event) => event.epoch === epoch),
+    take(1),
+  );
 }

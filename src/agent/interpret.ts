@@ -16,13 +16,12 @@ import {
   takeUntil,
   timer,
 } from 'rxjs';
-import { ofType } from '../operators/of-type.ts';
+import { ofType } from '../operators/tagged-union.ts';
 import { drained } from './drained.ts';
-import { endOf } from './end-of.ts';
-import { follow } from './follow.ts';
+import { endOf, follow } from './follow.ts';
 import type { AgentEvent, Effect } from './model.ts';
 import type { Proxy } from './ports.ts';
-import { retire } from './retire.ts';
+import { handOff } from './hand-off.ts';
 import type { Timing } from './timing.ts';
 import { turn } from './turn.ts';
 
@@ -56,15 +55,15 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
      */
     function run(launch: Extract<Effect, { type: 'launch' }>): Observable<AgentEvent> {
       const { epoch } = launch;
-      const patience$ = timer(timing.killAfter, scheduler);
+      const timeout$ = timer(timing.killAfter, scheduler);
       const stopping$ = effects$.pipe(
         ofType('stop'),
         filter((effect) => effect.epoch === epoch),
-        exhaustMap(({ told }) =>
+        exhaustMap(({ toldByChild }) =>
           concat(
-            told ? patience$.pipe(ignoreElements()) : proxy.drain(epoch, false),
+            toldByChild ? timeout$.pipe(ignoreElements()) : proxy.drain(epoch, false),
             of('SIGTERM' as const),
-            patience$.pipe(map(() => 'SIGKILL' as const)),
+            timeout$.pipe(map(() => 'SIGKILL' as const)),
           ),
         ),
       );
@@ -98,12 +97,12 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
         switchMap(({ epoch }) => timer(timing.stable, scheduler).pipe(map((): AgentEvent => ({ type: 'epoch-stable', epoch })))),
       ),
       effects$.pipe(
-        ofType('await-weaned'),
-        switchMap(({ epoch }) => timer(timing.parentShutdown, scheduler).pipe(map((): AgentEvent => ({ type: 'epoch-weaned', epoch })))),
+        ofType('await-parent-expiry'),
+        switchMap(({ epoch }) => timer(timing.parentShutdown, scheduler).pipe(map((): AgentEvent => ({ type: 'parent-expired', epoch })))),
       ),
       effects$.pipe(
-        ofType('retire'),
-        mergeMap(({ epoch }) => retire(epoch, proxy, events$, timing, scheduler)),
+        ofType('hand-off'),
+        mergeMap(({ epoch }) => handOff(epoch, proxy, events$, timing, scheduler)),
       ),
       effects$.pipe(
         filter((effect) => effect.type === 'retry' || effect.type === 'cancel-retry'),
@@ -123,8 +122,13 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       return proxy.check().pipe(
         map((verdict): AgentEvent => {
           if (!verdict.ok) return { type: 'config-refused', hash, reason: verdict.reason };
-          const { apart, crowded } = verdict;
-          return { type: 'config-accepted', hash, ...(apart !== undefined && { apart }), ...(crowded !== undefined && { crowded }) };
+          const { standalone, noRoom } = verdict;
+          return {
+            type: 'config-accepted',
+            hash,
+            ...(standalone !== undefined && { standalone }),
+            ...(noRoom !== undefined && { noRoom }),
+          };
         }),
       );
     }

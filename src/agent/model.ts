@@ -1,16 +1,8 @@
-import type { KeptEpoch, Launch } from './ports.ts';
-
-/** How an Envoy process ended. `tail` holds the last lines that it wrote; `addressTaken` is what it says it could not bind;
- * `outOfMemory` whether the kernel has killed for want of memory, where it says so. `unknown`: it is gone, and nobody was left to see how. */
-export type Exit =
-  | { readonly kind: 'clean' }
-  | { readonly kind: 'failed'; readonly code: number; readonly tail: readonly string[]; readonly addressTaken?: string }
-  | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals; readonly tail: readonly string[]; readonly outOfMemory?: boolean }
-  | { readonly kind: 'spawn-failed'; readonly reason: string }
-  | { readonly kind: 'unknown'; readonly tail: readonly string[] };
+import type { AdoptedEpoch, Launch } from './ports.ts';
+import type { Exit } from './ports.ts';
 
 /** One process on its way through life: it starts, serves, is drained by its successor, is told to end. */
-export type Stage = 'starting' | 'live' | 'retiring' | 'stopping';
+export type Stage = 'starting' | 'live' | 'draining' | 'stopping';
 
 /** An Envoy process that exists. */
 export interface Epoch {
@@ -18,9 +10,9 @@ export interface Epoch {
   /** What Envoy is told as `--restart-epoch`: its living parent's plus one, 0 without one. */
   readonly restartEpoch: number;
   /** The row of hot restarts that it belongs to, with a base id of its own. A rescue begins the next one. */
-  readonly line: number;
+  readonly lineage: number;
   /** Its parent may be gone: it never had one, or that one's time is over. Before that, the end of the parent is its own, 10 s later. */
-  readonly weaned: boolean;
+  readonly parentExpired: boolean;
   readonly stage: Stage;
   /** False from 2 s of silence of the admin endpoint on, until it answers again. */
   readonly answering: boolean;
@@ -37,9 +29,9 @@ export interface Claim {
   readonly hash: string;
   readonly stage: 'waiting' | 'checking' | 'replacing';
   /** It goes on even if its hash is the one that runs: a restart by hand, or a rescue. */
-  readonly firm: boolean;
+  readonly forced: boolean;
   /** No hot restart: it comes up without a parent, beside what runs. */
-  readonly apart: boolean;
+  readonly standalone: boolean;
 }
 
 /** Why the agent ends. */
@@ -54,7 +46,7 @@ export interface AgentState {
   /** The highest epoch number ever launched, −1 before the first. It only grows. */
   readonly lastEpoch: number;
   /** The line of the epoch that was launched last. */
-  readonly line: number;
+  readonly lineage: number;
   /** The processes that exist, by epoch, oldest first. */
   readonly epochs: ReadonlyMap<number, Epoch>;
   readonly claim: Claim | undefined;
@@ -73,14 +65,14 @@ export interface AgentState {
   /** How the first Envoy ended, while it is found out whether its configuration is why. */
   readonly examined: Exit | undefined;
   /** Requests to terminate so far. */
-  readonly asked: number;
+  readonly terminations: number;
   readonly outcome: Outcome | undefined;
 }
 
 /** What has happened. */
 export type AgentEvent =
   /** An agent that is gone has left these processes, the oldest first. */
-  | { readonly type: 'epochs-kept'; readonly epochs: readonly KeptEpoch[] }
+  | { readonly type: 'epochs-adopted'; readonly epochs: readonly AdoptedEpoch[] }
   /** The first epoch waits for these files, or, with none, no longer. */
   | { readonly type: 'files-awaited'; readonly missing: readonly string[] }
   /** The files that Envoy is started from say something else than before. */
@@ -97,18 +89,18 @@ export type AgentEvent =
   /** The epoch before is LIVE, or gone, or had its 20 s. */
   | { readonly type: 'turn-granted'; readonly epoch: number; readonly parent: 'live' | 'gone' | 'stuck' }
   /** `apart`: not by a hot restart. `crowded`: not beside another Envoy, and why. */
-  | { readonly type: 'config-accepted'; readonly hash: string; readonly apart?: true; readonly crowded?: string }
+  | { readonly type: 'config-accepted'; readonly hash: string; readonly standalone?: true; readonly noRoom?: string }
   | { readonly type: 'config-refused'; readonly hash: string; readonly reason: string }
   | { readonly type: 'epoch-spawned'; readonly epoch: number; readonly pid: number }
   | { readonly type: 'epoch-live'; readonly epoch: number }
-  | { readonly type: 'epoch-silent'; readonly epoch: number }
+  | { readonly type: 'epoch-unresponsive'; readonly epoch: number }
   | { readonly type: 'epoch-answered'; readonly epoch: number }
   | { readonly type: 'epoch-hung'; readonly epoch: number }
   | { readonly type: 'epoch-stable'; readonly epoch: number }
   /** The time of its parent is over. */
-  | { readonly type: 'epoch-weaned'; readonly epoch: number }
+  | { readonly type: 'parent-expired'; readonly epoch: number }
   /** It has said goodbye to its clients, as far as it could: `silent` means not at all. */
-  | { readonly type: 'epoch-retired'; readonly epoch: number; readonly silent: boolean }
+  | { readonly type: 'epoch-handed-off'; readonly epoch: number; readonly unresponsive: boolean }
   | { readonly type: 'epoch-exited'; readonly epoch: number; readonly exit: Exit }
   | { readonly type: 'retry-due' }
   | { readonly type: 'drained'; readonly active: number | undefined };
@@ -129,9 +121,9 @@ export type Effect =
   /** Watch this epoch's admin endpoint, and no other's. */
   | { readonly type: 'follow'; readonly epoch: number }
   | { readonly type: 'await-stable'; readonly epoch: number }
-  | { readonly type: 'await-weaned'; readonly epoch: number }
+  | { readonly type: 'await-parent-expiry'; readonly epoch: number }
   /** Send this epoch's clients, and its parent's, elsewhere. */
-  | { readonly type: 'retire'; readonly epoch: number }
+  | { readonly type: 'hand-off'; readonly epoch: number }
   | { readonly type: 'retry'; readonly delay: number }
   | { readonly type: 'cancel-retry' }
   | { readonly type: 'ask-drain'; readonly epoch: number }
@@ -140,7 +132,7 @@ export type Effect =
   /** Open log files anew. */
   | { readonly type: 'reopen'; readonly epoch: number }
   /** `told`: its child has ended in order, and has asked it to end likewise. */
-  | { readonly type: 'stop'; readonly epoch: number; readonly told: boolean }
+  | { readonly type: 'stop'; readonly epoch: number; readonly toldByChild: boolean }
   | { readonly type: 'kill'; readonly epoch: number };
 
 export interface AwaitedParent {
@@ -148,3 +140,21 @@ export interface AwaitedParent {
   /** What has to be heard of it first: that it is LIVE, or that it answers again; nothing where it serves, or has handed over. */
   readonly awaits: 'epoch-live' | 'epoch-answered' | undefined;
 }
+
+/** The agent before anything has happened. */
+export const initialState: AgentState = {
+  phase: 'running',
+  lastEpoch: -1,
+  lineage: 0,
+  epochs: new Map(),
+  claim: undefined,
+  awaited: [],
+  wanted: undefined,
+  refused: undefined,
+  crashes: 0,
+  retried: false,
+  served: false,
+  examined: undefined,
+  terminations: 0,
+  outcome: undefined,
+};

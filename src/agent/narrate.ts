@@ -1,7 +1,8 @@
+import { unreachable } from '../operators/tagged-union.ts';
 import type { AgentTransition } from './agent.ts';
+import { newestEpoch } from './lineage.ts';
 import type { AgentState } from './model.ts';
-import { narrateEnd } from './narrate-end.ts';
-import { unreachable } from './unreachable.ts';
+import type { Exit } from './ports.ts';
 
 /** One line of the agent's log. `msg` is a constant; what varies is in the fields. */
 export interface NarratedLine {
@@ -19,7 +20,7 @@ export function narrate({ event, before, state }: AgentTransition): readonly Nar
 
 function tell(event: AgentTransition['event'], before: AgentState): readonly NarratedLine[] {
   switch (event.type) {
-    case 'epochs-kept':
+    case 'epochs-adopted':
       return event.epochs.map(({ epoch, pid }) => ({ level: 'info', msg: 'an Envoy that was kept is taken over', epoch, pid }));
     case 'files-awaited':
       return event.missing.length === 0
@@ -43,7 +44,7 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Nar
       return [
         {
           level: 'info',
-          msg: event.type === 'leave-requested' && before.asked === 0 ? 'asked to end' : termination(before),
+          msg: event.type === 'leave-requested' && before.terminations === 0 ? 'asked to end' : termination(before),
           by: event.by,
           active: [...before.epochs.keys()],
         },
@@ -59,8 +60,10 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Nar
       return [{ level: 'warn', msg: 'the epoch before is not LIVE after its time', epoch: event.epoch }];
     case 'config-accepted':
       if (before.claim?.hash !== event.hash) return [];
-      if (event.crowded !== undefined) return [{ level: 'warn', msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts', reason: event.crowded }]; // prettier-ignore
-      return event.apart === true ? [{ level: 'warn', msg: 'the Envoy binary was replaced by one of another hot restart version' }] : [];
+      if (event.noRoom !== undefined) return [{ level: 'warn', msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts', reason: event.noRoom }]; // prettier-ignore
+      return event.standalone === true
+        ? [{ level: 'warn', msg: 'the Envoy binary was replaced by one of another hot restart version' }]
+        : [];
     case 'config-refused':
       if (before.claim?.hash !== event.hash && before.examined === undefined) return [];
       return [{ level: 'error', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
@@ -74,7 +77,7 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Nar
           .filter((epoch) => epoch !== event.epoch)
           .map((epoch): NarratedLine => ({ level: 'info', msg: 'epoch drains', epoch })),
       ];
-    case 'epoch-silent':
+    case 'epoch-unresponsive':
       return [{ level: 'warn', msg: 'the admin endpoint is silent: not ready', epoch: event.epoch }];
     case 'epoch-answered':
       return before.epochs.get(event.epoch)?.answering === false
@@ -83,10 +86,10 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Nar
     case 'epoch-hung':
       return [{ level: 'error', msg: 'Envoy hangs: it is killed', epoch: event.epoch }];
     case 'epoch-stable':
-    case 'epoch-weaned':
+    case 'parent-expired':
       return [];
-    case 'epoch-retired':
-      if (!event.silent) return [{ level: 'info', msg: 'epoch has no clients any more: it ends', epoch: event.epoch }];
+    case 'epoch-handed-off':
+      if (!event.unresponsive) return [{ level: 'info', msg: 'epoch has no clients any more: it ends', epoch: event.epoch }];
       return [{ level: 'warn', msg: 'epoch does not answer, and cannot be drained: it is killed', epoch: event.epoch }];
     case 'epoch-exited':
       return [narrateEnd(event.epoch, event.exit, before)];
@@ -108,10 +111,10 @@ function decide(before: AgentState, state: AgentState): readonly NarratedLine[] 
   if (state.claim === undefined && before.claim !== undefined && state.lastEpoch === before.lastEpoch && state.refused === before.refused) {
     lines.push({ level: 'info', msg: 'new epoch is not needed any more', epoch: before.claim.epoch });
   }
-  if (state.claim?.apart === true && before.claim?.apart !== true) {
+  if (state.claim?.standalone === true && before.claim?.standalone !== true) {
     lines.push({ level: 'warn', msg: 'a hot restart is out of the question', epoch: state.claim.epoch });
   }
-  if (state.line > before.line && before.lastEpoch >= 0) {
+  if (state.lineage > before.lineage && before.lastEpoch >= 0) {
     lines.push({ level: 'warn', msg: 'rescue: the new epoch comes up beside the old one', epoch: state.lastEpoch });
   }
   if (state.retried && !before.retried) lines.push({ level: 'warn', msg: 'the epoch is tried again at once' });
@@ -125,10 +128,10 @@ function decide(before: AgentState, state: AgentState): readonly NarratedLine[] 
   return lines;
 }
 
-function termination({ phase, asked, epochs }: AgentState): string {
+function termination({ phase, terminations, epochs }: AgentState): string {
   if (phase === 'running') return epochs.size === 0 ? 'asked to end' : 'asked to end: draining';
-  if (asked === 0) return 'asked to end: it has drained already';
-  return asked >= 2 ? 'asked to end again: Envoy is killed' : 'asked to end again: the drain is cut short';
+  if (terminations === 0) return 'asked to end: it has drained already';
+  return terminations >= 2 ? 'asked to end again: Envoy is killed' : 'asked to end again: the drain is cut short';
 }
 
 function drainEnd(active: number | undefined): string {
@@ -136,4 +139,36 @@ function drainEnd(active: number | undefined): string {
   return active === undefined
     ? 'drain time is over: what is still in flight is not known'
     : 'drain time is over: requests in flight are cut';
+}
+
+/** What there is to say of the end of an epoch, by what it was before. Pure. */
+function narrateEnd(epoch: number, exit: Exit, before: AgentState): NarratedLine {
+  const stage = before.epochs.get(epoch)?.stage;
+  const expected = stage === 'stopping' || before.phase !== 'running';
+  switch (exit.kind) {
+    case 'clean':
+      if (stage !== 'draining') return { level: 'info', msg: 'epoch ended', epoch };
+      if (expected || newestEpoch(before)?.parentExpired !== false) return { level: 'info', msg: 'epoch has drained and ended', epoch };
+      return { level: 'warn', msg: 'epoch ended before its time: its child can not go on without it', epoch };
+    case 'failed':
+      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, code: exit.code, tail: exit.tail };
+    case 'signaled': {
+      if (expected) return { level: 'info', msg: 'epoch was ended', epoch, signal: exit.signal };
+      const ours = before.epochs.get(epoch)?.answering === false;
+      const hint = exit.signal === 'SIGKILL' && !ours ? memoryHint(exit.outOfMemory) : {};
+      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, signal: exit.signal, ...hint, tail: exit.tail };
+    }
+    case 'spawn-failed':
+      return { level: 'error', msg: 'Envoy could not be started', epoch, kind: exit.kind, reason: exit.reason };
+    case 'unknown':
+      if (expected) return { level: 'info', msg: 'epoch was ended', epoch };
+      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, tail: exit.tail };
+    default:
+      return unreachable(exit);
+  }
+}
+
+function memoryHint(outOfMemory: boolean | undefined): { readonly hint?: string } {
+  if (outOfMemory === undefined) return { hint: 'may be out of memory' };
+  return outOfMemory ? { hint: 'out of memory' } : {};
 }

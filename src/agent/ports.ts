@@ -1,23 +1,22 @@
 import type { Observable } from 'rxjs';
-import type { Exit } from './model.ts';
 
 export interface Launch {
   readonly epoch: number;
   readonly hash: string;
   readonly restartEpoch: number;
   /** Its row of hot restarts. */
-  readonly line: number;
+  readonly lineage: number;
   /** Another line has the admin endpoint of the configuration: it needs one of its own. */
-  readonly beside: boolean;
+  readonly sideBySide: boolean;
   /** It runs already: an agent that is gone has left it. */
-  readonly kept?: true;
+  readonly adopted?: true;
 }
 
 /** A process that an agent has left behind when it ended, so that the next one goes on with it. */
-export interface KeptEpoch {
+export interface AdoptedEpoch {
   readonly epoch: number;
   readonly restartEpoch: number;
-  readonly line: number;
+  readonly lineage: number;
   readonly pid: number;
 }
 
@@ -28,13 +27,13 @@ export type ProcessEvent = { readonly type: 'spawned'; readonly pid: number } | 
 export type Signal = 'SIGTERM' | 'SIGKILL' | 'SIGUSR1';
 
 /** What the admin endpoint says of an epoch: LIVE; up, but not LIVE or not this epoch yet; nothing; or that there is none to ask. */
-export type Vitals = 'live' | 'up' | 'silent' | 'unknown';
+export type Health = 'live' | 'up' | 'unresponsive' | 'unknown';
 
 /**
  * What a look at the configuration says of it. `apart`: it would work, but not as the child of what runs. `crowded`: not beside it either, and why.
  */
 export type Verdict =
-  { readonly ok: true; readonly apart?: true; readonly crowded?: string } | { readonly ok: false; readonly reason: string };
+  { readonly ok: true; readonly standalone?: true; readonly noRoom?: string } | { readonly ok: false; readonly reason: string };
 
 /** The one proxy whose life the agent owns, in as many processes as there are epochs. */
 export interface Proxy {
@@ -47,7 +46,7 @@ export interface Proxy {
    */
   run(launch: Launch, signals$: Observable<Signal>): Observable<ProcessEvent>;
   /** Asks once how an epoch is. Emits one value within a second and completes. Never errors. */
-  vitals(epoch: number): Observable<Vitals>;
+  health(epoch: number): Observable<Health>;
   /** Tries what is on disk now without touching a running process. Emits one verdict and completes. Never errors. */
   check(): Observable<Verdict>;
   /**
@@ -58,3 +57,12 @@ export interface Proxy {
   /** Counts once what is in flight in an epoch's line; undefined where that can not be known. Emits one value within a second and completes. Never errors. */
   active(epoch: number): Observable<number | undefined>;
 }
+
+/** How an Envoy process ended. `tail` holds the last lines that it wrote; `addressTaken` is what it says it could not bind;
+ * `outOfMemory` whether the kernel has killed for want of memory, where it says so. `unknown`: it is gone, and nobody was left to see how. */
+export type Exit =
+  | { readonly kind: 'clean' }
+  | { readonly kind: 'failed'; readonly code: number; readonly tail: readonly string[]; readonly addressTaken?: string }
+  | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals; readonly tail: readonly string[]; readonly outOfMemory?: boolean }
+  | { readonly kind: 'spawn-failed'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly tail: readonly string[] };

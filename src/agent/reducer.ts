@@ -1,9 +1,9 @@
 import type { Step } from '../operators/reduce-with-effects.ts';
 import { backOff } from './back-off.ts';
-import type { AgentEvent, AgentState, AwaitedParent, Claim, Effect, Epoch, Exit, Outcome } from './model.ts';
-import { newestEpoch } from './newest-epoch.ts';
-import type { KeptEpoch } from './ports.ts';
-import { unreachable } from './unreachable.ts';
+import type { AgentEvent, AgentState, AwaitedParent, Claim, Effect, Epoch, Outcome } from './model.ts';
+import { newestEpoch } from './lineage.ts';
+import type { AdoptedEpoch, Exit } from './ports.ts';
+import { unreachable } from '../operators/tagged-union.ts';
 
 /** What a crash leads to. */
 export interface RestartPolicy {
@@ -38,21 +38,23 @@ const applied = (state: AgentState): string | undefined => {
 
 /** The parent of the Envoy that serves, or is about to, has gone before its time: some seconds are left to it, and it can be nobody's parent. */
 const isDoomed = (state: AgentState): boolean => {
-  const newest = newestEpoch(state, state.line);
-  if (newest === undefined || newest.weaned || newest.stage === 'retiring' || newest.stage === 'stopping') return false;
-  return [...state.epochs.values()].every(({ line, restartEpoch }) => line !== newest.line || restartEpoch !== newest.restartEpoch - 1);
+  const newest = newestEpoch(state, state.lineage);
+  if (newest === undefined || newest.parentExpired || newest.stage === 'draining' || newest.stage === 'stopping') return false;
+  return [...state.epochs.values()].every(
+    ({ lineage, restartEpoch }) => lineage !== newest.lineage || restartEpoch !== newest.restartEpoch - 1,
+  );
 };
 
 /** Claims the next epoch for the newest hash. A claim that exists takes that hash: one epoch at a time comes up, and the newest wins. */
-const claim = (state: AgentState, firm = false): AgentStep => {
+const claim = (state: AgentState, forced = false): AgentStep => {
   const hash = state.wanted ?? '';
   if (state.claim !== undefined) {
-    const claimed = { ...state.claim, hash, firm: firm || state.claim.firm };
+    const claimed = { ...state.claim, hash, forced: forced || state.claim.forced };
     return [{ ...state, claim: claimed }, claimed.stage === 'checking' ? [{ type: 'check', hash }] : []];
   }
-  if (isDoomed(state)) return andThen(claimApart(state), check);
+  if (isDoomed(state)) return andThen(claimStandalone(state), check);
   return andThen([{ ...state, examined: undefined }, [{ type: 'cancel-retry' }]], (next) =>
-    takeTurn(next, { epoch: state.lastEpoch + 1, hash, stage: 'waiting', firm, apart: false }),
+    takeTurn(next, { epoch: state.lastEpoch + 1, hash, stage: 'waiting', forced, standalone: false }),
   );
 };
 
@@ -63,9 +65,9 @@ const awaits = ({ stage, answering }: Epoch): AwaitedParent['awaits'] => {
 };
 
 const takeTurn = (state: AgentState, claimed: Claim): AgentStep => {
-  const newest = newestEpoch(state, state.line);
+  const newest = newestEpoch(state, state.lineage);
   const parent = newest && { epoch: newest.number, awaits: awaits(newest) };
-  const [own, others] = [true, false].map((isOwn) => [...state.epochs].filter(([, { line }]) => (line === state.line) === isOwn).map(([number]) => number)); // prettier-ignore
+  const [own, others] = [true, false].map((isOwn) => [...state.epochs].filter(([, { lineage }]) => (lineage === state.lineage) === isOwn).map(([number]) => number)); // prettier-ignore
   const older = (own ?? []).filter((number) => number !== newest?.number);
   return [
     { ...state, claim: { ...claimed, stage: 'waiting' } },
@@ -79,60 +81,60 @@ const withdraw = (state: AgentState): AgentStep =>
   state.claim === undefined ? stay(state) : [{ ...state, claim: undefined }, [{ type: 'withdraw-turn', epoch: state.claim.epoch }]];
 
 /**
- * Tells the Envoys of a line to end, the youngest first, whose end is the sign for the next: a child that loses its parent waits for it, and
+ * Tells the Envoys of a lineage to end, the youngest first, whose end is the sign for the next: a child that loses its parent waits for it, and
  * can only be killed (Envoy 1.36.2).
  */
-const stopLine = (state: AgentState, line: number, told = false): AgentStep => {
-  const newest = newestEpoch(state, line);
+const stopLineage = (state: AgentState, lineage: number, toldByChild = false): AgentStep => {
+  const newest = newestEpoch(state, lineage);
   if (newest === undefined) return stay(state);
   const stopping = [...state.epochs].map(([number, epoch]): [number, Epoch] => [
     number,
-    epoch.line === line ? { ...epoch, stage: 'stopping' } : epoch,
+    epoch.lineage === lineage ? { ...epoch, stage: 'stopping' } : epoch,
   ]);
   const epochs = new Map(stopping);
-  return [{ ...state, epochs }, [{ type: 'stop', epoch: newest.number, told }]];
+  return [{ ...state, epochs }, [{ type: 'stop', epoch: newest.number, toldByChild }]];
 };
 
-/** Ends the Envoys of a line that nobody can ask to end. */
-const killLine = (state: AgentState, line: number): AgentStep => {
-  const numbers = [...state.epochs].flatMap(([number, epoch]) => (epoch.line === line ? [number] : []));
-  const [next] = stopLine(state, line);
+/** Ends the Envoys of a lineage that nobody can ask to end. */
+const killLineage = (state: AgentState, lineage: number): AgentStep => {
+  const numbers = [...state.epochs].flatMap(([number, epoch]) => (epoch.lineage === lineage ? [number] : []));
+  const [next] = stopLineage(state, lineage);
   return [next, numbers.map((epoch) => ({ type: 'kill', epoch }))];
 };
 
-const linesOf = ({ epochs }: AgentState): readonly number[] => [...new Set([...epochs.values()].map(({ line }) => line))];
+const lineagesOf = ({ epochs }: AgentState): readonly number[] => [...new Set([...epochs.values()].map(({ lineage }) => lineage))];
 
 const stopEach = (state: AgentState): AgentStep =>
-  linesOf(state).reduce<AgentStep>((step, line) => andThen(step, (next) => stopLine(next, line)), stay(state));
+  lineagesOf(state).reduce<AgentStep>((step, lineage) => andThen(step, (next) => stopLineage(next, lineage)), stay(state));
 
 const stopOthers = (state: AgentState): AgentStep =>
-  linesOf(state).reduce<AgentStep>(
-    (step, line) => (line === state.line ? step : andThen(step, (next) => stopLine(next, line))),
+  lineagesOf(state).reduce<AgentStep>(
+    (step, lineage) => (lineage === state.lineage ? step : andThen(step, (next) => stopLineage(next, lineage))),
     stay(state),
   );
 
 /**
- * A hot restart where the newest Envoy of the line can be a parent. Otherwise an Envoy of its own: beside those there are, as a new line, of which
+ * A hot restart where the newest Envoy of the lineage can be a parent. Otherwise an Envoy of its own: beside those there are, as a new lineage, of which
  * there are two at most.
  */
 const launch = (before: AgentState): AgentStep => {
-  const [state, stops] = before.claim?.apart === true ? stopOthers(before) : stay(before);
+  const [state, stops] = before.claim?.standalone === true ? stopOthers(before) : stay(before);
   if (state.claim === undefined) return stay(state);
-  const { epoch, hash, apart } = state.claim;
-  const newest = newestEpoch(state, state.line);
-  const parent = apart ? undefined : newest;
-  const line = apart && newest !== undefined ? state.line + 1 : state.line;
+  const { epoch, hash, standalone } = state.claim;
+  const newest = newestEpoch(state, state.lineage);
+  const parent = standalone ? undefined : newest;
+  const lineage = standalone && newest !== undefined ? state.lineage + 1 : state.lineage;
   const restartEpoch = parent === undefined ? 0 : parent.restartEpoch + 1;
-  const beside = [...state.epochs.values()].some((other) => other.line !== line);
-  const started: Epoch = { hash, restartEpoch, line, weaned: parent === undefined, stage: 'starting', answering: true };
+  const sideBySide = [...state.epochs.values()].some((other) => other.lineage !== lineage);
+  const started: Epoch = { hash, restartEpoch, lineage, parentExpired: parent === undefined, stage: 'starting', answering: true };
   const epochs = new Map(state.epochs).set(epoch, started);
   return [
-    { ...state, epochs, lastEpoch: epoch, line, claim: undefined, refused: undefined },
+    { ...state, epochs, lastEpoch: epoch, lineage, claim: undefined, refused: undefined },
     [
       ...stops,
-      { type: 'launch', epoch, hash, restartEpoch, line, beside },
+      { type: 'launch', epoch, hash, restartEpoch, lineage, sideBySide },
       { type: 'follow', epoch },
-      ...(parent === undefined ? [] : [{ type: 'await-weaned', epoch } as const]),
+      ...(parent === undefined ? [] : [{ type: 'await-parent-expiry', epoch } as const]),
     ],
   ];
 };
@@ -141,25 +143,25 @@ const launch = (before: AgentState): AgentStep => {
  * Goes on with what an earlier agent has left. Of the newest it is not known whether it is LIVE yet, of none what it was started from: the first
  * reading makes its child. Nor whether the time of its parent is over, whose end is therefore not taken for its own.
  */
-const adopt = (state: AgentState, kept: readonly KeptEpoch[]): AgentStep => {
+const adopt = (state: AgentState, kept: readonly AdoptedEpoch[]): AgentStep => {
   const newest = kept.at(-1);
   if (newest === undefined) return stay(state);
-  const known = { hash: '', weaned: true, answering: true } as const;
-  const stages = kept.map((_, index): Epoch['stage'] => (['starting', 'live'] as const)[kept.length - 1 - index] ?? 'retiring');
+  const known = { hash: '', parentExpired: true, answering: true } as const;
+  const stages = kept.map((_, index): Epoch['stage'] => (['starting', 'live'] as const)[kept.length - 1 - index] ?? 'draining');
   const epochs = new Map(
-    kept.map(({ epoch, ...rest }, index): [number, Epoch] => [epoch, { ...rest, ...known, stage: stages[index] ?? 'retiring' }]),
+    kept.map(({ epoch, ...rest }, index): [number, Epoch] => [epoch, { ...rest, ...known, stage: stages[index] ?? 'draining' }]),
   );
   return [
-    { ...state, epochs, lastEpoch: newest.epoch, line: newest.line, served: true },
+    { ...state, epochs, lastEpoch: newest.epoch, lineage: newest.lineage, served: true },
     [
-      ...kept.map(({ epoch, restartEpoch, line }): Effect => ({
+      ...kept.map(({ epoch, restartEpoch, lineage }): Effect => ({
         type: 'launch',
         epoch,
         hash: '',
         restartEpoch,
-        line,
-        beside: false,
-        kept: true,
+        lineage,
+        sideBySide: false,
+        adopted: true,
       })),
       { type: 'follow', epoch: newest.epoch },
     ],
@@ -175,9 +177,11 @@ const stopAll = (state: AgentState, outcome: Outcome): AgentStep => {
 /** Takes the clients away from all lines but the one that serves now. */
 const retireOthers = (state: AgentState): AgentStep => [
   state,
-  linesOf(state).flatMap((line) => {
-    const newest = newestEpoch(state, line);
-    return line === state.line || newest === undefined || newest.stage === 'stopping' ? [] : [{ type: 'retire', epoch: newest.number }];
+  lineagesOf(state).flatMap((lineage) => {
+    const newest = newestEpoch(state, lineage);
+    return lineage === state.lineage || newest === undefined || newest.stage === 'stopping'
+      ? []
+      : [{ type: 'hand-off', epoch: newest.number }];
   }),
 ];
 
@@ -187,26 +191,26 @@ const replace = (state: AgentState): AgentStep => {
   const next: AgentState = { ...state, claim: { ...state.claim, stage: 'replacing' } };
   const newest = newestEpoch(next);
   if (newest?.stage !== 'live' || !newest.answering) return stopEach(next);
-  return [withEpoch(next, newest.number, { stage: 'retiring' }), [{ type: 'retire', epoch: newest.number }]];
+  return [withEpoch(next, newest.number, { stage: 'draining' }), [{ type: 'hand-off', epoch: newest.number }]];
 };
 
 /** Claims an Envoy that is nobody's child, without waiting for anything. */
-const claimApart = (state: AgentState): AgentStep =>
+const claimStandalone = (state: AgentState): AgentStep =>
   andThen(withdraw(state), (next) => {
-    const claimed: Claim = { epoch: next.lastEpoch + 1, hash: next.wanted ?? '', stage: 'checking', firm: true, apart: true };
+    const claimed: Claim = { epoch: next.lastEpoch + 1, hash: next.wanted ?? '', stage: 'checking', forced: true, standalone: true };
     return [{ ...next, claim: claimed, examined: undefined }, [{ type: 'cancel-retry' }]];
   });
 
-/** Each line has listeners of its own. */
+/** Each lineage has listeners of its own. */
 const askDrain = (state: AgentState): readonly Extract<Effect, { type: 'ask-drain' }>[] =>
-  linesOf(state).flatMap((line) => {
-    const newest = newestEpoch(state, line);
+  lineagesOf(state).flatMap((lineage) => {
+    const newest = newestEpoch(state, lineage);
     return newest === undefined ? [] : [{ type: 'ask-drain', epoch: newest.number }];
   });
 
 const terminate = (state: AgentState): AgentStep => {
-  const asked = state.asked + 1;
-  const next: AgentState = { ...state, asked };
+  const terminations = state.terminations + 1;
+  const next: AgentState = { ...state, terminations };
   switch (state.phase) {
     case 'running': {
       if (state.epochs.size === 0) return stopAll(next, { kind: 'asked' });
@@ -219,7 +223,7 @@ const terminate = (state: AgentState): AgentStep => {
     case 'draining':
       return stopAll(next, { kind: 'asked' });
     case 'stopping':
-      return [next, asked > 2 ? [...state.epochs.keys()].map((epoch) => ({ type: 'kill', epoch })) : []];
+      return [next, terminations > 2 ? [...state.epochs.keys()].map((epoch) => ({ type: 'kill', epoch })) : []];
     case 'stopped':
       return stay(next);
     default:
@@ -249,15 +253,15 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
     if (onCrash === 'exit') return crash(state, exit);
     if (!state.retried) return claim({ ...state, retried: true });
     const refused = exit.kind === 'failed' && exit.code === 1 && exit.addressTaken === undefined;
-    const hopeless = gone.stage === 'starting' && (refused || parent.stage === 'retiring');
-    return hopeless ? andThen(claimApart(state), launch) : crash(state, exit);
+    const hopeless = gone.stage === 'starting' && (refused || parent.stage === 'draining');
+    return hopeless ? andThen(claimStandalone(state), launch) : crash(state, exit);
   };
 
   /** An Envoy without a parent is gone that was to replace others side by side. They go on, unless nobody serves or nobody may be beside them. */
   const goneNeighbour = (state: AgentState, gone: Epoch, exit: Exit): AgentStep => {
     const serves = [...state.epochs.values()].some(({ stage, answering }) => stage === 'live' && answering);
     const inTheWay = gone.stage === 'starting' && (exit.kind === 'spawn-failed' || !serves);
-    return inTheWay ? andThen(claimApart(state), replace) : crash(state, exit);
+    return inTheWay ? andThen(claimStandalone(state), replace) : crash(state, exit);
   };
 
   const exited = (before: AgentState, number: number, exit: Exit): AgentStep => {
@@ -266,32 +270,32 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
     const epochs = new Map(before.epochs);
     epochs.delete(number);
     const survivor = newestEpoch({ epochs });
-    const kin = newestEpoch({ epochs }, gone.line);
-    // A line that has never served leaves it to the one before.
-    const line = gone.stage === 'starting' && kin === undefined && survivor !== undefined ? survivor.line : before.line;
-    const state: AgentState = { ...before, epochs, line };
+    const kin = newestEpoch({ epochs }, gone.lineage);
+    // A lineage that has never served leaves it to the one before.
+    const lineage = gone.stage === 'starting' && kin === undefined && survivor !== undefined ? survivor.lineage : before.lineage;
+    const state: AgentState = { ...before, epochs, lineage };
     const parent = kin !== undefined && kin.number < number ? kin : undefined;
     const child = kin !== undefined && kin.number > number ? kin : undefined;
     const told = exit.kind === 'clean';
 
     if (state.phase !== 'running') {
-      const outcome = state.outcome ?? (state.asked > 0 ? { kind: 'asked' } : { kind: 'envoy', exit });
+      const outcome = state.outcome ?? (state.terminations > 0 ? { kind: 'asked' } : { kind: 'envoy', exit });
       if (survivor === undefined) return stopAll(state, outcome);
-      return gone.stage === 'stopping' && parent !== undefined ? stopLine(state, gone.line, told) : stay(state);
+      return gone.stage === 'stopping' && parent !== undefined ? stopLineage(state, gone.lineage, told) : stay(state);
     }
     if (state.claim?.stage === 'replacing' && survivor === undefined) return launch(state);
-    if (state.claim?.stage === 'replacing' || gone.line !== before.line) {
-      return parent === undefined ? stay(state) : stopLine(state, gone.line, told);
+    if (state.claim?.stage === 'replacing' || gone.lineage !== before.lineage) {
+      return parent === undefined ? stay(state) : stopLineage(state, gone.lineage, told);
     }
     if (child !== undefined) {
-      return isDoomed(state) && state.claim?.apart !== true ? andThen(claimApart(state), check) : stay(state);
+      return isDoomed(state) && state.claim?.standalone !== true ? andThen(claimStandalone(state), check) : stay(state);
     }
     if (survivor === undefined) {
-      return state.claim !== undefined || gone.stage === 'retiring' ? stay(state) : goneLast(state, gone, exit);
+      return state.claim !== undefined || gone.stage === 'draining' ? stay(state) : goneLast(state, gone, exit);
     }
     return andThen([state, [{ type: 'follow', epoch: survivor.number }]], (next) => {
       // Where it retires, its child went first and comes back: neither a crash nor a reason to end.
-      if (next.claim !== undefined || gone.stage === 'retiring') return stay(next);
+      if (next.claim !== undefined || gone.stage === 'draining') return stay(next);
       if (exit.kind === 'clean' && gone.stage === 'live') return stopAll(next, { kind: 'envoy', exit });
       return parent === undefined ? goneNeighbour(next, gone, exit) : goneChild(next, gone, parent, exit);
     });
@@ -299,7 +303,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
 
   return (state, event) => {
     switch (event.type) {
-      case 'epochs-kept':
+      case 'epochs-adopted':
         return adopt(state, event.epochs);
       case 'files-awaited':
         return stay({ ...state, awaited: event.missing });
@@ -307,7 +311,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
         const next: AgentState = { ...state, wanted: event.hash, awaited: [] };
         if (state.phase !== 'running') return stay(next);
         const refilled: AgentState = { ...next, crashes: 0, retried: false, refused: undefined };
-        if (event.hash !== applied(state) || state.claim?.firm === true || isDoomed(state)) return claim(refilled);
+        if (event.hash !== applied(state) || state.claim?.forced === true || isDoomed(state)) return claim(refilled);
         return andThen([refilled, [{ type: 'cancel-retry' }]], withdraw);
       }
       case 'restart-requested':
@@ -315,7 +319,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
       case 'terminate-requested':
         return terminate(state);
       case 'leave-requested': {
-        const goesOn = (state.phase === 'running' || state.phase === 'draining') && state.asked === 0 && state.epochs.size > 0;
+        const goesOn = (state.phase === 'running' || state.phase === 'draining') && state.terminations === 0 && state.epochs.size > 0;
         return goesOn ? stay({ ...state, phase: 'stopped', outcome: { kind: 'asked' } }) : terminate(state);
       }
       case 'drain-requested':
@@ -326,16 +330,16 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
       case 'turn-granted': {
         if (state.claim?.epoch !== event.epoch || state.claim.stage !== 'waiting') return stay(state);
         if (state.lastEpoch < 0) return launch(state); // nothing delays the first start
-        return check({ ...state, claim: { ...state.claim, stage: 'checking', apart: event.parent === 'stuck' } });
+        return check({ ...state, claim: { ...state.claim, stage: 'checking', standalone: event.parent === 'stuck' } });
       }
       case 'config-accepted': {
         if (state.examined !== undefined) return crash({ ...state, examined: undefined }, state.examined);
         if (state.claim?.stage !== 'checking' || state.claim.hash !== event.hash) return stay(state);
-        const claimed: Claim = { ...state.claim, apart: state.claim.apart || event.apart === true };
+        const claimed: Claim = { ...state.claim, standalone: state.claim.standalone || event.standalone === true };
         const next: AgentState = { ...state, claim: claimed };
-        const parent = newestEpoch(state, state.line);
-        if (event.crowded !== undefined) return replace(next);
-        if (claimed.apart || parent === undefined || awaits(parent) === undefined) return launch(next);
+        const parent = newestEpoch(state, state.lineage);
+        if (event.noRoom !== undefined) return replace(next);
+        if (claimed.standalone || parent === undefined || awaits(parent) === undefined) return launch(next);
         return takeTurn(next, claimed); // it fell silent during the check
       }
       case 'config-refused': {
@@ -359,7 +363,7 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
         if (state.phase === 'draining') return [next, [{ type: 'ask-drain', epoch: event.epoch }]];
         return andThen([next, [{ type: 'await-stable', epoch: event.epoch }]], retireOthers);
       }
-      case 'epoch-silent':
+      case 'epoch-unresponsive':
         return stay(withEpoch(state, event.epoch, { answering: false }));
       case 'epoch-answered':
         return stay(withEpoch(state, event.epoch, { answering: true }));
@@ -367,12 +371,12 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
         return [state, state.epochs.has(event.epoch) ? [{ type: 'kill', epoch: event.epoch }] : []];
       case 'epoch-stable':
         return stay(newestEpoch(state)?.number === event.epoch ? { ...state, crashes: 0, retried: false } : state);
-      case 'epoch-weaned':
-        return stay(withEpoch(state, event.epoch, { weaned: true }));
-      case 'epoch-retired': {
-        const line = state.epochs.get(event.epoch)?.line;
-        if (line === undefined || (line === state.line && state.claim?.stage !== 'replacing')) return stay(state);
-        return event.silent ? killLine(state, line) : stopLine(state, line);
+      case 'parent-expired':
+        return stay(withEpoch(state, event.epoch, { parentExpired: true }));
+      case 'epoch-handed-off': {
+        const lineage = state.epochs.get(event.epoch)?.lineage;
+        if (lineage === undefined || (lineage === state.lineage && state.claim?.stage !== 'replacing')) return stay(state);
+        return event.unresponsive ? killLineage(state, lineage) : stopLineage(state, lineage);
       }
       case 'epoch-exited':
         return exited(state, event.epoch, event.exit);
@@ -388,5 +392,5 @@ export function reducer({ onCrash, budget }: RestartPolicy): (state: AgentState,
 
 const stageBeside = ({ stage }: Epoch, isLive: boolean): Epoch['stage'] => {
   if (stage === 'stopping') return stage;
-  return isLive ? 'live' : 'retiring';
+  return isLive ? 'live' : 'draining';
 };

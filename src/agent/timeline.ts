@@ -1,6 +1,46 @@
 import type { AgentTransition } from './agent.ts';
-import { type Histogram, observed, type Spans, spans } from './histogram.ts';
-import type { AgentState, Exit } from './model.ts';
+import type { AgentState } from './model.ts';
+import type { Exit } from './ports.ts';
+
+/** How many took at most so long, for each of some limits in seconds; how many there were; and how long all of them took, in seconds. */
+export interface Histogram {
+  readonly buckets: readonly { readonly limit: number; readonly count: number }[];
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** From the launch of an epoch to LIVE; from when it was told to drain to its end; from its launch to its end. */
+export type Spans = 'start' | 'drain' | 'life';
+
+const limits: Readonly<Record<Spans, readonly number[]>> = {
+  start: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+  drain: [1, 5, 10, 30, 60, 120, 300],
+  life: [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800],
+};
+
+const empty = (bounds: readonly number[]): Histogram => ({ buckets: bounds.map((limit) => ({ limit, count: 0 })), count: 0, sum: 0 });
+
+/** One without anything in it for each span. */
+const spans: Readonly<Record<Spans, Histogram>> = {
+  start: empty(limits.start),
+  drain: empty(limits.drain),
+  life: empty(limits.life),
+};
+
+/** With what has come to its end, in ms. Pure. */
+function observed(
+  before: Readonly<Record<Spans, Histogram>>,
+  ended: Readonly<Partial<Record<Spans, number>>>,
+): Readonly<Record<Spans, Histogram>> {
+  const add = (span: Spans): Histogram => {
+    const ms = ended[span];
+    if (ms === undefined) return before[span];
+    const seconds = ms / 1_000;
+    const buckets = before[span].buckets.map(({ limit, count }) => ({ limit, count: count + Number(seconds <= limit) }));
+    return { buckets, count: before[span].count + 1, sum: before[span].sum + seconds };
+  };
+  return { start: add('start'), drain: add('drain'), life: add('life') };
+}
 
 /** Something that is kept, and when it happened: ms since 1970. */
 export type Happening =
@@ -15,9 +55,9 @@ export type Happening =
 /** The life of one Envoy process. All times in ms since 1970, absent until it comes to that. */
 interface EpochRecord {
   readonly epoch: number;
-  readonly line: number;
+  readonly lineage: number;
   readonly hash: string;
-  readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue' | 'kept';
+  readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue' | 'adopted';
   /** Of one that was kept: taken over. */
   readonly launchedAt: number;
   readonly spawnedAt?: number;
@@ -66,24 +106,24 @@ function passed(timelineBefore: Timeline, { event, before, state }: AgentTransit
   let next = timelineBefore;
   if (event.type === 'config-refused' && state.refused !== before.refused) next = counted(next, 'refusals');
   for (const [epoch, { stage }] of before.epochs) {
-    const drains = state.phase === 'draining' || state.epochs.get(epoch)?.stage === 'retiring';
-    if (drains && before.phase === 'running' && stage !== 'retiring') {
+    const drains = state.phase === 'draining' || state.epochs.get(epoch)?.stage === 'draining';
+    if (drains && before.phase === 'running' && stage !== 'draining') {
       next = changed(counted(next, 'drains'), epoch, () => ({ toldToDrainAt: at }));
     }
   }
   if (event.type === 'epoch-spawned') next = changed(next, event.epoch, () => ({ spawnedAt: at }));
   if (event.type === 'epoch-live' && before.epochs.get(event.epoch)?.stage === 'starting') {
-    next = changed(next, event.epoch, ({ launchedAt, why }) => [{ liveAt: at }, why === 'kept' ? {} : { start: at - launchedAt }]);
+    next = changed(next, event.epoch, ({ launchedAt, why }) => [{ liveAt: at }, why === 'adopted' ? {} : { start: at - launchedAt }]);
   }
   if (event.type === 'epoch-exited' && before.epochs.has(event.epoch)) {
     const expected = before.phase !== 'running' || before.epochs.get(event.epoch)?.stage === 'stopping' || event.exit.kind === 'clean';
     next = changed(expected ? next : counted(next, 'crashes'), event.epoch, ({ launchedAt, toldToDrainAt, why }) => [
       { endedAt: at, how: event.exit.kind },
-      { ...(why !== 'kept' && { life: at - launchedAt }), ...(toldToDrainAt !== undefined && { drain: at - toldToDrainAt }) },
+      { ...(why !== 'adopted' && { life: at - launchedAt }), ...(toldToDrainAt !== undefined && { drain: at - toldToDrainAt }) },
     ]);
   }
-  if (event.type === 'epochs-kept') {
-    const kept = event.epochs.map(({ epoch, line }): EpochRecord => ({ epoch, line, hash: '', why: 'kept', launchedAt: at }));
+  if (event.type === 'epochs-adopted') {
+    const kept = event.epochs.map(({ epoch, lineage }): EpochRecord => ({ epoch, lineage, hash: '', why: 'adopted', launchedAt: at }));
     return { ...next, epochs: [...next.epochs, ...kept] };
   }
   return state.lastEpoch > before.lastEpoch ? launched(next, before, state, at) : next;
@@ -92,8 +132,8 @@ function passed(timelineBefore: Timeline, { event, before, state }: AgentTransit
 function launched(next: Timeline, before: AgentState, state: AgentState, at: number): Timeline {
   const started = state.epochs.get(state.lastEpoch);
   if (started === undefined) return next;
-  const { line, hash } = started;
-  const record: EpochRecord = { epoch: state.lastEpoch, line, hash, why: why(next, before, state), launchedAt: at };
+  const { lineage, hash } = started;
+  const record: EpochRecord = { epoch: state.lastEpoch, lineage, hash, why: why(next, before, state), launchedAt: at };
   const epochs = [...next.epochs, record].slice(-kept);
   const restarted = record.why === 'first' ? next : counted(next, 'restarts');
   return { ...(record.why === 'rescue' ? counted(restarted, 'rescues') : restarted), epochs };
@@ -101,8 +141,8 @@ function launched(next: Timeline, before: AgentState, state: AgentState, at: num
 
 function why({ epochs }: Timeline, before: AgentState, state: AgentState): EpochRecord['why'] {
   if (before.lastEpoch < 0) return 'first';
-  if (state.line > before.line) return 'rescue';
-  if (before.claim?.firm === true && !before.claim.apart) return 'by hand';
+  if (state.lineage > before.lineage) return 'rescue';
+  if (before.claim?.forced === true && !before.claim.standalone) return 'by hand';
   return epochs.at(-1)?.hash === state.epochs.get(state.lastEpoch)?.hash ? 'again' : 'change';
 }
 

@@ -9,7 +9,7 @@ export interface Timing {
   /** How long an epoch that drains is protected from the start of another: after that it is gone by itself (Envoy's `--parent-shutdown-time-s`). */
   readonly parentShutdown: number;
   /** Silence of the admin endpoint after which an Envoy does not count as ready. */
-  readonly silent: number;
+  readonly unresponsive: number;
   /** Silence of the admin endpoint after which an Envoy is killed. */
   readonly hung: number;
   /** A run of this length is no crash loop. */
@@ -19,7 +19,7 @@ export interface Timing {
   /** A child's gauges include its parent's as they were at most this long ago (Envoy's stats flush, and a second). */
   readonly gaugeLag: number;
   /** How long an epoch that is replaced side by side tells its clients to go, before its listeners close. */
-  readonly farewell: number;
+  readonly gracefulDrain: number;
   /** From SIGTERM to SIGKILL. */
   readonly killAfter: number;
 }
@@ -29,10 +29,10 @@ export const fixedTiming = {
   liveTimeout: 20_000,
   poll: 500,
   livePoll: 1_000,
-  silent: 2_000,
+  unresponsive: 2_000,
   hung: 30_000,
   stable: 300_000,
   gaugeLag: 6_000,
-  farewell: 1_000,
+  gracefulDrain: 1_000,
   killAfter: 1_000,
 } as const satisfies Partial<Timing>;

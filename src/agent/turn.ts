@@ -12,7 +12,7 @@ import {
   take,
   timer,
 } from 'rxjs';
-import { endOf } from './end-of.ts';
+import { endOf } from './follow.ts';
 import type { AgentEvent, Effect } from './model.ts';
 import type { Timing } from './timing.ts';
 

@@ -1,6 +1,6 @@
+import type { Json } from './proto-json.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
-import type { SubjectAltName } from '../node/subject-alt-name.ts';
-import type { NodeMetadata } from './node-metadata.ts';
+import type { SubjectAltName } from '../node/control-plane.ts';
 
 /** The agent's secret discovery server. */
 export interface SdsInputs {
@@ -41,3 +41,6 @@ export interface BootstrapInputs {
   /** Of the token exchange on this machine; 0 = none. */
   readonly stsPort: number;
 }
+
+/** What the control plane is told of this node, as JSON. */
+export type NodeMetadata = Readonly<Record<string, Json>>;

@@ -1,17 +1,9 @@
-import type { Problem } from '../config/resolve-config.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
-import type { Findings } from './findings.ts';
-import type { Json } from './json.ts';
-import { portClashes } from './port-clashes.ts';
-import { staticResources } from './static-resources.ts';
-import { statLabels } from './stat-labels.ts';
-import { statsConfig } from './stats-config.ts';
-import { statsInclusion } from './stats-inclusion.ts';
-import { statsSinks } from './stats-sinks.ts';
-import { statsTags } from './stats-tags.ts';
+import { type Findings, type Json, typedConfig, wellFormed } from './proto-json.ts';
+import { portClashes, staticResources } from './static-resources.ts';
+import { statLabels, statsConfig, statsInclusion, statsSinks, statsTags } from './stats.ts';
 import { tracing } from './tracing.ts';
-import { typedConfig } from './typed-config.ts';
-import { wellFormed } from './well-formed.ts';
+import type { Problem } from '../config/read-layer.ts';
 
 export type BootstrapResult =
   | { readonly ok: true; readonly bootstrap: Readonly<Record<string, Json>>; readonly warnings: readonly string[] }

@@ -1,17 +1,10 @@
 import type { ProxyConfig } from '../config/proxy-config.ts';
-import type { Problem } from '../config/resolve-config.ts';
 import type { SdsInputs } from './bootstrap-inputs.ts';
-import { environmentMetadata } from './environment-metadata.ts';
-import type { Findings } from './findings.ts';
-import type { Json } from './json.ts';
-import { metadataFlaw } from './metadata-flaw.ts';
-import { podPorts } from './pod-ports.ts';
+import { environmentMetadata, metadataFlaw, podPorts } from './environment-metadata.ts';
+import { type Findings, type Json, sorted, wellFormed } from './proto-json.ts';
 import { proxyConfigJson } from './proxy-config-json.ts';
-import { sorted } from './sorted.ts';
-import { wellFormed } from './well-formed.ts';
-
-/** What the control plane is told of this node, as JSON. */
-export type NodeMetadata = Readonly<Record<string, Json>>;
+import type { Problem } from '../config/read-layer.ts';
+import type { NodeMetadata } from './bootstrap-inputs.ts';
 
 export interface NodeMetadataInputs {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,14 +1,56 @@
 import type { TlsSettings } from '../config/proxy-config.ts';
-import { isIpAddress } from '../node/is-ip-address.ts';
-import type { BootstrapInputs } from './bootstrap-inputs.ts';
-import type { Findings } from './findings.ts';
-import { googleTracer } from './google-tracer.ts';
-import type { Json } from './json.ts';
-import { openTelemetry } from './open-telemetry.ts';
-import { remoteCluster } from './remote-cluster.ts';
-import { socketAddress } from './socket-address.ts';
-import { typedConfig } from './typed-config.ts';
+import { isIpAddress } from '../node/address.ts';
+import type { BootstrapInputs, NodeMetadata } from './bootstrap-inputs.ts';
+import { remoteCluster, socketAddress } from './clusters.ts';
+import { type Findings, type Json, typedConfig } from './proto-json.ts';
 import { upstreamTls } from './upstream-tls.ts';
+
+/** The project on Google Cloud that the node is in, where the platform said so. Pure. */
+export function googleProject(metadata: NodeMetadata): string | undefined {
+  const { gcp_project: project } = (metadata['PLATFORM_METADATA'] ?? {}) as NodeMetadata;
+  return typeof project === 'string' && project !== '' ? project : undefined;
+}
+
+/** Envoy's OpenTelemetry tracer: OTLP over gRPC. Pure. */
+function openTelemetry(service: string, collector: Json, resourceDetectors?: Json): Json {
+  const fields = { grpc_service: collector, service_name: service, resource_detectors: resourceDetectors };
+  return { name: 'envoy.tracers.opentelemetry', typed_config: typedConfig('config.trace.v3.OpenTelemetryConfig', fields) };
+}
+
+/** Takes OTLP for Google Cloud. */
+const target = 'telemetry.googleapis.com:443';
+
+/**
+ * A tracer that sends to Google Cloud, over Envoy's own Google gRPC client. Pure.
+ *
+ * It proves who it is by the tokens of the exchange on `stsPort`, or, without one, by what the machine offers to every program of Google.
+ */
+function googleTracer({ config, metadata, stsPort }: BootstrapInputs): Json {
+  const exchange = {
+    token_exchange_service_uri: `http://localhost:${stsPort}/token`,
+    subject_token_path: '/var/run/secrets/tokens/istio-token',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    scope: 'https://www.googleapis.com/auth/cloud-platform',
+  };
+  const credentials =
+    stsPort > 0
+      ? { channel_credentials: { ssl_credentials: {} }, call_credentials: [{ sts_service: exchange }] }
+      : { channel_credentials: { google_default: {} } };
+  const project = googleProject(metadata);
+  const collector = {
+    google_grpc: { target_uri: target, stat_prefix: 'stackdriver', ...credentials },
+    initial_metadata: project === undefined ? undefined : [{ key: 'x-goog-user-project', value: project }],
+  };
+  const detector = 'tracers.opentelemetry.resource_detectors';
+  const attributes = { 'gcp.project_id': project };
+  return openTelemetry(
+    config.serviceCluster,
+    collector,
+    project === undefined
+      ? undefined
+      : [{ name: `envoy.${detector}.static_config`, typed_config: typedConfig(`extensions.${detector}.v3.StaticConfigResourceDetectorConfig`, { attributes }) }], // prettier-ignore
+  );
+}
 
 /** A tracer of Envoy, and the cluster that it sends to, if it needs one. */
 export interface Tracing {

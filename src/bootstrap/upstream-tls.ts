@@ -1,8 +1,7 @@
 import type { TlsSettings } from '../config/proxy-config.ts';
-import { isIpAddress } from '../node/is-ip-address.ts';
-import type { Findings } from './findings.ts';
-import type { Json } from './json.ts';
-import type { NodeMetadata } from './node-metadata.ts';
+import { isIpAddress } from '../node/address.ts';
+import type { Findings, Json } from './proto-json.ts';
+import type { NodeMetadata } from './bootstrap-inputs.ts';
 
 export interface UpstreamTls {
   readonly settings: TlsSettings;

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Observable } from 'rxjs';
 
 /** What an authority answers: the chain, PEM, the leaf first and the root last; or why not, and whether the same may go well in a moment. */
@@ -14,4 +15,34 @@ export interface Authority {
    * @param token of the workload; empty where a client certificate stands for it
    */
   sign(csr: string, token: string, ttl: number): Observable<Signed>;
+}
+
+/** How an authority is reached. */
+export interface AuthorityAddress {
+  /** `host:port`. */
+  readonly address: string;
+  /** The file of the roots that vouch for it; `system` for those of the machine; undefined for a connection without TLS. */
+  readonly roots: string | undefined;
+  /** The name that its certificate is to be for, where that is not its host. */
+  readonly serverName: string | undefined;
+}
+
+/**
+ * How the authority at `address` is reached, by the rules of the Go agent 1.6. `provider` (`PILOT_CERT_PROVIDER`) says who vouches for it. Undefined for an
+ * unknown provider. Pure.
+ *
+ * @param provisioned `PROV_CERT`, whose root takes the place of istiod's; empty for none
+ */
+export function authorityAddress(address: string, provider: string, provisioned: string): AuthorityAddress | undefined {
+  const files = new Map([
+    ['istiod', join(provisioned === '' ? './var/run/secrets/istio' : provisioned, 'root-cert.pem')],
+    ['kubernetes', './var/run/secrets/kubernetes.io/serviceaccount/ca.crt'],
+    ['custom', './etc/certs/root-cert.pem'],
+    ['system', 'system'],
+  ]);
+  const roots = files.get(provider);
+  if (roots === undefined) return undefined;
+  const host = address.replace(/:\d+$/, '');
+  const serverName = host.includes('citadel') ? 'istio-citadel' : host.includes('localhost') ? 'istiod.istio-system.svc' : undefined;
+  return { address, roots: address.endsWith(':15010') ? undefined : roots, serverName };
 }

@@ -1,9 +1,44 @@
 import { asyncScheduler, defer, expand, from, map, mergeMap, type Observable, type SchedulerLike, switchMap, timer } from 'rxjs';
 import type { SetReading } from '../secrets/secret.ts';
-import type { CaEvent } from './ca-event.ts';
 import type { Issue } from './issue-certificate.ts';
-import { requestBackOff } from './request-back-off.ts';
-import { rotationDelay } from './rotation-delay.ts';
+
+/** What became of a request to an authority. `took` and `delay`, until the next one, are in ms. */
+export type CaEvent =
+  | { readonly type: 'issued'; readonly took: number; readonly delay: number }
+  | { readonly type: 'request-failed'; readonly reason: string; readonly failures: number; readonly took: number; readonly delay: number };
+
+/** When a certificate is replaced. Times in ms since 1970. */
+export interface Lifetime {
+  readonly created: number;
+  readonly expires: number;
+  /** The share of the lifetime that is to be left. */
+  readonly ratio: number;
+}
+
+/** A certificate that is born expired is not asked for again and again without a pause. In ms. */
+const shortest = 100;
+/** What a timer of Node can count. */
+const longest = 2 ** 31 - 1;
+/** Of the lifetime, to either side, so that not all workloads of a mesh ask at once; as in the Go agent of today. */
+const spread = 0.01;
+
+/** How long from `now` until a certificate is to be replaced, in ms. Pure, but for `random`, which gives a number from 0 to 1. */
+export function rotationDelay({ created, expires, ratio }: Lifetime, now: number, random: () => number): number {
+  const lifetime = expires - created;
+  const due = expires - ratio * lifetime + (2 * random() - 1) * spread * lifetime;
+  return Math.min(Math.max(due - now, shortest), longest);
+}
+
+const first = 50;
+const most = 30_000;
+const retrySpread = 0.2;
+
+/** How long after the `failures`th failed request in a row the next one comes: 50 ms doubling up to 30 s, 20 % more or less. Pure, but for `random`. */
+export function requestBackOff(failures: number, isFleeting: boolean, random: () => number): number {
+  // What is refused will be so in a moment too; but the token on disk may be another one then.
+  const delay = isFleeting ? Math.min(first * 2 ** Math.min(failures - 1, 20), most) : most;
+  return Math.round(delay * (1 + retrySpread * (2 * random() - 1)));
+}
 
 export interface CaOptions {
   /** The authority, for a person. */

@@ -1,13 +1,50 @@
 import { readFile } from 'node:fs/promises';
+import { decodeJwt } from 'jose';
 import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
-import { pemCertificates } from '../secrets/pem-certificates.ts';
+import { pemCertificates, setFlaw } from '../secrets/certificates.ts';
 import type { SecretSet } from '../secrets/secret.ts';
-import { setFlaw } from '../secrets/set-flaw.ts';
 import type { Authority } from './authority.ts';
 import { certificateRequest, type KeyOptions } from './certificate-request.ts';
-import { chainFlaw } from './chain-flaw.ts';
-import { tokenFlaw } from './token-flaw.ts';
-import { workloadIdentity } from './workload-identity.ts';
+
+/**
+ * Why a token is of no use now; undefined if it is, or if it is no JWT, which only the authority can judge. Pure.
+ *
+ * Looks at `exp` (RFC 7519 §4.1.4). The Go agent 1.6 looks at `iat`, and takes every token for expired.
+ *
+ * @param now ms since 1970
+ */
+function tokenFlaw(token: string, now: number): string | undefined {
+  if (token === '') return 'the token is empty';
+  try {
+    const { exp } = decodeJwt(token);
+    return exp !== undefined && exp * 1000 <= now ? `the token has expired at ${new Date(exp * 1000).toISOString()}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Who the bearer of a token is to the mesh: its SPIFFE URI; undefined where the token is none of a Kubernetes service account. Pure. */
+export function workloadIdentity(token: string, trustDomain: string): string | undefined {
+  try {
+    const [, namespace, account] = /^system:serviceaccount:([^:/]+):([^:/]+)$/.exec(decodeJwt(token).sub ?? '') ?? [];
+    return namespace === undefined || account === undefined ? undefined : `spiffe://${trustDomain}/ns/${namespace}/sa/${account}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why what an authority has answered is no chain from a leaf to its root; undefined if it is one. Whether the key fits is not looked at. Pure. */
+function chainFlaw(chain: readonly string[]): string | undefined {
+  if (chain.length < 2) return `a chain of ${chain.length} has no root: at least 2 certificates are needed`;
+  const parsed = chain.map((pem) => pemCertificates(pem) ?? []);
+  if (parsed.some((certificates) => certificates.length === 0)) return 'a certificate of the chain does not parse';
+  const certificates = parsed.flat();
+  const broken = certificates.some((certificate, index) => {
+    const issuer = certificates[index + 1];
+    return issuer !== undefined && !(certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey));
+  });
+  return broken ? 'a certificate of the chain is not signed by the one that follows it' : undefined;
+}
 
 /** What came of one request for a certificate. Times in ms; `expires` since 1970. */
 export type Issue =

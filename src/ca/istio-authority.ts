@@ -5,8 +5,7 @@ import { asyncScheduler, defer, Observable, of, type SchedulerLike, switchMap } 
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { settle } from '../operators/settle.ts';
 import { IstioCertificateRequestSchema, type IstioCertificateResponse, IstioCertificateService } from '../proto/istio/v1/auth/ca_pb.ts';
-import type { AuthorityAddress } from './authority-address.ts';
-import type { Authority, Signed } from './authority.ts';
+import type { Authority, AuthorityAddress, Signed } from './authority.ts';
 
 export interface IstioAuthorityOptions extends AuthorityAddress {
   /** Paths of the pair that the agent shows the authority; undefined for none. */
@@ -16,7 +15,7 @@ export interface IstioAuthorityOptions extends AuthorityAddress {
 }
 
 /** How long an authority may take to answer. In ms. */
-const patience = 10_000;
+const timeoutMs = 10_000;
 /** CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE: what the Go agent tries again. */
 const fleeting: readonly number[] = [1, 4, 8, 10, 13, 14];
 
@@ -77,7 +76,7 @@ function call(
     const metadata = new grpc.Metadata();
     if (token !== '') metadata.set('authorization', `Bearer ${token}`);
     if (clusterId !== '') metadata.set('ClusterID', clusterId);
-    const deadline = scheduler.now() + patience;
+    const deadline = scheduler.now() + timeoutMs;
     const asked = client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, { deadline }, (error, answer) => {
       subscriber.next(
         error === null

@@ -1,9 +1,8 @@
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
-import { effectiveConfig } from './effective-config.ts';
-import { exitCodes } from './exit-codes.ts';
-import { Fatal } from './fatal.ts';
-import { type PresentedConfig, presentConfig } from './present-config.ts';
+import { effectiveConfig } from '../run/effective-config.ts';
+import { exitCodes, Fatal } from '../run/exit.ts';
+import { presentConfig, type PresentedConfig } from '../run/present-config.ts';
 
 export interface ConfigPrintOptions extends GivenLogFlags {
   /** `table`, `json` or `yaml`. */

@@ -1,6 +1,5 @@
 import { CommanderError } from 'commander';
-import { exitCodes } from './exit-codes.ts';
-import { Fatal } from './fatal.ts';
+import { exitCodes, Fatal } from '../run/exit.ts';
 
 /** The exit code that an error stands for, and what there is to say: one line for what a user did, a stack trace for a bug. */
 export function ending(error: unknown): readonly [code: number, why?: string] {

@@ -4,11 +4,8 @@ import { execa } from 'execa';
 import { filter, firstValueFrom, map, Observable, of, timeout } from 'rxjs';
 import { httpAnswer } from '../node/http-answer.ts';
 import { signals } from '../streams/signals.ts';
-import { awaitReady } from './await-ready.ts';
-import { exitCodes } from './exit-codes.ts';
-import { Fatal } from './fatal.ts';
-import { unreadyAt } from './unready-at.ts';
-import { wholeNumber } from './whole-number.ts';
+import { awaitReady, unreadyAt, wholeNumber } from './wait.ts';
+import { exitCodes, Fatal } from '../run/exit.ts';
 
 /** The flags of `exec`, as they were given or by default. */
 export interface ExecOptions {
@@ -24,7 +21,7 @@ interface End {
 
 /** From one question to the next, and for each answer. In ms. */
 const period = 500;
-const patience = 5_000;
+const timeoutMs = 5_000;
 const nobody = 'nobody was asked';
 const passedOn = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const satisfies readonly NodeJS.Signals[];
 
@@ -36,7 +33,7 @@ const passedOn = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'
 export async function exec(command: readonly string[], { statusPort, timeoutSeconds }: ExecOptions): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
   const agent = `http://127.0.0.1:${wholeNumber('statusPort', statusPort, 1, 1)}`;
-  const reason = await firstValueFrom(awaitReady(unreadyAt(`${agent}/healthz/ready`), { limit, patience, period }), {
+  const reason = await firstValueFrom(awaitReady(unreadyAt(`${agent}/healthz/ready`), { limit, timeoutMs, period }), {
     defaultValue: nobody,
   });
   if (reason !== undefined) throw new Fatal(`the agent is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
@@ -64,12 +61,12 @@ function run([file = '', ...args]: readonly string[]): Observable<End> {
 
 /** Emits why the agent could not be asked, '' if it was, and completes. */
 function askToQuit(agent: string): Observable<string> {
-  const silent = `no answer within ${patience} ms`;
+  const silent = `no answer within ${timeoutMs} ms`;
   return httpAnswer(`${agent}/quitquitquit`, { method: 'POST' }).pipe(
     map((answer) =>
       answer.ok ? (answer.value.status === 200 ? '' : `it answers ${answer.value.status}`) : (answer.error as Error).message,
     ),
-    timeout({ first: patience, with: () => of(silent) }),
+    timeout({ first: timeoutMs, with: () => of(silent) }),
     map((reason) => (reason === '' ? '' : `the agent cannot be asked to quit: ${reason}`)),
   );
 }

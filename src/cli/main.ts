@@ -1,10 +1,7 @@
-import { flags } from '../config/flags.ts';
-import { logFlags } from '../config/log-flags.ts';
+import { flags, logFlags } from '../config/flags.ts';
 import { ending } from './ending.ts';
-import { exitCodes } from './exit-codes.ts';
-import { program } from './program.ts';
-import { spelledOut } from './spelled-out.ts';
-
+import { exitCodes } from '../run/exit.ts';
+import { program, spelledOut } from './program.ts';
 const given = spelledOut(process.argv.slice(2), flags, logFlags);
 
 void program()

@@ -1,13 +1,37 @@
-import { Command } from 'commander';
-import { flags } from '../config/flags.ts';
-import { logFlags } from '../config/log-flags.ts';
+import { Command, Option, type OptionValues } from 'commander';
+import type { GivenFlags } from '../config/flag-layer.ts';
+import { type Flag, flags, logFlags } from '../config/flags.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
-import { agentCommand } from './agent-command.ts';
-import type { PrintBootstrapOptions } from './print-bootstrap.ts';
+import type { PrintBootstrapOptions } from './bootstrap.ts';
 import type { ConfigPrintOptions } from './config-print.ts';
 import type { ExecOptions } from './exec.ts';
 import type { RequestOptions } from './request.ts';
 import type { WaitOptions } from './wait.ts';
+
+/** Arguments in which a flag of a boolean that stands alone, which is true, has its value: what comes after such a flag never is it, as in Go. Pure. */
+export function spelledOut(args: readonly string[], ...tables: readonly Readonly<Record<string, Flag>>[]): readonly string[] {
+  const booleans = tables.flatMap((table) => Object.entries(table).flatMap(([name, { value }]) => (value === 'bool' ? [`--${name}`] : [])));
+  return args.map((arg) => (booleans.includes(arg) ? `${arg}=true` : arg));
+}
+
+/** Runs with the flags of `proxy` that were given, what no flag took, and all other options. */
+type Run<Options extends OptionValues> = (given: GivenFlags, leftover: readonly string[], options: Options) => Promise<void>;
+
+/** Makes a command that takes the role and all flags of `proxy`. */
+function agentCommand<Options extends OptionValues>(parent: Command, name: string, description: string, run: Run<Options>): Command {
+  const command = parent.command(name).description(description);
+  command.argument('[role]', 'sidecar or router', 'sidecar').allowUnknownOption().allowExcessArguments();
+  const options = Object.entries<Flag>(flags).map(([flag, { value, text, default: standard }]) => {
+    const option = new Option(`--${flag} <${value}>`, standard === '' ? text : `${text} (default ${standard})`);
+    command.addOption(option);
+    return [flag, option.attributeName()] as const;
+  });
+  return command.action(() => {
+    const given = options.map(([flag, key]) => [flag, command.getOptionValue(key) as string | undefined]);
+    const said = Object.fromEntries(given.filter(([, text]) => text !== undefined)) as GivenFlags;
+    return run(said, command.args, command.optsWithGlobals<Options>());
+  });
+}
 
 /** The command line: what each command takes, and which module runs it. Nothing of a command is loaded before it is run. */
 export function program(): Command {
@@ -23,7 +47,7 @@ export function program(): Command {
     (await import('./proxy.ts')).proxy(given, leftover, logFlags),
   );
   agentCommand(all, 'bootstrap', 'print what Envoy would be started from', async (given, leftover, options: PrintBootstrapOptions) =>
-    (await import('./print-bootstrap.ts')).printBootstrap(given, leftover, options),
+    (await import('./bootstrap.ts')).printBootstrap(given, leftover, options),
   )
     .option('-o, --output <format>', 'json or yaml', 'json')
     .option('--validate', 'let Envoy check it');
@@ -35,13 +59,13 @@ export function program(): Command {
     .description('print what the running agent serves: names, subjects, serials, validity')
     .option('--configPath <dir>', flags.configPath.text, flags.configPath.default)
     .option('-o, --output <format>', 'json')
-    .action(async (options: { configPath: string; output?: string }) => (await import('./print-secrets.ts')).printSecrets(options));
+    .action(async (options: { configPath: string; output?: string }) => (await import('./secrets.ts')).printSecrets(options));
   all
     .command('version')
     .description('print the version')
     .option('-s, --short', 'the number alone')
     .option('-o, --output <format>', 'yaml or json')
-    .action(async (options: { short?: boolean; output?: string }) => (await import('./print-version.ts')).printVersion(options));
+    .action(async (options: { short?: boolean; output?: string }) => (await import('./version.ts')).printVersion(options));
   return all;
 }
 
@@ -57,11 +81,11 @@ function addEnvoy(all: Command): void {
   envoy
     .command('install [version]')
     .description('put an Envoy into the cache')
-    .action(async (wanted?: string) => (await import('./envoy-install.ts')).envoyInstall(wanted));
+    .action(async (wanted?: string) => (await import('./envoy.ts')).envoyInstall(wanted));
   envoy
     .command('path')
     .description('print the path of the Envoy that would be run')
-    .action(async () => (await import('./envoy-path.ts')).envoyPath());
+    .action(async () => (await import('./envoy.ts')).envoyPath());
 }
 
 /** Commands that talk to an agent that runs. */

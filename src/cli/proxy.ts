@@ -7,32 +7,25 @@ import type { AgentEvent, Outcome } from '../agent/model.ts';
 import { narrate } from '../agent/narrate.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
-import { cacheDir } from '../envoy/cache-dir.ts';
-import { findEnvoy } from '../envoy/find-envoy.ts';
-import { pinnedEnvoy } from '../envoy/pinned-envoy.ts';
+import { cacheDir, findEnvoy, pinnedEnvoy } from '../envoy/find-envoy.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { openLog } from '../log/open-log.ts';
+import { unknownPlatform } from '../node/cloud.ts';
+import { nodeString } from '../node/node-id.ts';
 import { platform } from '../node/platform.ts';
-import { nodeString } from '../node/node-string.ts';
-import { unknownPlatform } from '../node/unknown-platform.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
-import { freeBaseId } from '../proxy/free-base-id.ts';
-import { attempt } from './attempt.ts';
-import { besideEnvoy } from './beside-envoy.ts';
-import { effectiveConfig } from './effective-config.ts';
-import { exitCodes } from './exit-codes.ts';
-import { exitOf } from './exit-of.ts';
-import { Fatal } from './fatal.ts';
-import { findTools } from './find-tools.ts';
-import { makeConfig } from './make-config.ts';
-import { prepareFolder } from './prepare-folder.ts';
-import { readShape } from './read-shape.ts';
-import { runAgent } from './run-agent.ts';
-import { secretsPlan } from './secrets-plan.ts';
-import { shapeSource } from './shape-source.ts';
-import { statusConfig } from './status-config.ts';
-import { takeOver } from './take-over.ts';
+import { freeBaseId } from '../proxy/proc.ts';
+import { besideEnvoy } from '../run/beside-envoy.ts';
+import { effectiveConfig } from '../run/effective-config.ts';
+import { attempt, exitCodes, exitOf, Fatal } from '../run/exit.ts';
+import { makeConfig, readShape } from '../run/make-config.ts';
+import { runAgent } from '../run/run-agent.ts';
+import { secretsPlan } from '../run/secrets-plan.ts';
+import { statusConfig } from '../run/serve-status.ts';
+import { shapeSource } from '../run/shape-source.ts';
+import { findTools, prepareFolder } from '../run/prepare.ts';
+import { takeOver } from '../run/take-over.ts';
 import { version } from './version.ts';
 
 /** Events on the way to the first Envoy, which is not to wait for the log. */
@@ -106,7 +99,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const life$ = runAgent(running, {
     beside$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, env, tell }),
     proxy: envoy,
-    kept: keeper?.kept ?? [],
+    kept: keeper?.adopted ?? [],
     admin,
     shape,
     terminal: isatty(1),
@@ -115,7 +108,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     status: {
       probes,
       targets,
-      config$: defer(async () => (await import('./present-config.ts')).presentConfig(shape.known())),
+      config$: defer(async () => (await import('../run/present-config.ts')).presentConfig(shape.known())),
       version: { version, node: process.version },
     },
   });

@@ -1,8 +1,7 @@
 import { firstValueFrom, TimeoutError } from 'rxjs';
 import { type AdminAnswer, adminClient } from '../admin/admin-client.ts';
 import type { Settled } from '../operators/settle.ts';
-import { exitCodes } from './exit-codes.ts';
-import { Fatal } from './fatal.ts';
+import { exitCodes, Fatal } from '../run/exit.ts';
 
 export interface RequestOptions {
   /** Port of Envoy's admin endpoint on 127.0.0.1. Without it: where the running Envoy has written down that it is, else 15000. */
@@ -12,7 +11,7 @@ export interface RequestOptions {
 }
 
 /** In ms, as in the Go agent. */
-const patience = 60_000;
+const timeoutMs = 60_000;
 const silence: Settled<AdminAnswer> = { ok: false, error: new Error('it hung up') };
 /** The exit code where Envoy has answered, but not what was wanted. */
 
@@ -28,9 +27,9 @@ export async function request(method: string, path: string, body: string | undef
   const target = `/${path.replace(/^\//, '')}`.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
   const admin = port === undefined ? adminClient(`${configPath}/envoy-admin-address`, 15_000) : adminClient('', Number(port));
 
-  const answer = await firstValueFrom(admin.request(verb, target, patience, body), { defaultValue: silence });
+  const answer = await firstValueFrom(admin.request(verb, target, timeoutMs, body), { defaultValue: silence });
   if (!answer.ok) {
-    const why = answer.error instanceof TimeoutError ? `nothing within ${patience / 1_000} s` : (answer.error as Error).message;
+    const why = answer.error instanceof TimeoutError ? `nothing within ${timeoutMs / 1_000} s` : (answer.error as Error).message;
     throw new Fatal(`Envoy's admin endpoint does not answer: ${why}`, exitCodes.unavailable);
   }
   const { status, body: text } = answer.value;

@@ -1,4 +1,16 @@
 import packageJson from '../../package.json' with { type: 'json' };
+import { exitCodes, Fatal } from '../run/exit.ts';
 
 /** The version of this package. */
 export const version = packageJson.version;
+
+/** Prints the version: the number, one line, or with `output` the shape of the Go agent's `version`. */
+export function printVersion({ short, output }: { readonly short?: boolean; readonly output?: string }): void {
+  const info = { version, node_version: process.version };
+  if (short === true) console.log(version);
+  else if (output === undefined) console.log(`pilot-agent ${version} (Node ${process.version})`);
+  else if (output === 'json') console.log(JSON.stringify({ clientVersion: info }, undefined, 2));
+  else if (output === 'yaml')
+    console.log(`clientVersion:\n${Object.entries(info).map(([key, value]) => `  ${key}: ${value}`).join('\n')}`); // prettier-ignore
+  else throw new Fatal("--output must be 'yaml' or 'json'", exitCodes.usage);
+}

@@ -1,9 +1,73 @@
-import { firstValueFrom } from 'rxjs';
-import { awaitReady } from './await-ready.ts';
-import { exitCodes } from './exit-codes.ts';
-import { Fatal } from './fatal.ts';
-import { unreadyAt } from './unready-at.ts';
-import { wholeNumber } from './whole-number.ts';
+import {
+  asyncScheduler,
+  defer,
+  EMPTY,
+  firstValueFrom,
+  map,
+  type Observable,
+  of,
+  repeat,
+  type SchedulerLike,
+  takeLast,
+  takeWhile,
+  timeout,
+  timer,
+} from 'rxjs';
+import { httpAnswer } from '../node/http-answer.ts';
+import { exitCodes, Fatal } from '../run/exit.ts';
+
+/** A flag's value times `unit`, at most what a timer of Node can count in ms (24.8 days). Throws a {@link Fatal} for what is below `least`, or no number. */
+export function wholeNumber(flag: string, value: string, least: number, unit: number): number {
+  if (/^\d+$/.test(value) && Number(value) >= least) return Math.min(Number(value) * unit, 2 ** 31 - 1);
+  throw new Fatal(`--${flag}: '${value}' is not a whole number from ${least} on`, exitCodes.usage);
+}
+
+/** Asks once, and emits why the URL does not answer with 200; undefined if it does. Never errors. */
+export function unreadyAt(url: string): Observable<string | undefined> {
+  return httpAnswer(url).pipe(
+    map((answer) => {
+      if (!answer.ok) {
+        const { message, code } = answer.error as NodeJS.ErrnoException;
+        return message === '' ? (code ?? 'no connection') : message; // of several addresses, each with its own error, only the code is told
+      }
+      const { status, body } = answer.value;
+      return status === 200 ? undefined : `it answers ${status}${body === '' ? '' : `: ${body}`}`;
+    }),
+  );
+}
+
+/** All in ms. */
+export interface ReadyLimits {
+  /** For all questions together. 0: one question. */
+  readonly limit: number;
+  /** For one question; less where less is left. */
+  readonly timeoutMs: number;
+  /** From an answer to the next question. */
+  readonly period: number;
+}
+
+/**
+ * Asks `look$`, which emits why something is not ready or undefined if it is, until it is ready. Emits once, undefined or what was wrong last, and
+ * completes: before `limit` is over, as soon as no further question fits into it. At least one is asked. Cold; errors only if `look$` does.
+ */
+export function awaitReady(
+  look$: Observable<string | undefined>,
+  { limit, timeoutMs, period }: ReadyLimits,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<string | undefined> {
+  return defer(() => {
+    const end = scheduler.now() + limit;
+    const left = () => end - scheduler.now();
+    return defer(() => {
+      const first = limit === 0 ? timeoutMs : Math.min(timeoutMs, left());
+      return look$.pipe(timeout({ first, with: () => of(`no answer within ${first} ms`), scheduler }));
+    }).pipe(
+      repeat({ delay: () => (left() > period ? timer(period, scheduler) : EMPTY) }),
+      takeWhile((reason) => reason !== undefined, true),
+      takeLast(1),
+    );
+  });
+}
 
 /** The flags of `wait`, as they were given or by default. */
 export interface WaitOptions {
@@ -19,10 +83,10 @@ export interface WaitOptions {
  */
 export async function wait({ timeoutSeconds, requestTimeoutMillis, periodMillis, url }: WaitOptions): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
-  const patience = wholeNumber('requestTimeoutMillis', requestTimeoutMillis, 1, 1);
+  const timeoutMs = wholeNumber('requestTimeoutMillis', requestTimeoutMillis, 1, 1);
   const period = wholeNumber('periodMillis', periodMillis, 0, 1);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new Fatal(`--url: '${url}' is not an http or https URL`, exitCodes.usage);
-  const reason = await firstValueFrom(awaitReady(unreadyAt(url), { limit, patience, period }), { defaultValue: 'nobody was asked' });
+  const reason = await firstValueFrom(awaitReady(unreadyAt(url), { limit, timeoutMs, period }), { defaultValue: 'nobody was asked' });
   if (reason !== undefined) throw new Fatal(`${url} is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
 }

@@ -1,6 +1,65 @@
-import type { ProxyConfig, RemoteService } from './proxy-config.ts';
-import { controlPlaneFiles } from './control-plane-files.ts';
-import { defaultTlsFiles, type TlsFiles, tlsFiles } from './tls-files.ts';
+import type { ProxyConfig, RemoteService, TlsSettings } from './proxy-config.ts';
+
+/** The files of one side of TLS. An empty text where there is none. */
+export interface TlsFiles {
+  readonly chain: string;
+  readonly key: string;
+  readonly root: string;
+}
+
+/** Where a sidecar has its certificates without a word to the contrary. */
+const defaultTlsFiles: TlsFiles = {
+  chain: '/etc/certs/cert-chain.pem',
+  key: '/etc/certs/key.pem',
+  root: '/etc/certs/root-cert.pem',
+};
+
+/**
+ * The files that Envoy reads for a connection with these settings, where `given` are the paths of `ISTIO_META_TLS_CLIENT_*`, which win. Pure.
+ *
+ * The Go agent has the defaults of ISTIO_MUTUAL for chain and root the wrong way round.
+ */
+function tlsFiles({ mode, clientCertificate, privateKey, caCertificates }: TlsSettings, given: Partial<TlsFiles>): TlsFiles {
+  if (mode === 'DISABLE') return { chain: '', key: '', root: '' };
+  const standard = mode === 'ISTIO_MUTUAL' ? defaultTlsFiles : { chain: '', key: '', root: '' };
+  const authority = caCertificates === '' ? standard.root : caCertificates;
+  const root = authority === '' ? '' : (given.root ?? authority);
+  if (mode === 'SIMPLE') return { chain: '', key: '', root };
+  return {
+    chain: given.chain ?? (clientCertificate === '' ? standard.chain : clientCertificate),
+    key: given.key ?? (privateKey === '' ? standard.key : privateKey),
+    root,
+  };
+}
+
+interface ControlPlaneFilesInputs {
+  /** What `ISTIO_META_TLS_CLIENT_*` name. */
+  readonly client: Partial<TlsFiles>;
+  /** `PROV_CERT`; empty for none. */
+  readonly provCert: string;
+  /** `PILOT_CERT_PROVIDER`. */
+  readonly pilotCertProvider: string | undefined;
+}
+
+/** Where the Go agent 1.6 finds the CA of a control plane by who has issued that certificate, below the working directory. */
+const authorities = new Map([
+  ['istiod', './var/run/secrets/istio/root-cert.pem'],
+  ['kubernetes', './var/run/secrets/kubernetes.io/serviceaccount/ca.crt'],
+]);
+
+/**
+ * The certificate and key by which this proxy proves to the control plane who it is, and the CA by which it knows the control plane.
+ *
+ * A folder of provisioned certificates comes first, then the client's own files; a provider that is named decides about the CA. (The Go agent 1.5 without SDS: the
+ * client's own three. 1.6 takes `istiod` for granted, and has no CA at all for `custom`.) Pure.
+ */
+function controlPlaneFiles({ client, provCert, pilotCertProvider }: ControlPlaneFilesInputs): TlsFiles {
+  if (provCert !== '') {
+    return { chain: `${provCert}/cert-chain.pem`, key: `${provCert}/key.pem`, root: `${provCert}/root-cert.pem` };
+  }
+  const own = { ...defaultTlsFiles, ...client };
+  return { ...own, root: authorities.get(pilotCertProvider ?? '') ?? own.root };
+}
 
 /** The files that Envoy reads, by what they are needed for. */
 interface EnvoyFiles {

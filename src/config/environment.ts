@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Layer } from './read-layer.ts';
-import type { TlsFiles } from './tls-files.ts';
+import type { TlsFiles } from './certificate-files.ts';
 import { value } from './value.ts';
 
 /** What variables alone say. */

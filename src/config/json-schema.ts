@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type Flag, flags } from './flags.ts';
-import { proxyConfigSchema } from './proxy-config-schema.ts';
+import { proxyConfigSchema } from './proxy-config.ts';
 
 /** What the fields are that no flag tells of, or not of the whole, by their paths. */
 const descriptions: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
-import { type LogFlagName, logFlags } from './log-flags.ts';
-import { parseBoolean } from './parse-boolean.ts';
-import type { Problem } from './resolve-config.ts';
+import { type LogFlagName, logFlags } from './flags.ts';
+import { parseBoolean } from './value.ts';
+import type { Problem } from './read-layer.ts';
 
 const levels = ['debug', 'info', 'warn', 'error', 'fatal', 'none'] as const;
 type Level = (typeof levels)[number];

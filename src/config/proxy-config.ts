@@ -1,3 +1,6 @@
+import * as z from 'zod/mini';
+import { value } from './value.ts';
+
 /** How a connection is secured, by Istio's `ClientTLSSettings`. An empty text is one that is not given. */
 export interface TlsSettings {
   readonly mode: 'DISABLE' | 'SIMPLE' | 'MUTUAL' | 'ISTIO_MUTUAL';
@@ -63,4 +66,116 @@ export interface ProxyConfig {
   readonly tracing: Tracing | undefined;
   readonly extraStatTags: readonly string[];
   readonly proxyMetadata: Readonly<Record<string, string>>;
+}
+
+const optionalText = z._default(value.text, '');
+
+const tlsSettings = value
+  .message({
+    mode: z._default(value.listed('DISABLE', 'SIMPLE', 'MUTUAL', 'ISTIO_MUTUAL'), 'DISABLE'),
+    caCertificates: optionalText,
+    clientCertificate: optionalText,
+    privateKey: optionalText,
+    sni: optionalText,
+    subjectAltNames: z._default(value.texts, []),
+  })
+  .check(
+    z.superRefine(
+      (given, context) => {
+        if (given.mode !== 'MUTUAL') return;
+        // The Go agent goes on in plaintext.
+        for (const name of ['clientCertificate', 'privateKey'] as const) {
+          if (given[name] === '') context.addIssue({ code: 'custom', path: [name], message: 'is missing: mode MUTUAL needs it' });
+        }
+      },
+      { when: isMap },
+    ),
+  );
+
+const remoteService = z.pipe(
+  value.message({
+    address: z._default(value.optionalAddress, ''),
+    tlsSettings: z.optional(tlsSettings),
+    tcpKeepalive: z.optional(
+      value.message({
+        probes: z._default(value.count, 0),
+        time: z._default(value.duration, 0),
+        interval: z._default(value.duration, 0),
+      }),
+    ),
+  }),
+  z.transform((given) => ({ tlsSettings: undefined, tcpKeepalive: undefined, ...given })),
+);
+
+const limit = z._default(value.count, 200);
+const tracers = {
+  zipkin: z.optional(value.message({ address: value.address })),
+  lightstep: z.optional(
+    value.message({
+      address: value.address,
+      accessToken: value.secret,
+      secure: z._default(value.boolean, false),
+      cacertPath: optionalText,
+    }),
+  ),
+  datadog: z.optional(value.message({ address: value.hostAddress })),
+  stackdriver: z.optional(
+    value.message({
+      debug: z._default(value.boolean, false),
+      maxNumberOfAttributes: limit,
+      maxNumberOfAnnotations: limit,
+      maxNumberOfMessageEvents: limit,
+    }),
+  ),
+  openTelemetry: z.optional(value.message({ address: value.address })),
+};
+
+const tracing = z.pipe(
+  value.message({ ...tracers, tlsSettings: z.optional(tlsSettings) }).check(
+    z.superRefine(
+      (given, context) => {
+        const named = Object.keys(tracers).filter((name) => name in given);
+        if (named.length > 1) context.addIssue({ code: 'custom', message: `names ${named.join(' and ')}: it has to be one tracer` });
+      },
+      { when: isMap },
+    ),
+  ),
+  z.transform((given) => ({
+    zipkin: undefined,
+    lightstep: undefined,
+    datadog: undefined,
+    stackdriver: undefined,
+    openTelemetry: undefined,
+    tlsSettings: undefined,
+    ...given,
+  })),
+);
+
+/** Istio's ProxyConfig in proto JSON, with all that has a default. What a layer says is a part of it. */
+export const proxyConfigSchema = value.message({
+  configPath: value.name,
+  binaryPath: z.exactOptional(value.name),
+  serviceCluster: value.name,
+  drainDuration: value.duration,
+  parentShutdownDuration: value.duration,
+  terminationDrainDuration: value.duration,
+  discoveryAddress: value.address,
+  proxyAdminPort: value.port,
+  statusPort: value.optionalPort,
+  controlPlaneAuthPolicy: value.listed('NONE', 'MUTUAL_TLS'),
+  concurrency: value.count,
+  connectTimeout: value.connectTimeout,
+  dnsRefreshRate: value.refreshRate,
+  customConfigFile: value.text,
+  proxyBootstrapTemplatePath: value.text,
+  statsdUdpAddress: value.optionalAddress,
+  envoyMetricsService: z.exactOptional(remoteService),
+  envoyAccessLogService: z.exactOptional(remoteService),
+  tracing: z.exactOptional(tracing),
+  extraStatTags: value.texts,
+  proxyMetadata: value.textMap,
+});
+
+function isMap({ value: given }: { readonly value: unknown }): boolean {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
 }

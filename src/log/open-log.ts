@@ -1,5 +1,4 @@
-import type { LogLevel } from './log-level.ts';
-import type { LogLine } from './log-line.ts';
+import type { LogLevel, LogLine } from './log-line.ts';
 import { type LogTarget, logTarget } from './log-target.ts';
 import type { PinoLog } from './pino-log.ts';
 

@@ -1,7 +1,5 @@
 import { pino } from 'pino';
-import type { LogLevel } from './log-level.ts';
-import type { LogLine } from './log-line.ts';
-
+import type { LogLevel, LogLine } from './log-line.ts';
 /** How much may wait for a slow reader. In bytes. */
 const most = 1 << 20;
 /** In ms. */

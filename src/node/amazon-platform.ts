@@ -1,10 +1,9 @@
 import { asyncScheduler, defaultIfEmpty, map, type Observable, type SchedulerLike, switchMap, takeUntil, timer } from 'rxjs';
-import type { MetadataServer } from './metadata-server.ts';
-import { platformLimit } from './platform-limit.ts';
-import { type Platform, unknownPlatform } from './unknown-platform.ts';
+import { type MetadataServer, platformLimit } from './metadata-server.ts';
+import { type Platform, unknownPlatform } from './cloud.ts';
 
 /** In ms. From within a container the token never comes where the machine permits one hop only. */
-const tokenPatience = 1_000;
+const tokenTimeoutMs = 1_000;
 
 /**
  * What EC2's metadata server says of this machine. Emits once, when it has answered or after 5 s, and completes. It is asked with a token (IMDSv2); if
@@ -12,7 +11,7 @@ const tokenPatience = 1_000;
  */
 export function amazonPlatform(server: MetadataServer, scheduler: SchedulerLike = asyncScheduler): Observable<Platform> {
   return server.ask('/latest/api/token', { method: 'PUT', headers: { 'X-aws-ec2-metadata-token-ttl-seconds': '60' } }).pipe(
-    takeUntil(timer(tokenPatience, scheduler)),
+    takeUntil(timer(tokenTimeoutMs, scheduler)),
     defaultIfEmpty(undefined),
     switchMap((token) =>
       server.ask('/latest/dynamic/instance-identity/document', {

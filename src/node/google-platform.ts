@@ -1,8 +1,7 @@
 import { asyncScheduler, defaultIfEmpty, forkJoin, map, type Observable, type SchedulerLike, takeUntil, timer } from 'rxjs';
-import { googleLocality } from './google-locality.ts';
-import type { MetadataServer } from './metadata-server.ts';
-import { platformLimit } from './platform-limit.ts';
-import type { Platform } from './unknown-platform.ts';
+import type { Platform } from './cloud.ts';
+import { type MetadataServer, platformLimit } from './metadata-server.ts';
+import { googleLocality } from './node-id.ts';
 
 const paths = {
   gcp_project: 'project/project-id',

@@ -1,6 +1,9 @@
 import { map, type Observable } from 'rxjs';
 import { httpAnswer, type HttpQuestion } from './http-answer.ts';
 
+/** How long a metadata server is waited for in all, in ms: as in the Go agent, but nothing waits meanwhile. */
+export const platformLimit = 5_000;
+
 /** A cloud's word on one of its machines, which only that machine can ask for. */
 export interface MetadataServer {
   /**

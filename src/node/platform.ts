@@ -2,11 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { asyncScheduler, concat, defer, distinctUntilChanged, EMPTY, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
 import { amazonPlatform } from './amazon-platform.ts';
-import { cloudOf, type MachineSigns } from './cloud-of.ts';
+import { cloudOf, knownPlatform, type MachineSigns, type Platform } from './cloud.ts';
 import { googlePlatform } from './google-platform.ts';
-import { knownPlatform } from './known-platform.ts';
 import { metadataServer } from './metadata-server.ts';
-import type { Platform } from './unknown-platform.ts';
 
 export interface PlatformInputs {
   /** `GCP_METADATA`. */

@@ -1,23 +1,17 @@
 import { asyncScheduler, defer, finalize, ignoreElements, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
-import type { AdminClient } from '../admin/admin-client.ts';
-import { parseStats } from '../admin/parse-stats.ts';
-import type { ProcessEvent, Proxy, Verdict, Vitals } from '../agent/ports.ts';
+import { type AdminClient, parseStats } from '../admin/admin-client.ts';
+import type { Launch, ProcessEvent, Proxy, Signal, Verdict, Health } from '../agent/ports.ts';
 import type { EnvoyLine } from '../log/envoy-lines.ts';
-import { activeFilter, activeRequests } from './active-requests.ts';
-import { checkPairs, type KeyPair } from './check-pairs.ts';
+import { activeFilter, activeRequests, hasInbound, isLive } from './admin-questions.ts';
+import { identityOf, withCompatibility } from './compatibility.ts';
+import { withConfigFile } from './config-file.ts';
 import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
 import type { EpochConfig } from './epoch-config.ts';
-import { hasInbound } from './has-inbound.ts';
-import { identityOf } from './hot-restart-version.ts';
-import { isLive } from './is-live.ts';
-import type { Keeper } from './keeper.ts';
-import { processes } from './processes.ts';
-import { related } from './related.ts';
-import type { Tools } from './spawn-envoy.ts';
-import { standBeside, type Standing } from './stand-beside.ts';
-import { startEnvoy } from './start-envoy.ts';
-import { validate } from './validate.ts';
-import { withConfigFile } from './with-config-file.ts';
+import type { DetachedEnvoys } from './detached-envoys.ts';
+import { checkPairs, type KeyPair, validate } from './preflight.ts';
+import { processes, type Running } from './processes.ts';
+import { sideBySide, type StartFrom } from './side-by-side.ts';
+import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
 
 export interface EnvoyOptions {
   readonly binary: string;
@@ -34,7 +28,7 @@ export interface EnvoyOptions {
   readonly drainsAll: boolean;
   readonly tools: Tools;
   /** Where Envoys outlive the agent. */
-  readonly keeper?: Keeper | undefined;
+  readonly keeper?: DetachedEnvoys | undefined;
   /** A base id that is free, for each row of hot restarts after the first. */
   readonly newBaseId: () => number;
   readonly onLine: (line: EnvoyLine, epoch: number) => void;
@@ -55,7 +49,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
   return {
     run(launch, signals$) {
       return defer(() => {
-        const kept = keeper?.kept.find(({ epoch }) => epoch === launch.epoch);
+        const kept = keeper?.adopted.find(({ epoch }) => epoch === launch.epoch);
         const own = running.enter(launch, kept);
         const life$ =
           keeper !== undefined && kept !== undefined
@@ -65,7 +59,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
                 outlives: keeper !== undefined,
                 use: (path, override) => {
                   const given = { config: path, override, ipv6: args.ipv6 };
-                  const standing$: Observable<Standing | undefined> = launch.beside ? standBeside(given, admin, own.config) : of(given);
+                  const standing$: Observable<StartFrom | undefined> = launch.sideBySide ? sideBySide(given, admin, own.config) : of(given);
                   return standing$.pipe(
                     switchMap((standing) => {
                       if (standing === undefined) return of(notStarted(alone));
@@ -86,7 +80,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
       });
     },
 
-    vitals(epoch) {
+    health(epoch) {
       return defer(() => {
         const asked = running.find(epoch);
         // Who answers is worth 110 KB of JSON until the epoch has been seen LIVE; after that it is enough that somebody does.
@@ -95,8 +89,8 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
           .adminOf(epoch)
           .request('GET', known ? '/ready' : '/server_info', answerWithin)
           .pipe(
-            map((answer): Vitals => {
-              if (!answer.ok) return running.adminOf(epoch).located() ? 'silent' : 'unknown';
+            map((answer): Health => {
+              if (!answer.ok) return running.adminOf(epoch).located() ? 'unresponsive' : 'unknown';
               const { status, body } = answer.value;
               const live = status === 200 && (known || isLive(body, asked));
               if (live && asked !== undefined) running.seenLive(asked);
@@ -120,7 +114,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
               })
             : of(verdict),
         ),
-        switchMap((verdict) => (verdict.ok ? related(verdict, binary, started, running.newest()?.pid) : of(verdict))),
+        switchMap((verdict) => (verdict.ok ? withCompatibility(verdict, binary, started, running.newest()?.pid) : of(verdict))),
       );
     },
 
@@ -145,4 +139,31 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
 
 function notStarted(reason: string): ProcessEvent {
   return { type: 'exited', exit: { kind: 'spawn-failed', reason } };
+}
+
+interface Start {
+  readonly launch: Launch;
+  readonly own: Running;
+  readonly standing: StartFrom;
+  readonly signals$: Observable<Signal>;
+  readonly scheduler: SchedulerLike;
+}
+
+/** Starts the Envoy of an epoch: as a child that does not outlive the agent, or, where there is a keeper, as one that does. As `Proxy.run`. */
+function startEnvoy(
+  { binary, args, folder, tools, keeper, onLine }: EnvoyOptions,
+  { launch: { epoch, restartEpoch }, own, standing, signals$, scheduler }: Start,
+): Observable<ProcessEvent> {
+  const given = [...envoyArgs({ ...args, baseId: own.baseId }, { ...standing, restartEpoch }), '--admin-address-path', own.addressFile];
+  if (keeper !== undefined) return keeper.start(own, binary, given, signals$);
+  return spawnEnvoy({
+    binary,
+    args: given,
+    fifo: `${folder}/envoy-rev${epoch}.stderr`,
+    tools,
+    stdout: 'inherit',
+    onLine: (line) => onLine(line, epoch),
+    signals$,
+    scheduler,
+  });
 }

@@ -1,17 +1,17 @@
 import { renameSync, unlinkSync } from 'node:fs';
 import { type AdminClient, adminClient } from '../admin/admin-client.ts';
 import type { Launch } from '../agent/ports.ts';
-import { sharedMemoryOf } from './free-base-id.ts';
-import { guard } from './guard.ts';
-import type { Keeper } from './keeper.ts';
-import type { KeptEnvoy } from './kept-envoys.ts';
+import { sharedMemoryOf } from './proc.ts';
+import { orphanReaper } from './orphan-reaper.ts';
+import type { DetachedEnvoys } from './detached-envoys.ts';
+import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { Tools } from './spawn-envoy.ts';
 
 /** A process that has been started, or is about to be, and has not ended. */
 export interface Running {
   readonly epoch: number;
   readonly restartEpoch: number;
-  readonly line: number;
+  readonly lineage: number;
   readonly baseId: number;
   /** For a configuration of its own. */
   readonly config: string;
@@ -32,12 +32,12 @@ interface Premises {
   readonly addressFile: string;
   readonly folder: string;
   readonly tools: Tools;
-  readonly keeper?: Keeper | undefined;
+  readonly keeper?: DetachedEnvoys | undefined;
   readonly newBaseId: () => number;
 }
 
 /**
- * The processes of one agent, each with the base id of its line and its admin endpoint, and what has to be cleared away after them.
+ * The processes of one agent, each with the base id of its lineage and its admin endpoint, and what has to be cleared away after them.
  *
  * Two lines that run side by side have an admin endpoint each. That of the one that was seen LIVE last is where `admin` and `addressFile` lead.
  */
@@ -64,12 +64,12 @@ export function processes({ args, admin, addressFile, folder, tools, keeper, new
 
   return {
     /** `kept` runs already. */
-    enter({ epoch, restartEpoch, line }: Launch, kept: KeptEnvoy | undefined): Running {
-      const baseId = kept?.baseId ?? baseIds.get(line) ?? newBaseId();
-      baseIds.set(line, baseId);
+    enter({ epoch, restartEpoch, lineage }: Launch, kept: AdoptedEnvoy | undefined): Running {
+      const baseId = kept?.baseId ?? baseIds.get(lineage) ?? newBaseId();
+      baseIds.set(lineage, baseId);
       if (running.size === 0 && kept === undefined) remove(addressFile);
       const own = {
-        ...{ epoch, restartEpoch, line, baseId, addressFile, admin },
+        ...{ epoch, restartEpoch, lineage, baseId, addressFile, admin },
         config: `${folder}/envoy-beside-${epoch}.json`,
         pid: kept?.pid,
         seenLive: false,
@@ -83,7 +83,7 @@ export function processes({ args, admin, addressFile, folder, tools, keeper, new
       return own;
     },
 
-    /** It runs beside another line, with its admin endpoint at a port of its own. */
+    /** It runs beside another lineage, with its admin endpoint at a port of its own. */
     placeApart(own: Running, port: number): void {
       own.addressFile = `${addressFile}-${own.epoch}`;
       own.admin = adminClient(own.addressFile, port);
@@ -92,7 +92,8 @@ export function processes({ args, admin, addressFile, folder, tools, keeper, new
     born(own: Running, pid: number): void {
       own.pid = pid;
       keeper?.remember(running);
-      if (keeper === undefined && tools.sh !== undefined && !guards.has(own.baseId)) guards.set(own.baseId, guard(tools.sh, own.baseId));
+      if (keeper === undefined && tools.sh !== undefined && !guards.has(own.baseId))
+        guards.set(own.baseId, orphanReaper(tools.sh, own.baseId));
     },
 
     /** The first time: from now on it is the one that is asked, and those that were keep an endpoint of their own. */

@@ -1,9 +1,9 @@
 import { asyncScheduler, defaultIfEmpty, filter, forkJoin, map, type Observable, type SchedulerLike, take, takeUntil, timer } from 'rxjs';
 import type { SecretBook } from '../secrets/secret-book.ts';
-import type { Push, VersionedSecret } from './stream-model.ts';
+import type { Push, VersionedSecret } from './stream.ts';
 
 /** How long a fetch waits for a secret that is not there yet. In ms. */
-const patience = 2_000;
+const timeoutMs = 2_000;
 
 /** Emits the secrets of these names as one push, or the names for which there is none in time, and completes. Cold; never errors. */
 export function fetchSecrets(
@@ -16,7 +16,7 @@ export function fetchSecrets(
       map(({ served }): readonly [string, VersionedSecret | undefined] => [name, served]),
       filter(([, served]) => served !== undefined),
       take(1),
-      takeUntil(timer(patience, scheduler)),
+      takeUntil(timer(timeoutMs, scheduler)),
       defaultIfEmpty<readonly [string, VersionedSecret | undefined], readonly [string, undefined]>([name, undefined]),
     ),
   );

@@ -1,7 +1,9 @@
 import { chmodSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import type * as Grpc from '@grpc/grpc-js';
 import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall } from '@grpc/grpc-js';
 import { concat, from, NEVER, Observable, of, switchMap } from 'rxjs';
+import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import type {
   DeltaDiscoveryRequest,
   DeltaDiscoveryResponse,
@@ -11,13 +13,46 @@ import type {
 import { SecretDiscoveryService } from '../proto/envoy/service/secret/v3/sds_pb.ts';
 import { type ListSecretsResponse, SecretsService } from '../proto/pilotagent/v1/secrets_pb.ts';
 import type { SecretBook } from '../secrets/secret-book.ts';
-import { claimSocket } from './claim-socket.ts';
 import { fetchSecrets } from './fetch-secrets.ts';
-import { grpcDefinition } from '../grpc/grpc-definition.ts';
-import { listSecrets } from './list-secrets.ts';
-import type { SdsEvent } from './sds-event.ts';
+import { listSecrets, toDeltaResponse, toResponse } from './messages.ts';
 import { serveStream } from './serve-stream.ts';
-import { toDeltaResponse, toResponse } from './to-response.ts';
+import type { SdsEvent } from './telemetry.ts';
+
+/** What sockaddr_un holds, less its final zero (unix(7)). In bytes. */
+const longest = 107;
+/** It is bound under a longer name first. In bytes. */
+const suffix = 4;
+
+/**
+ * Emits why no server can listen at `path`, or undefined if one can, and completes. Cold; never errors.
+ *
+ * A socket that somebody answers on is in use; one that is left over from a dead process is not. What is no socket is never taken away.
+ */
+function claimSocket(path: string): Observable<string | undefined> {
+  return new Observable((subscriber) => {
+    const emit = (reason: string | undefined) => {
+      subscriber.next(reason);
+      subscriber.complete();
+    };
+    if (Buffer.byteLength(path) > longest - suffix) {
+      emit(`${path}: the path of a socket has ${longest - suffix} bytes at most`);
+      return;
+    }
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) {
+      emit(undefined);
+      return;
+    }
+    if (!stats.isSocket()) {
+      emit(`${path} is there already, and is no socket`);
+      return;
+    }
+    const socket = connect(path);
+    socket.on('connect', () => emit(`${path} is served by another process`));
+    socket.on('error', () => emit(undefined));
+    return () => socket.destroy();
+  });
+}
 
 /** A client that does not answer a ping is gone: its streams are closed. In ms. */
 const options = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms': 20_000 };

@@ -1,7 +1,8 @@
+import { join } from 'node:path';
 import { map, type Observable } from 'rxjs';
-import { preferSet } from './prefer-set.ts';
+import { preferSet } from './keep-served.ts';
+import type { Found, SecretSources } from './secret-book.ts';
 import type { SetReading } from './secret.ts';
-import type { Found } from './secret-book.ts';
 
 /** Where the secrets of a gateway are, whatever it is: a folder, or the Kubernetes API. */
 export interface GatewaySource {
@@ -34,4 +35,19 @@ export function gatewaySecrets(source: GatewaySource): (name: string) => Found |
 function withRoots(reading: SetReading): SetReading {
   if (reading.type === 'refused' || reading.set.roots !== undefined) return reading;
   return { type: 'refused', source: reading.source, reason: `${reading.source}: no root is there` };
+}
+
+/** The data keys of a secret: those of `kubernetes.io/tls`, and those of a generic one. */
+const shapes = {
+  tls: { chain: 'tls.crt', key: 'tls.key', root: 'ca.crt' },
+  generic: { chain: 'cert', key: 'key', root: 'cacert' },
+} as const;
+
+/** A source that is a folder with a folder for each secret, whose files are its data keys, as Kubernetes mounts them. */
+export function gatewayFolder(folder: string, sources: Pick<SecretSources, 'files'>): GatewaySource {
+  const shaped = (name: string, shape: keyof typeof shapes) => {
+    const { chain, key, root } = shapes[shape];
+    return { chain: join(folder, name, chain), key: join(folder, name, key), root: join(folder, name, root) };
+  };
+  return { secret: (name) => preferSet(sources.files(shaped(name, 'tls')), sources.files(shaped(name, 'generic'))) };
 }

@@ -1,7 +1,5 @@
-import { distinctUntilChanged, type OperatorFunction, pipe, scan } from 'rxjs';
-import type { Secret, SecretSet, SetReading } from './secret.ts';
-import type { SecretState } from './secret-state.ts';
-import { secretVersion } from './secret-version.ts';
+import { combineLatest, distinctUntilChanged, filter, map, type Observable, type OperatorFunction, pipe, scan } from 'rxjs';
+import { type Secret, type SecretSet, type SecretState, secretVersion, type SetReading } from './secret.ts';
 
 /**
  * Makes of the readings of a set the states of one of its secrets: what is refused, or missing in a reading, leaves in place what is served.
@@ -26,4 +24,23 @@ export function keepServed(name: string, kind: Secret['kind']): OperatorFunction
 function secretOf({ pair, roots }: SecretSet, kind: Secret['kind']): Secret | undefined {
   if (kind === 'pair') return pair === undefined ? undefined : { kind, ...pair };
   return roots === undefined ? undefined : { kind, roots };
+}
+
+/**
+ * The first of two sets as soon as it can be served, and from then on; until then the second, if that can be. Emits when both have spoken. As cold as
+ * they are.
+ */
+export function preferSet(first$: Observable<SetReading>, second$: Observable<SetReading>): Observable<SetReading> {
+  return combineLatest([first$, second$]).pipe(
+    scan(
+      ({ isFirst }, [first, second]) => {
+        const stays = isFirst || first.type === 'set';
+        return { isFirst: stays, reading: !stays && second.type === 'set' ? second : first };
+      },
+      { isFirst: false, reading: undefined as SetReading | undefined },
+    ),
+    map(({ reading }) => reading),
+    filter((reading) => reading !== undefined),
+    distinctUntilChanged(),
+  );
 }

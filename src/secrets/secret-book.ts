@@ -1,7 +1,7 @@
 import { asyncScheduler, finalize, type Observable, of, ReplaySubject, type SchedulerLike, share, Subject, tap, timer } from 'rxjs';
+import type { SecretPaths } from './file-secrets.ts';
 import { keepServed } from './keep-served.ts';
-import type { Secret, SetReading } from './secret.ts';
-import type { SecretState } from './secret-state.ts';
+import type { Secret, SecretState, SetReading } from './secret.ts';
 
 /** Where a secret is found: in which set, and as which part of it; or why there can be none of that name. */
 export type Found =
@@ -56,5 +56,35 @@ export function secretBook(find: (name: string) => Found, scheduler: SchedulerLi
     },
     states: () => [...last.values()],
     changes$: changes$.asObservable(),
+  };
+}
+
+/** Where secrets come from. */
+export interface SecretSources {
+  /** The set that `default` and `ROOTCA` are of. Shared. */
+  readonly workload$: Observable<SetReading>;
+  /** The set in files. */
+  files(paths: SecretPaths): Observable<SetReading>;
+  /** Finds a gateway's secret; undefined for a name that can be none. */
+  readonly gateway: (name: string) => Found | undefined;
+}
+
+/** Finds a secret by its name: `default`, `ROOTCA`, `file-cert:<chain>~<key>`, `file-root:<path>`. Names are those of the Go agent. */
+export function findSecret({ workload$, ...sources }: SecretSources): (name: string) => Found {
+  return (name) => {
+    if (name === 'default') return { ok: true, kind: 'pair', set$: workload$ };
+    if (name === 'ROOTCA') return { ok: true, kind: 'roots', set$: workload$ };
+    const [, kind, paths = ''] = /^(file-cert|file-root):(.+)$/s.exec(name) ?? [];
+    const [first = '', second = '', ...others] = paths.split('~');
+    if (kind === 'file-cert') {
+      if (first === '' || second === '' || others.length > 0) return { ok: false, reason: `${name} is not file-cert:<certificate>~<key>` };
+      return { ok: true, kind: 'pair', set$: sources.files({ chain: first, key: second, root: '' }) };
+    }
+    if (kind === 'file-root') {
+      if (paths.includes('~')) return { ok: false, reason: `${name} is not file-root:<path>` };
+      return { ok: true, kind: 'roots', set$: sources.files({ chain: '', key: '', root: paths }) };
+    }
+    const reason = 'there is no secret of this name: there are default, ROOTCA, file-cert:<certificate>~<key>, file-root:<path>';
+    return sources.gateway(name) ?? { ok: false, reason };
   };
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** What Envoy is given under one name; all PEM. */
 export type Secret =
   { readonly kind: 'pair'; readonly chain: string; readonly key: string } | { readonly kind: 'roots'; readonly roots: string };
@@ -12,3 +14,19 @@ export interface SecretSet {
 export type SetReading =
   | { readonly type: 'set'; readonly source: string; readonly set: SecretSet }
   | { readonly type: 'refused'; readonly source: string; readonly reason: string };
+
+/** How it stands with a secret: what is served under its name, and why what came last is not, if so. */
+export interface SecretState {
+  readonly name: string;
+  /** Where it comes from, for a person. */
+  readonly source: string;
+  /** Undefined until there is one that can be served. */
+  readonly served: { readonly secret: Secret; readonly version: string } | undefined;
+  readonly refused: string | undefined;
+}
+
+/** Names the content of a secret: the first 16 hex digits of its sha256. So an Envoy that has it already is not given it again. Pure. */
+export function secretVersion(secret: Secret): string {
+  const parts = secret.kind === 'pair' ? [secret.chain, secret.key] : [secret.roots];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}

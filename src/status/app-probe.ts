@@ -1,7 +1,6 @@
 import { asyncScheduler, catchError, ignoreElements, map, of, type SchedulerLike, take, tap, timeout } from 'rxjs';
 import type { AppProbe } from '../config/app-probes.ts';
-import { answer } from './answer.ts';
-import type { Handler } from './handler.ts';
+import { answer, type Handler } from './handler.ts';
 import { openSocket } from './open-socket.ts';
 import { probeGrpc } from './probe-grpc.ts';
 import { probeHttp } from './probe-http.ts';

@@ -1,9 +1,67 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Observable } from 'rxjs';
-import type { StatusRequest } from './status-event.ts';
+import type { AdminClient } from '../admin/admin-client.ts';
+import type { AppProbe } from '../config/app-probes.ts';
+import type { MetricsTarget } from '../config/metrics-targets.ts';
+import type { MetricFamily } from '../metrics/metric-family.ts';
 
 /**
  * Answers one request, on subscribe. Emits what the request asks of the agent, if anything; unsubscribing, which the end of the connection
  * causes, abandons it. An error is answered by 500.
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Observable<StatusRequest>;
+
+/** Ends an answer: a status, and a line of text if there is something to say. */
+export function answer(response: ServerResponse, status: number, body = '', headers: OutgoingHttpHeaders = {}): void {
+  const text = body === '' ? '' : `${body}\n`;
+  response
+    .writeHead(status, {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'content-length': Buffer.byteLength(text),
+      ...headers,
+    })
+    .end(text);
+}
+
+/** What somebody asks of the agent by way of the status port. */
+export type StatusRequest =
+  | { readonly type: 'quit-requested' }
+  | { readonly type: 'drain-requested' }
+  | { readonly type: 'restart-requested' }
+  | { readonly type: 'level-requested'; readonly level: LogLevel };
+
+/** Levels of the agent's log: from which one on lines are written. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'none';
+
+/** What becomes of the status server, and what is asked of it. */
+export type StatusEvent =
+  | { readonly type: 'listening' }
+  /** It could not listen in the first place. */
+  | { readonly type: 'failed'; readonly reason: string }
+  /** It listened, and does not any more: it is started again. */
+  | { readonly type: 'broken'; readonly reason: string }
+  /** A request could not be answered. */
+  | { readonly type: 'request-failed'; readonly path: string; readonly reason: string }
+  | StatusRequest;
+
+/** What the status port answers from. Each `$` emits at once, on subscribe, what holds now. */
+export interface StatusParts {
+  /** Why the agent is not ready, not live, not started; undefined if it is. */
+  readonly unready$: Observable<string | undefined>;
+  readonly unlive$: Observable<string | undefined>;
+  readonly unstarted$: Observable<string | undefined>;
+  /** What should be known of an agent that may be ready all the same. */
+  readonly notes$: Observable<readonly string[]>;
+  readonly admin: Pick<AdminClient, 'request' | 'open'>;
+  readonly probes: ReadonlyMap<string, AppProbe>;
+  readonly targets: readonly MetricsTarget[];
+  /** The agent's own metrics. */
+  readonly families$: Observable<readonly MetricFamily[]>;
+  /** What became of the epochs, as JSON. */
+  readonly epochs$: Observable<unknown>;
+  /** The configuration, without secrets, as JSON can have it. */
+  readonly config$: Observable<unknown>;
+  /** Version numbers, by name. */
+  readonly version: unknown;
+}

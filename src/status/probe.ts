@@ -1,6 +1,5 @@
 import { ignoreElements, map, type Observable, of, switchMap, take, tap } from 'rxjs';
-import { answer } from './answer.ts';
-import type { Handler } from './handler.ts';
+import { answer, type Handler } from './handler.ts';
 
 /**
  * Answers a probe of the agent's own: 200 where `reason$` says nothing against it, otherwise 503 with the reason. As JSON, for whoever accepts that before text, with

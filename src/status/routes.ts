@@ -1,13 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { EMPTY, from, type Observable, of, shareReplay, switchMap } from 'rxjs';
-import { answer } from './answer.ts';
-import { insideGuard } from './control-guard.ts';
-import type { Handler } from './handler.ts';
+import { EMPTY, from, ignoreElements, type Observable, of, shareReplay, switchMap, take, tap } from 'rxjs';
+import { controlGuard, insideGuard } from './control-guard.ts';
+import { answer, type Handler, type StatusParts, type StatusRequest } from './handler.ts';
 import { logging } from './logging.ts';
-import { order } from './order.ts';
 import { probe } from './probe.ts';
-import type { StatusParts } from './status-parts.ts';
-import { tell } from './tell.ts';
 
 /**
  * Who answers what: the handler of a path without its query. What a run may never be asked for is loaded when it is: probes of the application with HTTP/2, the
@@ -18,17 +14,17 @@ export function routes(parts: StatusParts): (path: string) => Handler {
     ['/healthz/ready', probe(parts.unready$, parts.notes$)],
     ['/healthz/live', probe(parts.unlive$)],
     ['/healthz/startup', probe(parts.unstarted$)],
-    ['/stats/prometheus', lazily(async () => (await import('./all-metrics.ts')).allMetrics(parts))],
+    ['/stats/prometheus', lazily(async () => (await import('./scrape.ts')).allMetrics(parts))],
     ['/app-health/', lazily(async () => (await import('./app-probe.ts')).appProbe(parts.probes))],
     ['/quitquitquit', order({ type: 'quit-requested' })],
     ['/drain', order({ type: 'drain-requested' })],
     ['/restart', order({ type: 'restart-requested' })],
     ['/logging', logging(parts.admin)],
-    ['/debug/epochs', tell(parts.epochs$, insideGuard)],
-    ['/debug/config', tell(parts.config$, insideGuard)],
-    ['/debug/pprof/profile', guarded(lazily(async () => (await import('./inspect.ts')).inspect('cpu')))],
-    ['/debug/pprof/heap', guarded(lazily(async () => (await import('./inspect.ts')).inspect('heap')))],
-    ['/version', tell(of(parts.version), () => undefined)],
+    ['/debug/epochs', showJson(parts.epochs$, insideGuard)],
+    ['/debug/config', showJson(parts.config$, insideGuard)],
+    ['/debug/pprof/profile', guarded(lazily(async () => (await import('./profile.ts')).inspect('cpu')))],
+    ['/debug/pprof/heap', guarded(lazily(async () => (await import('./profile.ts')).inspect('heap')))],
+    ['/version', showJson(of(parts.version), () => undefined)],
   ]);
   return (path) => fixed.get(path.replace(/^\/app-(?:health|lifecycle)\/.*/s, '/app-health/')) ?? missing;
 }
@@ -55,4 +51,27 @@ function missing({ url }: IncomingMessage, response: Parameters<Handler>[1]): Ob
   if (url === '/app-health') answer(response, 301, '', { location: '/app-health/' });
   else answer(response, 404, '404 page not found');
   return EMPTY;
+}
+
+/** Answers by `OK`, and passes on what was asked for. */
+function order(asked: StatusRequest): Handler {
+  return (request, response) => {
+    const refusal = controlGuard(request);
+    answer(response, ...(refusal ?? [200, 'OK']));
+    return refusal === undefined ? of(asked) : of();
+  };
+}
+
+/** Answers with the newest of what `what$` emits, which it does at once, as JSON; or with why `guard` refuses that. */
+function showJson(what$: Observable<unknown>, guard: (request: IncomingMessage) => readonly [number, string] | undefined): Handler {
+  return (request, response) =>
+    what$.pipe(
+      take(1),
+      tap((what) => {
+        const refusal = guard(request);
+        if (refusal === undefined) answer(response, 200, JSON.stringify(what, undefined, 2), { 'content-type': 'application/json' });
+        else answer(response, ...refusal);
+      }),
+      ignoreElements(),
+    );
 }

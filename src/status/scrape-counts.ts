@@ -1,6 +1,6 @@
-import type { SourceReport } from './merge-exposition.ts';
-import type { MetricFamily } from './metric-family.ts';
-import type { MetricsSource } from './metrics-source.ts';
+import type { SourceReport } from '../metrics/merge-exposition.ts';
+import type { MetricFamily } from '../metrics/metric-family.ts';
+import type { MetricsSource } from '../metrics/metrics-source.ts';
 
 /** What the agent has to tell of the scrapes themselves. */
 export interface ScrapeCounts {

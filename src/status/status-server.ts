@@ -1,12 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { asyncScheduler, defer, map, NEVER, Observable, type Observer, repeat, type SchedulerLike, tap, timer } from 'rxjs';
-import { answer } from './answer.ts';
-import type { Handler } from './handler.ts';
-import type { StatusEvent } from './status-event.ts';
-
+import { answer, type Handler, type StatusEvent } from './handler.ts';
 /** For the head of a request, for the rest of it, and between two of them. In ms. */
-const patience = 5_000;
+const timeoutMs = 5_000;
 /** How often what is too slow is looked for. In ms. */
 const sweep = 1_000;
 /** A connection on which nothing moves, not even an answer: it is longer than any answer is thought over. In ms. */
@@ -41,7 +38,12 @@ export function statusServer(
 /** One server: emits `listening` or `failed`; completes after `failed` or `broken`. */
 function serve(port: number, route: (path: string) => Handler): Observable<StatusEvent> {
   return new Observable((subscriber) => {
-    const options = { headersTimeout: patience, requestTimeout: patience, keepAliveTimeout: patience, connectionsCheckingInterval: sweep };
+    const options = {
+      headersTimeout: timeoutMs,
+      requestTimeout: timeoutMs,
+      keepAliveTimeout: timeoutMs,
+      connectionsCheckingInterval: sweep,
+    };
     const idle = new Set<Socket>();
     const server = createServer(options, (request, response) => {
       const { socket } = request;

@@ -10,7 +10,7 @@ import {
   type SchedulerLike,
 } from 'rxjs';
 import { coalesce } from '../operators/coalesce.ts';
-import { ofType } from '../operators/of-type.ts';
+import { ofType } from '../operators/tagged-union.ts';
 import type { ConfigSource } from './config-source.ts';
 
 /** In ms. */

@@ -1,11 +1,70 @@
 import { watch as watchFolder } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { watch as Watch } from 'chokidar';
-import { asyncScheduler, connect, defer, delay, filter, map, merge, Observable, repeat, type SchedulerLike } from 'rxjs';
-import { switchMap, take, takeUntil, tap, timer } from 'rxjs';
-import { ofType } from '../operators/of-type.ts';
+import {
+  asyncScheduler,
+  connect,
+  defer,
+  delay,
+  filter,
+  map,
+  merge,
+  Observable,
+  repeat,
+  type SchedulerLike,
+  switchMap,
+  take,
+  takeUntil,
+  tap,
+  timer,
+} from 'rxjs';
+import { ofType } from '../operators/tagged-union.ts';
 import type { SourceChange } from './config-source.ts';
-import { linkHops, type LinkHops } from './link-hops.ts';
+
+/** Entry (an absolute path, free of links up to its last name) → identity of what is there, '' for nothing. */
+export type LinkHops = ReadonlyMap<string, string>;
+
+/** As in the kernel, which gives up with ELOOP after 40 links (path_resolution(7)). */
+const maxLinks = 40;
+
+// An inode number alone is given to the next file as soon as its own is gone (ext4).
+const identityOf = (entry: string) =>
+  lstat(entry, { bigint: true }).then(
+    (stats) => ({ stats, identity: `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` }),
+    () => undefined,
+  );
+
+const targetOf = (link: string) => readlink(link).catch(() => '');
+
+const namesOf = (path: string) => path.split('/').filter((name) => name !== '' && name !== '.');
+
+/**
+ * Walks `path` as the kernel does and resolves with every entry whose change can change what the path leads to: each folder, each link and
+ * the file at the end. The walk stops at the first entry that is absent, whose appearance is then what matters. Never rejects.
+ */
+export async function linkHops(path: string): Promise<LinkHops> {
+  const hops = new Map<string, string>();
+  const names = namesOf(path.startsWith('/') ? path : `${process.cwd()}/${path}`);
+  let folder = '/';
+  let links = 0;
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    if (name === '..') {
+      folder = dirname(folder); // not by text: `folder` has no links left in it
+      continue;
+    }
+    const entry = join(folder, name);
+    const found = await identityOf(entry);
+    hops.set(entry, found?.identity ?? '');
+    if (found?.stats.isSymbolicLink() && ++links <= maxLinks) {
+      const target = await targetOf(entry);
+      if (target.startsWith('/')) folder = '/';
+      names.unshift(...namesOf(target));
+    } else if (found?.stats.isDirectory()) folder = entry;
+    else break;
+  }
+  return hops;
+}
 
 /** ms from an event to a new round, so that a burst of events costs one. */
 const settleDelay = 50;

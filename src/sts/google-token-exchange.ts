@@ -1,9 +1,65 @@
-import { asyncScheduler, defer, map, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
+import { asyncScheduler, defer, map, type Observable, of, type SchedulerLike, switchMap, timeout, timer } from 'rxjs';
 import type { HttpAnswer, HttpQuestion } from '../node/http-answer.ts';
 import type { Settled } from '../operators/settle.ts';
-import { askForToken, type TokenAnswer } from './ask-for-token.ts';
-import type { GottenToken } from './gotten-token.ts';
-import type { ExchangeRequest, Exchanged, TokenExchange } from './token-exchange.ts';
+import type { Exchanged, ExchangeRequest, TokenExchange } from './token-exchange.ts';
+
+/** A token with its times, in ms since 1970. */
+export interface GottenToken {
+  readonly token: string;
+  readonly issued: number;
+  readonly expires: number;
+}
+
+/** What an answer that has no time of expiry is good for. In ms. */
+const standard = 3_600_000;
+
+/** The token of an answer of Google to `identitybindingtoken`, or to `generateAccessToken`, which has other names; undefined if there is none. Pure. */
+function gottenToken(text: string, now: number): GottenToken | undefined {
+  const { access_token: federated, expires_in: seconds, accessToken: access, expireTime } = members(text);
+  const token = federated ?? access;
+  if (typeof token !== 'string' || token === '') return undefined;
+  const expires = typeof seconds === 'number' ? now + seconds * 1000 : typeof expireTime === 'string' ? Date.parse(expireTime) : Number.NaN;
+  return { token, issued: now, expires: Number.isNaN(expires) ? now + standard : expires };
+}
+
+function members(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+export type TokenAnswer = { readonly ok: true; readonly token: GottenToken } | { readonly ok: false; readonly reason: string };
+
+/** Of one answer, in ms; how often, and how long after a failure, in ms, it is asked for again. */
+const timeoutMs = 5_000;
+const tries = 5;
+const pause = 10;
+
+/**
+ * Asks until a token comes back, 5 times at most: each subscription to `answer$` is a whole request (the Go agent sends an empty body from the second time on). A
+ * refusal (4xx) is not tried again. Emits one answer and completes. Never errors.
+ */
+function askForToken(answer$: Observable<Settled<HttpAnswer>>, scheduler: SchedulerLike = asyncScheduler): Observable<TokenAnswer> {
+  function attempt(left: number): Observable<TokenAnswer> {
+    const silent: Settled<HttpAnswer> = { ok: false, error: new Error(`no answer within ${timeoutMs / 1000} s`) };
+    return answer$.pipe(
+      timeout({ first: timeoutMs, with: () => of(silent), scheduler }),
+      switchMap((answer) => {
+        const status = answer.ok ? answer.value.status : 0;
+        if (status === 200 && answer.ok) {
+          const token = gottenToken(answer.value.body, scheduler.now());
+          return of<TokenAnswer>(token === undefined ? { ok: false, reason: 'the answer has no token' } : { ok: true, token });
+        }
+        if (left > 1 && (status < 400 || status >= 500)) return timer(pause, scheduler).pipe(switchMap(() => attempt(left - 1)));
+        return of<TokenAnswer>({ ok: false, reason: answer.ok ? `the answer is ${status}` : (answer.error as Error).message });
+      }),
+    );
+  }
+  return attempt(tries);
+}
 
 export interface GoogleTokenExchangeOptions {
   /** Of the project whose service account for the mesh the token is for. */

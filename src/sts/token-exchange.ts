@@ -1,4 +1,4 @@
-import type { Observable } from 'rxjs';
+import { type Observable, of } from 'rxjs';
 
 /** What somebody wants a token for, and by which token. */
 export interface ExchangeRequest {
@@ -27,3 +27,11 @@ export interface TokenExchange {
   /** The tokens that it has, or why that can not be said. */
   dump(): TokenDump;
 }
+
+const reason = 'no plugin is found';
+
+/** Where nobody can get tokens: on a machine whose project is not known, or with a plugin that is not known. */
+export const noTokenExchange: TokenExchange = {
+  exchange: () => of({ ok: false, reason }),
+  dump: () => ({ ok: false, reason }),
+};

@@ -9,11 +9,11 @@ import { asyncScheduler, concat, defer, ignoreElements, lastValueFrom, NEVER, ty
 import { describe, expect, it } from 'vitest';
 import { envoyConfig } from '../../demo/envoy-config.ts';
 import { adminClient } from '../../src/admin/admin-client.ts';
-import { findExecutable } from '../../src/envoy/find-executable.ts';
+import { findExecutable } from '../../src/envoy/find-envoy.ts';
 import { envoyLogFormat } from '../../src/log/envoy-lines.ts';
 import { envoyProxy } from '../../src/proxy/envoy-proxy.ts';
-import { keeper } from '../../src/proxy/keeper.ts';
-import { freeBaseId, sharedMemoryOf } from '../../src/proxy/free-base-id.ts';
+import { detachedEnvoys } from '../../src/proxy/detached-envoys.ts';
+import { freeBaseId, sharedMemoryOf } from '../../src/proxy/proc.ts';
 import type { Tools } from '../../src/proxy/spawn-envoy.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -92,7 +92,13 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ke
     drainsAll: false,
     tools,
     ...(kept && {
-      keeper: keeper({ setsid: inPath('setsid') ?? '', sh: allTools.sh ?? '', folder, tell: () => undefined, scheduler: asyncScheduler }),
+      keeper: detachedEnvoys({
+        setsid: inPath('setsid') ?? '',
+        sh: allTools.sh ?? '',
+        folder,
+        tell: () => undefined,
+        scheduler: asyncScheduler,
+      }),
     }),
     newBaseId: () => freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random),
     onLine: ({ message }) => heard.push(message),
@@ -179,7 +185,7 @@ describe('an Envoy that outlives its agent', () => {
 });
 
 describe('an Envoy that ends', () => {
-  const launch = { epoch: 0, hash: 'hash', restartEpoch: 0, line: 0, beside: false };
+  const launch = { epoch: 0, hash: 'hash', restartEpoch: 0, lineage: 0, sideBySide: false };
 
   it('has been heard to its last word when its exit is emitted', () =>
     perform(
@@ -243,7 +249,7 @@ describe('with a stranger where the admin endpoint is looked for', () => {
       { life: 'has no admin endpoint', stranger },
       {
         in: ({ proxy }) =>
-          concat(proxy.vitals(0), proxy.active(0), proxy.drain(0, true), proxy.drain(0, false)).pipe(
+          concat(proxy.health(0), proxy.active(0), proxy.drain(0, true), proxy.drain(0, false)).pipe(
             toArray(),
             tap((answers) => expect(answers).toEqual(['up', undefined])),
           ),

@@ -23,7 +23,7 @@ proxyContract((life, trial) =>
     let sick = false;
     const mute = life === 'has no admin endpoint';
     // A halted child leaves its parent to answer; a halted process without one, nobody.
-    const vitals = (epoch: number) => {
+    const health = (epoch: number) => {
       if (mute) return '?';
       if (frozen.has(epoch)) return epoch > 0 && !frozen.has(epoch - 1) ? 'u' : 's';
       return sick ? 'u' : 'u 99ms l';
@@ -31,8 +31,8 @@ proxyContract((life, trial) =>
     // The fake reads its script whenever it is asked: what happens to it can be decided meanwhile.
     const fake = fakeProxy(m, {
       processes: [diagrams[life], diagrams[life]],
-      get vitals() {
-        return [vitals(0), vitals(1)];
+      get health() {
+        return [health(0), health(1)];
       },
       get checks() {
         return [spoiled ? '(n|)' : '(y|)'];

@@ -20,7 +20,7 @@ interface Promised {
 }
 
 const promises: readonly Promised[] = [
-  ...(['run', 'vitals', 'check', 'drain', 'active'] as const).map((what): Promised => ({
+  ...(['run', 'health', 'check', 'drain', 'active'] as const).map((what): Promised => ({
     name: `${what} does nothing before it is subscribed to`,
     done: (s) => [s.unsubscribed(what), s.count()],
     observed: ['0 processes'],
@@ -77,7 +77,7 @@ const promises: readonly Promised[] = [
       ...[s.launch(0), s.until(0, 'live'), s.freeze(0), s.signal(0, 'SIGTERM'), s.stays(0), s.count()],
       ...[s.signal(0, 'SIGKILL'), s.ended(0)],
     ],
-    observed: ['0 live', '0 stays silent', '1 processes', '0 exited: signaled SIGKILL', '0 completed'],
+    observed: ['0 live', '0 stays unresponsive', '1 processes', '0 exited: signaled SIGKILL', '0 completed'],
   },
   {
     name: 'SIGUSR1 ends nothing',
@@ -96,8 +96,8 @@ const promises: readonly Promised[] = [
   },
   {
     name: 'unsubscribing ends the process within a second, unreported',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.leave(0), s.left(0), s.vitals(0)],
-    observed: ['0 live', '0 left', 'vitals: unknown, completed'],
+    done: (s) => [s.launch(0), s.until(0, 'live'), s.leave(0), s.left(0), s.health(0)],
+    observed: ['0 live', '0 left', 'health: unknown, completed'],
   },
   {
     name: 'unsubscribing ends a process that has only just been started',
@@ -125,49 +125,49 @@ const promises: readonly Promised[] = [
     observed: ['0 live', '2 processes', '1 left', '0 live'],
   },
   {
-    name: 'vitals are unknown before the first process, and after the last',
-    done: (s) => [s.vitals(0), s.launch(0), s.until(0, 'live'), s.vitals(0), s.signal(0, 'SIGTERM'), s.ended(0), s.vitals(0)],
+    name: 'health are unknown before the first process, and after the last',
+    done: (s) => [s.health(0), s.launch(0), s.until(0, 'live'), s.health(0), s.signal(0, 'SIGTERM'), s.ended(0), s.health(0)],
     observed: [
-      ...['vitals: unknown, completed', '0 live', 'vitals: live, completed'],
-      ...['0 exited: clean', '0 completed', 'vitals: unknown, completed'],
+      ...['health: unknown, completed', '0 live', 'health: live, completed'],
+      ...['0 exited: clean', '0 completed', 'health: unknown, completed'],
     ],
   },
   {
-    name: 'vitals are unknown without an admin endpoint',
+    name: 'health are unknown without an admin endpoint',
     life: 'has no admin endpoint',
-    done: (s) => [s.launch(0), s.serves(), s.vitals(0), s.active(), s.drain(false), s.drain(true), s.signal(0, 'SIGTERM'), s.ended(0)],
+    done: (s) => [s.launch(0), s.serves(), s.health(0), s.active(), s.drain(false), s.drain(true), s.signal(0, 'SIGTERM'), s.ended(0)],
     observed: [
-      ...['vitals: unknown, completed', 'active: undefined, completed', 'drain: completed', 'drain: completed'],
+      ...['health: unknown, completed', 'active: undefined, completed', 'drain: completed', 'drain: completed'],
       ...['0 exited: clean', '0 completed'],
     ],
   },
   {
-    name: 'vitals are silent while a process hangs, and live again when it goes on',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.freeze(0), s.vitals(0), s.thaw(0), s.until(0, 'live')],
-    observed: ['0 live', 'vitals: silent, completed', '0 live'],
+    name: 'health is unresponsive while a process hangs, and live again when it goes on',
+    done: (s) => [s.launch(0), s.until(0, 'live'), s.freeze(0), s.health(0), s.thaw(0), s.until(0, 'live')],
+    observed: ['0 live', 'health: unresponsive, completed', '0 live'],
   },
   {
-    name: 'vitals are up, not live, when the process says so of itself',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.sicken(), s.vitals(0)],
-    observed: ['0 live', 'vitals: up, completed'],
+    name: 'health are up, not live, when the process says so of itself',
+    done: (s) => [s.launch(0), s.until(0, 'live'), s.sicken(), s.health(0)],
+    observed: ['0 live', 'health: up, completed'],
   },
   {
-    name: 'vitals of an epoch are not live as long as only its parent answers',
+    name: 'health of an epoch are not live as long as only its parent answers',
     done: (s) => [
       ...[s.launch(0), s.until(0, 'live'), s.stays(1), s.launch(1), s.freeze(1), s.stays(1)],
-      ...[s.thaw(1), s.until(1, 'live'), s.signal(0, 'SIGTERM'), s.ended(0), s.vitals(1)],
+      ...[s.thaw(1), s.until(1, 'live'), s.signal(0, 'SIGTERM'), s.ended(0), s.health(1)],
     ],
-    observed: ['0 live', '1 stays up', '1 stays up', '1 live', '0 exited: clean', '0 completed', 'vitals: live, completed'],
+    observed: ['0 live', '1 stays up', '1 stays up', '1 live', '0 exited: clean', '0 completed', 'health: live, completed'],
   },
   {
-    name: 'vitals of an epoch that has ended are not live, though its child answers',
+    name: 'health of an epoch that has ended are not live, though its child answers',
     done: (s) => [s.launch(0), s.until(0, 'live'), s.launch(1), s.until(1, 'live'), s.signal(0, 'SIGTERM'), s.ended(0), s.stays(0)],
     observed: ['0 live', '1 live', '0 exited: clean', '0 completed', '0 stays up'],
   },
   {
-    name: 'vitals of a second first process are its own',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.signal(0, 'SIGKILL'), s.ended(0), s.vitals(1), s.launch(1, 0), s.until(1, 'live')],
-    observed: ['0 live', '0 exited: signaled SIGKILL', '0 completed', 'vitals: unknown, completed', '1 live'],
+    name: 'health of a second first process are its own',
+    done: (s) => [s.launch(0), s.until(0, 'live'), s.signal(0, 'SIGKILL'), s.ended(0), s.health(1), s.launch(1, 0), s.until(1, 'live')],
+    observed: ['0 live', '0 exited: signaled SIGKILL', '0 completed', 'health: unknown, completed', '1 live'],
   },
   {
     name: 'check accepts what a process can start from, and refuses what it can not, with a reason',

@@ -21,8 +21,7 @@ import {
   toArray,
 } from 'rxjs';
 import { expect } from 'vitest';
-import type { Exit } from '../../src/agent/model.ts';
-import type { ProcessEvent, Proxy, Signal, Verdict, Vitals } from '../../src/agent/ports.ts';
+import type { ProcessEvent, Proxy, Signal, Verdict, Health, Exit } from '../../src/agent/ports.ts';
 
 /** How the processes of a proxy live: until they are told to end, or not even so long. */
 export type Life =
@@ -69,7 +68,7 @@ interface Run {
 }
 
 /** How long an Envoy may take to come up or to end, and a check. In ms. */
-const patience = 10_000;
+const timeoutMs = 10_000;
 /** How long a process may live on after it was unsubscribed from. In ms. */
 const lastSecond = 1_000;
 
@@ -115,7 +114,7 @@ export class Stage {
   }
 
   ended(epoch: number): Observable<unknown> {
-    return defer(() => this.#run(epoch).over$).pipe(take(1), timeout(patience));
+    return defer(() => this.#run(epoch).over$).pipe(take(1), timeout(timeoutMs));
   }
 
   signal(epoch: number, signal: Signal): Observable<never> {
@@ -152,24 +151,24 @@ export class Stage {
   }
 
   /** Asks until that is the answer. */
-  until(epoch: number, vitals: Vitals): Observable<unknown> {
-    return until(this.#proxy.vitals(epoch), vitals, patience).pipe(tap(() => this.log.push(`${epoch} ${vitals}`)));
+  until(epoch: number, health: Health): Observable<unknown> {
+    return until(this.#proxy.health(epoch), health, timeoutMs).pipe(tap(() => this.log.push(`${epoch} ${health}`)));
   }
 
   /** Asks five times, and tells each answer that differs from those before. */
   stays(epoch: number): Observable<unknown> {
-    return concat(...Array.from({ length: 5 }, () => this.#proxy.vitals(epoch))).pipe(
+    return concat(...Array.from({ length: 5 }, () => this.#proxy.health(epoch))).pipe(
       toArray(),
       tap((answers) => this.log.push(`${epoch} stays ${[...new Set(answers)].join(', ')}`)),
     );
   }
 
   untilIdle(): Observable<unknown> {
-    return until(this.#proxy.active(0), 0, patience).pipe(tap(() => this.log.push('idle')));
+    return until(this.#proxy.active(0), 0, timeoutMs).pipe(tap(() => this.log.push('idle')));
   }
 
-  vitals(epoch: number): Observable<unknown> {
-    return this.#asked('vitals', this.#proxy.vitals(epoch), 1_000);
+  health(epoch: number): Observable<unknown> {
+    return this.#asked('health', this.#proxy.health(epoch), 1_000);
   }
 
   active(): Observable<unknown> {
@@ -181,7 +180,7 @@ export class Stage {
   }
 
   check(): Observable<unknown> {
-    return this.#asked('check', this.#proxy.check().pipe(map(tellVerdict)), patience);
+    return this.#asked('check', this.#proxy.check().pipe(map(tellVerdict)), timeoutMs);
   }
 
   giveUpCheck(): Observable<never> {
@@ -215,7 +214,7 @@ export class Stage {
   #launch(epoch: number, restartEpoch: number, signals$?: Observable<Signal>): Observable<ProcessEvent> {
     const orders$ = new Subject<Signal>();
     this.#orders.set(epoch, orders$);
-    return this.#proxy.run({ epoch, hash: 'hash', restartEpoch, line: 0, beside: false }, signals$ ?? orders$);
+    return this.#proxy.run({ epoch, hash: 'hash', restartEpoch, lineage: 0, sideBySide: false }, signals$ ?? orders$);
   }
 
   #start(name: string, run$: Observable<ProcessEvent>): void {
@@ -249,7 +248,7 @@ export class Stage {
   }
 
   #pid(epoch: number): Observable<number> {
-    return defer(() => this.#run(epoch).spawned$).pipe(take(1), timeout(patience));
+    return defer(() => this.#run(epoch).spawned$).pipe(take(1), timeout(timeoutMs));
   }
 
   /** Asks once, and tells all that was said within the time. */

@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { sharedMemoryOf } from '../../src/proxy/free-base-id.ts';
+import { sharedMemoryOf } from '../../src/proxy/proc.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import type { AgentExit, LogLine } from './support/rig.ts';

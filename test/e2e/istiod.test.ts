@@ -9,7 +9,7 @@ import { freePorts } from '../support/free-ports.ts';
 import { type Istiod, makeIstiod } from './support/istiod.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
-const patience = { within: 20_000 };
+const timeoutMs = { within: 20_000 };
 
 let rig: Rig;
 let istiod: Istiod;
@@ -56,17 +56,17 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     const early = await eventually(async () => {
       const answer = await rig.ready();
       return /Pilot|starting/.test(answer.body) && answer;
-    }, patience);
+    }, timeoutMs);
     expect(early.status).toBe(503);
 
     istiod.serve('one.test', first, target);
     await istiod.start();
-    await eventually(async () => (await rig.ready()).status === 200, patience);
-    await eventually(async () => (await ask('one.test', first)) === 200, patience);
+    await eventually(async () => (await rig.ready()).status === 200, timeoutMs);
+    await eventually(async () => (await ask('one.test', first)) === 200, timeoutMs);
     const [envoy] = rig.envoys();
 
     istiod.serve('two.test', second, target);
-    await eventually(async () => (await ask('two.test', second)) === 200, patience);
+    await eventually(async () => (await ask('two.test', second)) === 200, timeoutMs);
     expect(rig.envoys()).toContain(envoy);
 
     await istiod.stop();
@@ -79,7 +79,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
 
     writeFileSync(override, '{"node":{"metadata":{"CHANGED":"yes"}}}');
     await agent.said('epoch is LIVE', 1);
-    await eventually(async () => (await rig.ready()).status === 200, patience);
+    await eventually(async () => (await rig.ready()).status === 200, timeoutMs);
     expect(await ask('two.test', second)).toBe(200);
 
     agent.kill('SIGTERM');

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
-import { findExecutable } from '../../src/envoy/find-executable.ts';
-import { sharedMemoryOf } from '../../src/proxy/free-base-id.ts';
+import { findExecutable } from '../../src/envoy/find-envoy.ts';
+import { sharedMemoryOf } from '../../src/proxy/proc.ts';
 import { eventually } from '../support/eventually.ts';
 import { startLoad } from '../support/load.ts';
 import { makeRig, type Rig } from './support/rig.ts';
@@ -111,7 +111,7 @@ it('where the next agent finds a configuration that is refused, the kept Envoy g
   await eventually(async () => (await rig.ready()).status === 200, { within: 5_000 });
   expect((await rig.ready()).status).toBe(200);
   const epochs = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/epochs`)).json(); // prettier-ignore
-  expect(epochs).toMatchObject({ epochs: [{ number: 0, stage: 'live' }], past: [{ epoch: 0, why: 'kept' }], refused: {} });
+  expect(epochs).toMatchObject({ epochs: [{ number: 0, stage: 'live' }], past: [{ epoch: 0, why: 'adopted' }], refused: {} });
   writeFileSync(rig.config, good);
   await after.said('epoch is LIVE', 1);
 });
@@ -205,7 +205,7 @@ it('a kept Envoy of another hot restart version is replaced side by side', async
   await after.said('epoch ended', 0);
   const { failed, errors } = await load.stop();
   expect([failed, [...errors]]).toEqual([0, []]);
-  expect(kept()).toMatchObject([{ epoch: 1, restartEpoch: 0, line: 1 }]);
+  expect(kept()).toMatchObject([{ epoch: 1, restartEpoch: 0, lineage: 1 }]);
   expect((await rig.ready()).status).toBe(200);
 });
 

@@ -2,7 +2,7 @@ import type { ProxyConfig, RemoteService, TlsSettings } from '../../src/config/p
 import type { BootstrapInputs, SdsInputs } from '../../src/bootstrap/bootstrap-inputs.ts';
 import { bootstrap, type BootstrapResult } from '../../src/bootstrap/bootstrap.ts';
 import { nodeMetadata, type NodeMetadataInputs } from '../../src/bootstrap/node-metadata.ts';
-import type { TemplateInputs } from '../../src/bootstrap/template-variables.ts';
+import type { TemplateInputs } from '../../src/bootstrap/template.ts';
 
 /** Stands in the golden files for the folder where the certificates are. */
 export const certificates = '/CERTIFICATES';

@@ -3,9 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { certificateAuthority, writeCertificates } from '../../demo/certificates.ts';
-import { cacheDir } from '../../src/envoy/cache-dir.ts';
-import { findEnvoy } from '../../src/envoy/find-envoy.ts';
-import { pinnedEnvoy } from '../../src/envoy/pinned-envoy.ts';
+import { cacheDir, findEnvoy, pinnedEnvoy } from '../../src/envoy/find-envoy.ts';
 import { eventually } from '../support/eventually.ts';
 import { certificates } from './cases.ts';
 
@@ -24,7 +22,7 @@ export interface TrialEnvoy {
   dispose(): void;
 }
 
-const patience = 20_000;
+const timeoutMs = 20_000;
 
 export async function trialEnvoy(): Promise<TrialEnvoy> {
   const { env } = process;
@@ -44,7 +42,7 @@ export async function trialEnvoy(): Promise<TrialEnvoy> {
     });
     closeSync(errors);
     const ended = new Promise<number | null>((done) => child.once('exit', done));
-    const limit = setTimeout(() => child.kill('SIGKILL'), patience);
+    const limit = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     void ended.then(() => clearTimeout(limit));
     return { child, ended, said: () => readFileSync(log, 'utf8') };
   };
@@ -56,7 +54,7 @@ export async function trialEnvoy(): Promise<TrialEnvoy> {
     async start(text) {
       const { child, ended, said } = run(text, ['--component-log-level', 'main:info', '--concurrency', '1']);
       const isUp = () => said().includes('starting main dispatch loop');
-      await eventually(() => isUp() || child.exitCode !== null || child.signalCode !== null, { within: patience });
+      await eventually(() => isUp() || child.exitCode !== null || child.signalCode !== null, { within: timeoutMs });
       return {
         accepted: isUp(),
         said: said().split('\n').filter((line) => !/\[(?:info|debug)\]|^ /.test(line)).join('\n'), // prettier-ignore

@@ -26,9 +26,9 @@ describe('a child that fails while it starts', () => {
       const hash$ = m.hot('  a 9999ms b');
       const unsub = '        ^ 30s !';
       const processes = ['   -', '100ms k', '100ms k', '200ms k'];
-      const vitals = ['      l 19999ms s']; // last heard of at 19.6 s
+      const health = ['      l 19999ms s']; // last heard of at 19.6 s
       const launches = '     a 9999ms b 99ms b 299ms b';
-      const agent = drawAgent(m, { hash$ }, { processes, vitals }, { policy: { budget: 1 } });
+      const agent = drawAgent(m, { hash$ }, { processes, health }, { policy: { budget: 1 } });
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.serving$, unsub).toBe('0 21599ms n');
     }),
@@ -98,10 +98,10 @@ describe('a child that is killed after it took over', () => {
       const hash$ = m.hot('  a 9999ms b');
       const unsub = '        ^ 20s !';
       const processes = ['   -', '5s k', '-'];
-      const vitals = ['      l 9999ms s'];
+      const health = ['      l 9999ms s'];
       const launches = '     a 9999ms b 4999ms b';
       const restarts = '     0 9999ms 1 4999ms 1';
-      const agent = drawAgent(m, { hash$ }, { processes, vitals });
+      const agent = drawAgent(m, { hash$ }, { processes, health });
       m.expectObservable(agent.serving$, unsub).toBe('0 10499ms 1 4499ms n 499ms 2');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
@@ -114,11 +114,11 @@ describe('a child that is killed after it took over', () => {
       const hash$ = m.hot('  a 9999ms b');
       const unsub = '        ^ 60s !';
       const processes = ['   -', '5s k', '-'];
-      const vitals = ['      l 9999ms ?'];
+      const health = ['      l 9999ms ?'];
       const checks = ['      (y|)', '(n|)', '(y|)'];
       const checked = '      10s c 4999ms c 29999ms c';
       const launches = '     a 9999ms b 34999ms b';
-      const agent = drawAgent(m, { hash$ }, { processes, vitals, checks });
+      const agent = drawAgent(m, { hash$ }, { processes, health, checks });
       m.expectObservable(agent.serving$, unsub).toBe('0 10499ms 1 4499ms n 30499ms 2');
       m.expectObservable(agent.checked$).toBe(checked);
       m.expectObservable(agent.hashes$).toBe(launches);

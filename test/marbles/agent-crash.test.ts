@@ -28,9 +28,9 @@ describe('a crash', () => {
       const hash$ = m.hot('  a');
       const unsub = '        ^ 220s !';
       const processes = [...Array.from({ length: 13 }, () => '1s k'), '-'];
-      const vitals = Array.from({ length: 13 }, () => 'u');
+      const health = Array.from({ length: 13 }, () => 'u');
       const serving = '      n 214499ms d'; // 13 × 1 s of life, 51 s and 5 × 30 s of waiting, 0.5 s to be LIVE
-      const agent = drawAgent(m, { hash$ }, { processes, vitals }, { policy: { budget: 0 } });
+      const agent = drawAgent(m, { hash$ }, { processes, health }, { policy: { budget: 0 } });
       m.expectObservable(agent.serving$, unsub).toBe(serving, { n: 'n', d: '13' });
     }),
   );

@@ -8,13 +8,13 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('  a');
       const unsub = '        ^ 45s !';
-      const vitals = ['      u 99ms l 9500ms s']; // last heard of at 9.5 s
+      const health = ['      u 99ms l 9500ms s']; // last heard of at 9.5 s
       //                                   [ 2s   ][ 28s  ]
       const serving = '      n 499ms 0 10999ms n 28699ms 1';
       const signals = '      39500ms K';
       const launches = '     a 39699ms a';
       const life0 = '        ^ 39499ms !';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       m.expectObservable(agent.serving$, unsub).toBe(serving);
       m.expectObservable(agent.signalled$).toBe(signals);
       m.expectObservable(agent.hashes$).toBe(launches);
@@ -27,10 +27,10 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('  a');
       const unsub = '        ^ 120s !';
-      const vitals = ['      u 99ms l 9500ms s 28398ms l']; // not heard of from 9.5 s to 38.5 s
+      const health = ['      u 99ms l 9500ms s 28398ms l']; // not heard of from 9.5 s to 38.5 s
       const serving = '      n 499ms 0 10999ms n 26999ms 0';
       const signals = '      -';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-'], vitals });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-'], health });
       m.expectObservable(agent.serving$, unsub).toBe(serving);
       m.expectObservable(agent.signalled$).toBe(signals);
     }),
@@ -41,10 +41,10 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('  a');
       const unsub = '        ^ 40s !';
-      const vitals = ['      s'];
+      const health = ['      s'];
       const signals = '      30s K';
       const launches = '     a 30199ms a';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       m.expectObservable(agent.serving$, unsub).toBe('n 30699ms 1');
       m.expectObservable(agent.signalled$).toBe(signals);
       m.expectObservable(agent.hashes$).toBe(launches);
@@ -56,9 +56,9 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('  a');
       const unsub = '        ^ 90s !';
-      const vitals = ['      u 99ms l 9500ms s', 's'];
+      const health = ['      u 99ms l 9500ms s', 's'];
       const serving = '      n 499ms 0 10999ms n 58199ms (E|)';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals }, { policy: { budget: 1 } });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health }, { policy: { budget: 1 } });
       m.expectObservable(agent.serving$, unsub).toBe(serving);
     }),
   );
@@ -68,8 +68,8 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('  a');
       const unsub = '        ^ 120s !';
-      const vitals = ['      l 9999ms ?'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-'], vitals });
+      const health = ['      l 9999ms ?'];
+      const agent = drawAgent(m, { hash$ }, { processes: ['-'], health });
       m.expectObservable(agent.serving$, unsub).toBe('0');
     }),
   );
@@ -79,13 +79,13 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('  a 11999ms b');
       const unsub = '        ^ 40s !';
-      const vitals = ['      l 4999ms s']; // last heard of at 4 s
+      const health = ['      l 4999ms s']; // last heard of at 4 s
       //                               [ 20s  ]
       const launches = '     a 31999ms b';
       const restarts = '     0 31999ms 0';
       const signals = '      32500ms K';
       const serving = '      0 5999ms n 26499ms 1';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals, ignoresTerm: [0] });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health, ignoresTerm: [0] });
       m.expectObservable(agent.serving$, unsub).toBe(serving);
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);

@@ -77,10 +77,10 @@ describe('a restart by hand', () => {
     marbles((m) => {
       const hash$ = m.hot('     a 1s b 1s a');
       const restart$ = m.hot('  - 500ms a');
-      const vitals = ['         u 4999ms l'];
+      const health = ['         u 4999ms l'];
       const unsub = '           ^ 20s !';
       const launches = '        a 4999ms a';
-      const agent = drawAgent(m, { hash$, restart$ }, { processes: ['-', '-'], vitals });
+      const agent = drawAgent(m, { hash$, restart$ }, { processes: ['-', '-'], health });
       m.expectObservable(agent.serving$, unsub).toBe('n 4999ms 0 499ms 1');
       m.expectObservable(agent.hashes$).toBe(launches);
     }),

@@ -135,11 +135,11 @@ describe('a parent that ends before its time', () => {
       const hash$ = m.hot('  a 9999ms b 9999ms c');
       const unsub = '        ^ 30s !';
       const processes = ['   15s k', '-', '-'];
-      const vitals = ['      l', '100ms l 6899ms s'];
+      const health = ['      l', '100ms l 6899ms s'];
       const checks = ['      (y|)', '(n|)', '(y|)'];
       const launches = '     a 9999ms b 9999ms c';
       const lines = '        0 9999ms 0 9999ms b';
-      const agent = drawAgent(m, { hash$ }, { processes, vitals, checks });
+      const agent = drawAgent(m, { hash$ }, { processes, health, checks });
       m.expectObservable(agent.serving$, unsub).toBe('0 10499ms 1 7999ms n 1999ms 2');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.lines$).toBe(lines);
@@ -206,10 +206,10 @@ describe('an Envoy that was replaced side by side', () => {
       const hash$ = m.hot('  a 9999ms b');
       const unsub = '        ^ 30s !';
       const processes = ['   15s k', '-', '-'];
-      const vitals = ['      u 99ms l', 'u 99ms l 5099ms s', 'u 99ms l'];
+      const health = ['      u 99ms l', 'u 99ms l 5099ms s', 'u 99ms l'];
       const drains = '       -';
       const signals = '      15500ms K';
-      const agent = drawAgent(m, { hash$ }, { processes, vitals });
+      const agent = drawAgent(m, { hash$ }, { processes, health });
       m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 4999ms 2');
       m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
       m.expectObservable(agent.signalled$).toBe(signals);

@@ -163,10 +163,10 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot('       a 999ms b');
       const terminate$ = m.hot('  2s t');
-      const vitals = ['           u 3s l'];
+      const health = ['           u 3s l'];
       const launches = '          a';
       const serving = '           n 1999ms D 4999ms (A|)';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], vitals });
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], health });
       m.expectObservable(agent.serving$).toBe(serving);
       m.expectObservable(agent.hashes$).toBe(launches);
     }),

@@ -65,11 +65,11 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot('  ab');
       const unsub = '        ^ 10s !';
-      const vitals = ['      u 1899ms l'];
+      const health = ['      u 1899ms l'];
       const launches = '     a 1999ms b';
       const restarts = '     0 1999ms 1';
       const looks = '        0 499ms 0 499ms 0 499ms 0 499ms (01)'; // the newest is looked at, and no other
-      const { serving$, hashes$, restartEpochs$, asked$ } = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
+      const { serving$, hashes$, restartEpochs$, asked$ } = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       m.expectObservable(serving$, unsub).toBe('n 1999ms 0 499ms 1');
       m.expectObservable(hashes$).toBe(launches);
       m.expectObservable(restartEpochs$).toBe(restarts);
@@ -83,12 +83,12 @@ describe('turns', () => {
       const hash$ = m.hot('  a-b');
       const unsub = '        ^ 1s !';
       const processes = ['   -----f', '-'];
-      const vitals = ['      u'];
+      const health = ['      u'];
       const launches = '     a----b';
       const restarts = '     0----0';
       const life0 = '        ^----!';
       const life1 = '        -----^ 995ms !';
-      const { serving$, hashes$, restartEpochs$, lives } = drawAgent(m, { hash$ }, { processes, vitals });
+      const { serving$, hashes$, restartEpochs$, lives } = drawAgent(m, { hash$ }, { processes, health });
       m.expectObservable(serving$, unsub).toBe('n 504ms 1');
       m.expectObservable(hashes$).toBe(launches);
       m.expectObservable(restartEpochs$).toBe(restarts);
@@ -102,7 +102,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot('  a 999ms b');
       const unsub = '        ^ 30s !';
-      const vitals = ['      u'];
+      const health = ['      u'];
       //                             [ 20s  ]
       const launches = '     a 20999ms b';
       const epochs = '       0 20999ms 1';
@@ -110,7 +110,7 @@ describe('turns', () => {
       const drains = '       - 21499ms g 999ms (pp)';
       const signals = '      - 22499ms T';
       const life0 = '        ^ 22499ms !';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       m.expectObservable(agent.serving$, unsub).toBe('n 21499ms 1');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.epochs$).toBe(epochs);
@@ -126,12 +126,12 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot('  a 999ms b 20499ms c');
       const unsub = '        ^ 30s !';
-      const vitals = ['      u'];
+      const health = ['      u'];
       const launches = '     a 20999ms b 2499ms c';
       const restarts = '     0 20999ms 0 2499ms 1';
       const signals = '      - 22499ms T 999ms K';
       const life0 = '        ^ 23499ms !';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-', '-'], vitals, ignoresTerm: [0] });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-', '-'], health, ignoresTerm: [0] });
       m.expectObservable(agent.serving$, unsub).toBe('n 21499ms 1 2499ms 2');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
@@ -145,11 +145,11 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot('  a 999ms b');
       const unsub = '        ^ 9s !';
-      const vitals = ['      s 3499ms u 3499ms l'];
+      const health = ['      s 3499ms u 3499ms l'];
       const launches = '     a 6999ms b';
       const restarts = '     0 6999ms 1';
       const life0 = '        ^ 9s !';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       m.expectObservable(agent.serving$, unsub).toBe('n 6999ms 0 499ms 1');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
@@ -162,11 +162,11 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot('  a 11999ms b');
       const unsub = '        ^ 20s !';
-      const vitals = ['      l 8999ms s 5999ms l']; // last heard of at 8 s
+      const health = ['      l 8999ms s 5999ms l']; // last heard of at 8 s
       const serving = '      0 9999ms n 4999ms 0 499ms 1';
       const launches = '     a 14999ms b';
       const restarts = '     0 14999ms 1';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       m.expectObservable(agent.serving$, unsub).toBe(serving);
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.restartEpochs$).toBe(restarts);
@@ -210,10 +210,10 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot('  a 999ms b 999ms c 999ms d');
       const unsub = '        ^ 30s !';
-      const vitals = ['      u 4999ms l'];
+      const health = ['      u 4999ms l'];
       const launches = '     a 4999ms d';
       const checks = '       - 4999ms c';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       m.expectObservable(agent.serving$, unsub).toBe('n 4999ms 0 499ms 1');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.checked$).toBe(checks);
@@ -225,10 +225,10 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot('  a 999ms b 999ms a 9999ms b');
       const unsub = '        ^ 30s !';
-      const vitals = ['      u 4999ms l'];
+      const health = ['      u 4999ms l'];
       const launches = '     a 11999ms b';
       const checks = '       - 11999ms c';
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], vitals });
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       m.expectObservable(agent.serving$, unsub).toBe('n 4999ms 0 7499ms 1');
       m.expectObservable(agent.hashes$).toBe(launches);
       m.expectObservable(agent.checked$).toBe(checks);

@@ -1,10 +1,10 @@
 import { defer, EMPTY, type Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, it } from 'vitest';
-import { awaitReady } from '../../src/cli/await-ready.ts';
+import { awaitReady } from '../../src/cli/wait.ts';
 import { marbles } from './support/marbles.ts';
 
-const standard = { limit: 60_000, patience: 500, period: 500 };
+const standard = { limit: 60_000, timeoutMs: 500, period: 500 };
 const reasons: Record<string, string | undefined> = {
   r: undefined,
   x: 'refused',
@@ -70,7 +70,7 @@ describe('awaitReady', () => {
   it(
     'waits 60 s for a good answer at 59.9 s, and not for one at 60.1 s',
     marbles((m) => {
-      const patient = { ...standard, patience: 100_000 };
+      const patient = { ...standard, timeoutMs: 100_000 };
       m.expectObservable(awaitReady(m.cold('59900ms (r|)', reasons), patient)).toBe('59900ms (r|)', reasons);
       m.expectObservable(awaitReady(m.cold('60100ms (r|)', reasons), patient)).toBe('60s (l|)', { l: 'no answer within 60000 ms' });
     }),

@@ -1,7 +1,6 @@
 import { asyncScheduler, defer, filter, map, type Observable, of } from 'rxjs';
 import { describe, it } from 'vitest';
-import type { CaEvent } from '../../src/ca/ca-event.ts';
-import { caSecrets } from '../../src/ca/ca-secrets.ts';
+import { type CaEvent, caSecrets } from '../../src/ca/ca-secrets.ts';
 import type { Issue } from '../../src/ca/issue-certificate.ts';
 import type { SetReading } from '../../src/secrets/secret.ts';
 import { marbles } from './support/marbles.ts';

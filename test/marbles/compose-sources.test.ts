@@ -1,8 +1,7 @@
 import { NEVER } from 'rxjs';
 import { describe, it } from 'vitest';
-import { composeSources } from '../../src/streams/compose-sources.ts';
+import { composeSources, type SourceChange } from '../../src/streams/config-source.ts';
 import { configHash } from '../../src/streams/config-hash.ts';
-import type { SourceChange } from '../../src/streams/config-source.ts';
 import { marbles } from './support/marbles.ts';
 import { readings } from './support/readings.ts';
 

@@ -2,22 +2,22 @@ import { asyncScheduler, defer, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
 import { follow } from '../../src/agent/follow.ts';
 import type { AgentEvent } from '../../src/agent/model.ts';
-import type { Vitals } from '../../src/agent/ports.ts';
+import type { Health } from '../../src/agent/ports.ts';
 import { fixedTiming } from '../../src/agent/timing.ts';
 import { marbles } from './support/marbles.ts';
 
 const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
-const signs: Record<string, Vitals> = { u: 'up', l: 'live', s: 'silent', '?': 'unknown' };
+const signs: Record<string, Health> = { u: 'up', l: 'live', s: 'unresponsive', '?': 'unknown' };
 const events: Record<string, AgentEvent> = {
   A: { type: 'epoch-answered', epoch: 3 },
   L: { type: 'epoch-live', epoch: 3 },
-  S: { type: 'epoch-silent', epoch: 3 },
+  S: { type: 'epoch-unresponsive', epoch: 3 },
   H: { type: 'epoch-hung', epoch: 3 },
 };
 
 /** A proxy that answers by `before` until a time has come, and by `after` from then on. */
-const turning = (before$: Observable<Vitals>, time: number, after$: Observable<Vitals>) => ({
-  vitals: () => defer(() => (asyncScheduler.now() < time ? before$ : after$)),
+const turning = (before$: Observable<Health>, time: number, after$: Observable<Health>) => ({
+  health: () => defer(() => (asyncScheduler.now() < time ? before$ : after$)),
 });
 
 describe('follow', () => {
@@ -28,7 +28,7 @@ describe('follow', () => {
       const unsub = '          ^ 1200ms !';
       const asked = ['         (^!)', '500ms (^!)', '1s (^!)'];
       const expected = '       A';
-      m.expectObservable(follow(3, { vitals: () => up$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(3, { health: () => up$ }, timing), unsub).toBe(expected, events);
       m.expectSubscriptions(up$.subscriptions).toBe(asked);
     }),
   );
@@ -40,7 +40,7 @@ describe('follow', () => {
       const unsub = '          ^ 2200ms !';
       const asked = ['         ^ 799ms !', '1s ^ 799ms !', '2s ^ 200ms !'];
       const expected = '       A';
-      m.expectObservable(follow(3, { vitals: () => slow$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(3, { health: () => slow$ }, timing), unsub).toBe(expected, events);
       m.expectSubscriptions(slow$.subscriptions).toBe(asked);
     }),
   );
@@ -76,7 +76,7 @@ describe('follow', () => {
       const silent$ = m.cold(' (s|)', signs);
       const unsub = '          ^ 60s !';
       const expected = '       A 1999ms S 27999ms H';
-      m.expectObservable(follow(3, { vitals: () => silent$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(3, { health: () => silent$ }, timing), unsub).toBe(expected, events);
     }),
   );
 
@@ -108,7 +108,7 @@ describe('follow', () => {
       const nobody$ = m.cold(' (?|)', signs);
       const unsub = '          ^ 60s !';
       const expected = '       A';
-      m.expectObservable(follow(3, { vitals: () => nobody$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(3, { health: () => nobody$ }, timing), unsub).toBe(expected, events);
     }),
   );
 });

@@ -1,6 +1,6 @@
 import { map, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
-import { ofType } from '../../src/operators/of-type.ts';
+import { ofType } from '../../src/operators/tagged-union.ts';
 import { marbles } from './support/marbles.ts';
 
 type Fruit = { readonly type: 'apple'; readonly seeds: number } | { readonly type: 'banana' };

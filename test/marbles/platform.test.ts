@@ -4,7 +4,7 @@ import { describe, it } from 'vitest';
 import { amazonPlatform } from '../../src/node/amazon-platform.ts';
 import { googlePlatform } from '../../src/node/google-platform.ts';
 import type { MetadataServer } from '../../src/node/metadata-server.ts';
-import { type Platform, unknownPlatform } from '../../src/node/unknown-platform.ts';
+import { type Platform, unknownPlatform } from '../../src/node/cloud.ts';
 import { marbles } from './support/marbles.ts';
 
 /** A metadata server that answers to the end of a path as it is drawn; v is a text, and n none. To all else it says none at once. */

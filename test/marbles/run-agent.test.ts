@@ -19,20 +19,20 @@ import {
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { AgentState } from '../../src/agent/model.ts';
-import type { KeptEpoch } from '../../src/agent/ports.ts';
+import type { AdoptedEpoch } from '../../src/agent/ports.ts';
 import type { Timeline } from '../../src/agent/timeline.ts';
-import type { BesideEnvoy } from '../../src/cli/beside-envoy.ts';
-import { Fatal } from '../../src/cli/fatal.ts';
-import { runAgent } from '../../src/cli/run-agent.ts';
-import type { AgentConfig } from '../../src/config/resolve-config.ts';
+import type { BesideEnvoy } from '../../src/run/beside-envoy.ts';
+import { Fatal } from '../../src/run/exit.ts';
+import { runAgent } from '../../src/run/run-agent.ts';
 import type { LogLine } from '../../src/log/log-line.ts';
-import type { StatusEvent } from '../../src/status/status-event.ts';
+import type { StatusEvent } from '../../src/status/handler.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
 import { configOf } from '../support/resolved.ts';
 import { serving } from './support/draw-agent.ts';
 import { fakeProxy, type Script } from './support/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
 import { readings } from './support/readings.ts';
+import type { AgentConfig } from '../../src/config/agent-config.ts';
 
 const statusEvents: Record<string, StatusEvent> = {
   l: { type: 'listening' },
@@ -68,7 +68,7 @@ interface Surroundings {
   readonly signals?: Partial<Record<NodeJS.Signals, Observable<unknown>>>;
   readonly terminal?: boolean;
   readonly missing$?: Observable<readonly string[]>;
-  readonly kept?: readonly KeptEpoch[];
+  readonly kept?: readonly AdoptedEpoch[];
   /** Of the files. */
   readonly changes$?: Observable<SourceChange>;
   /** What the files say, as `readings` has it. */
@@ -197,8 +197,8 @@ describe('the first epoch', () => {
   it(
     'is the child of an Envoy that was kept, which is taken over first',
     marbles((m) => {
-      const kept = [{ epoch: 0, restartEpoch: 4, line: 0, pid: 4711 }];
-      const run = drawRun(m, { kept, script: { processes: ['-', '-'], vitals: ['l'] } });
+      const kept = [{ epoch: 0, restartEpoch: 4, lineage: 0, pid: 4711 }];
+      const run = drawRun(m, { kept, script: { processes: ['-', '-'], health: ['l'] } });
       m.expectObservable(run.serving$, '^ 4s !').toBe('0 499ms 1');
       m.expectObservable(run.epochs$).toBe('(01)');
     }),

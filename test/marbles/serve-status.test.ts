@@ -2,19 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BehaviorSubject, concat, ignoreElements, map, merge, mergeMap, NEVER, Observable, of, ReplaySubject, share, take } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { initialState } from '../../src/agent/initial-state.ts';
-import type { AgentState, Epoch } from '../../src/agent/model.ts';
+import { type AgentState, type Epoch, initialState } from '../../src/agent/model.ts';
 import { noTimeline, type Timeline } from '../../src/agent/timeline.ts';
-import type { BesideEnvoy } from '../../src/cli/beside-envoy.ts';
-import { serveStatus } from '../../src/cli/serve-status.ts';
+import type { BesideEnvoy } from '../../src/run/beside-envoy.ts';
+import { serveStatus } from '../../src/run/serve-status.ts';
 import type { LogLine } from '../../src/log/log-line.ts';
-import type { Handler } from '../../src/status/handler.ts';
+import type { Handler, StatusEvent, StatusParts } from '../../src/status/handler.ts';
 import { routes } from '../../src/status/routes.ts';
-import type { StatusEvent } from '../../src/status/status-event.ts';
-import type { StatusParts } from '../../src/status/status-parts.ts';
 import { marbles } from './support/marbles.ts';
 
-const epoch: Epoch = { hash: 'hash', restartEpoch: 0, line: 0, weaned: true, stage: 'starting', answering: true };
+const epoch: Epoch = { hash: 'hash', restartEpoch: 0, lineage: 0, parentExpired: true, stage: 'starting', answering: true };
 const running: AgentState = { ...initialState, lastEpoch: 0, epochs: new Map([[0, epoch]]) };
 const live: AgentState = { ...running, served: true, epochs: new Map([[0, { ...epoch, stage: 'live' }]]) };
 const states: Record<string, AgentState> = {
@@ -54,8 +51,8 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
     { state$, past$: held(noTimeline, around.past$), families$: held<BesideEnvoy['families']>(() => [], around.families$) },
     {
       admin: {
-        request: (method, path, patience) => {
-          asked.push(`${method} ${path.replace(/\?.*/, '')} ${String(patience)}`);
+        request: (method, path, timeoutMs) => {
+          asked.push(`${method} ${path.replace(/\?.*/, '')} ${String(timeoutMs)}`);
           return of({ ok: true, value: { status: 200, body: around.stats ?? ready } });
         },
         open: () => NEVER,

@@ -1,13 +1,12 @@
 import { describe, it } from 'vitest';
 import { fixedTiming } from '../../src/agent/timing.ts';
-import { initialState } from '../../src/agent/initial-state.ts';
-import type { AgentState } from '../../src/agent/model.ts';
-import { unlive } from '../../src/status/unlive.ts';
+import { type AgentState, initialState } from '../../src/agent/model.ts';
+import { notLive } from '../../src/status/liveness.ts';
 import { marbles } from './support/marbles.ts';
 
 const serving = (answering: boolean): AgentState => ({
   ...initialState,
-  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, line: 0, weaned: true, stage: 'live', answering }]]),
+  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, lineage: 0, parentExpired: true, stage: 'live', answering }]]),
 });
 /** n: no Envoy; a: it answers; s: it has been silent for 2 s. */
 const states = { n: initialState, a: serving(true), s: serving(false) };
@@ -20,7 +19,7 @@ describe('unlive', () => {
       const state$ = m.hot('  n 4s a 10s s 40s a 10s s 30s n', states);
       //                                 [ 28s         ]    [ 28s ]
       const expected = '      l 42001ms h 12s l 38s h 2s l';
-      m.expectObservable(unlive(state$, fixedTiming), '^ 3m !').toBe(expected, reasons);
+      m.expectObservable(notLive(state$, fixedTiming), '^ 3m !').toBe(expected, reasons);
     }),
   );
 
@@ -29,7 +28,7 @@ describe('unlive', () => {
     marbles((m) => {
       const state$ = m.hot('  a 1s s 27998ms a 1s s 27998ms s', states);
       const expected = '      l';
-      m.expectObservable(unlive(state$, fixedTiming), '^ 57s !').toBe(expected, reasons);
+      m.expectObservable(notLive(state$, fixedTiming), '^ 57s !').toBe(expected, reasons);
     }),
   );
 });

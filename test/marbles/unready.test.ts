@@ -2,11 +2,9 @@ import { asyncScheduler, concat, defer, NEVER, type Observable, of, ReplaySubjec
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { AdminAnswer, AdminClient } from '../../src/admin/admin-client.ts';
-import { initialState } from '../../src/agent/initial-state.ts';
-import type { AgentState, Epoch, Stage } from '../../src/agent/model.ts';
+import { type AgentState, type Epoch, initialState, type Stage } from '../../src/agent/model.ts';
 import type { Settled } from '../../src/operators/settle.ts';
-import { readinessFilter } from '../../src/status/readiness.ts';
-import { unready } from '../../src/status/unready.ts';
+import { readinessFilter, notReady } from '../../src/status/readiness.ts';
 import { marbles } from './support/marbles.ts';
 
 const stateWith = (...stages: readonly Stage[]): AgentState => ({
@@ -14,18 +12,18 @@ const stateWith = (...stages: readonly Stage[]): AgentState => ({
   epochs: new Map(
     stages.map((stage, number): [number, Epoch] => [
       number,
-      { hash: 'a', restartEpoch: number, line: 0, weaned: true, stage, answering: true },
+      { hash: 'a', restartEpoch: number, lineage: 0, parentExpired: true, stage, answering: true },
     ]),
   ),
 });
 const starting = stateWith('starting');
 const live = stateWith('live');
 const handingOver = stateWith('live', 'starting');
-const handedOver = stateWith('retiring', 'live');
+const handedOver = stateWith('draining', 'live');
 const draining: AgentState = { ...live, phase: 'draining' };
 const silent: AgentState = {
   ...initialState,
-  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, line: 0, weaned: true, stage: 'live', answering: false }]]),
+  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, lineage: 0, parentExpired: true, stage: 'live', answering: false }]]),
 };
 
 /** States as `proxy` has them: each subscription sees the newest one at once. */
@@ -84,7 +82,7 @@ describe('unready', () => {
   ])('says at once, without asking Envoy, $what: $reason', ({ state, reason }) => {
     marbles((m) => {
       const { admin, asked$ } = fakeAdmin(m, '(r|)');
-      m.expectObservable(unready(staying(state), admin)).toBe('(a|)', { a: reason });
+      m.expectObservable(notReady(staying(state), admin)).toBe('(a|)', { a: reason });
       m.expectObservable(asked$).toBe('');
     })();
   });
@@ -102,7 +100,7 @@ describe('unready', () => {
   ])('$what', ({ state, answer, expected }) => {
     marbles((m) => {
       const { admin, asked$ } = fakeAdmin(m, answer);
-      m.expectObservable(unready(staying(state), admin)).toBe(expected, reasons);
+      m.expectObservable(notReady(staying(state), admin)).toBe(expected, reasons);
       m.expectObservable(asked$).toBe('q');
     })();
   });
@@ -110,12 +108,12 @@ describe('unready', () => {
   it('gives Envoy as long to answer as it is told to', () => {
     const patiences: (number | undefined)[] = [];
     const admin: Pick<AdminClient, 'request'> = {
-      request: (_method, _path, patience) => {
-        patiences.push(patience);
+      request: (_method, _path, timeoutMs) => {
+        patiences.push(timeoutMs);
         return NEVER;
       },
     };
-    unready(of(live), admin, 3_000).subscribe({ error: expect.unreachable }).unsubscribe();
+    notReady(of(live), admin, 3_000).subscribe({ error: expect.unreachable }).unsubscribe();
     expect(patiences).toEqual([3_000]);
   });
 
@@ -125,7 +123,7 @@ describe('unready', () => {
       const { admin, asked$ } = fakeAdmin(m, '(x|)', '(r|)');
       const asked = '    q 9ms q';
       const expected = ' 10ms (r|)';
-      m.expectObservable(unready(staying(handedOver), admin)).toBe(expected, reasons);
+      m.expectObservable(notReady(staying(handedOver), admin)).toBe(expected, reasons);
       m.expectObservable(asked$).toBe(asked);
     }),
   );
@@ -136,7 +134,7 @@ describe('unready', () => {
       const { admin } = fakeAdmin(m, '(x|)');
       //                [ 250ms ]
       const expected = '250ms (x|)';
-      m.expectObservable(unready(staying(live), admin)).toBe(expected, reasons);
+      m.expectObservable(notReady(staying(live), admin)).toBe(expected, reasons);
     }),
   );
 
@@ -146,7 +144,7 @@ describe('unready', () => {
       const { admin, asked$ } = fakeAdmin(m, '1s (x|)', '(r|)');
       const asked = '    q';
       const expected = ' 1s (x|)';
-      m.expectObservable(unready(staying(live), admin)).toBe(expected, reasons);
+      m.expectObservable(notReady(staying(live), admin)).toBe(expected, reasons);
       m.expectObservable(asked$).toBe(asked);
     }),
   );
@@ -156,7 +154,7 @@ describe('unready', () => {
     marbles((m) => {
       const { admin, subscriptions } = fakeAdmin(m, '100ms (x|)', '100ms (x|)', '100ms (x|)');
       const expected = ' 320ms (x|)';
-      m.expectObservable(unready(staying(live), admin)).toBe(expected, reasons);
+      m.expectObservable(notReady(staying(live), admin)).toBe(expected, reasons);
       m.expectSubscriptions(subscriptions[0] ?? []).toBe('      ^ 99ms !');
       m.expectSubscriptions(subscriptions[1] ?? []).toBe('110ms ^ 99ms !');
       m.expectSubscriptions(subscriptions[2] ?? []).toBe('220ms ^ 99ms !');
@@ -169,7 +167,7 @@ describe('unready', () => {
       const { admin, asked$ } = fakeAdmin(m, '(x|)');
       const asked = '    q 9ms q 9ms q';
       const expected = ' 30ms (d|)';
-      m.expectObservable(unready(since([0, live], [25, draining]), admin)).toBe(expected, reasons);
+      m.expectObservable(notReady(since([0, live], [25, draining]), admin)).toBe(expected, reasons);
       m.expectObservable(asked$).toBe(asked);
     }),
   );
@@ -178,7 +176,7 @@ describe('unready', () => {
     'is ready, and a moment later is not, and is again: nothing is latched',
     marbles((m) => {
       const { admin } = fakeAdmin(m, '(r|)', '(w|)', '(r|)');
-      const ready$ = unready(staying(live), admin);
+      const ready$ = notReady(staying(live), admin);
       m.expectObservable(ready$, '    ^').toBe('   (r|)', reasons);
       m.expectObservable(ready$, '1s  ^').toBe('1s (w|)', reasons);
       m.expectObservable(ready$, '2s  ^').toBe('2s (r|)', reasons);
@@ -189,7 +187,7 @@ describe('unready', () => {
     'asks one question for all who probe at the same time',
     marbles((m) => {
       const { admin, asked$ } = fakeAdmin(m, '50ms (w|)', '50ms (r|)');
-      const ready$ = unready(staying(live), admin);
+      const ready$ = notReady(staying(live), admin);
       m.expectObservable(ready$, '     ^').toBe('50ms (w|)', reasons);
       m.expectObservable(ready$, '10ms ^').toBe('50ms (w|)', reasons);
       m.expectObservable(ready$, '49ms ^').toBe('50ms (w|)', reasons);
@@ -202,7 +200,7 @@ describe('unready', () => {
     'believes for 100 ms, and no longer, that Envoy is ready',
     marbles((m) => {
       const { admin, asked$ } = fakeAdmin(m, '(r|)', '(w|)');
-      const ready$ = unready(staying(live), admin);
+      const ready$ = notReady(staying(live), admin);
       m.expectObservable(ready$, '      ^').toBe('     (r|)', reasons);
       m.expectObservable(ready$, '50ms  ^').toBe('50ms (r|)', reasons);
       m.expectObservable(ready$, '99ms  ^').toBe('99ms (r|)', reasons);
@@ -216,7 +214,7 @@ describe('unready', () => {
     'does not believe of one epoch what another has said, nor of the agent what it was',
     marbles((m) => {
       const { admin } = fakeAdmin(m, '(r|)', '(w|)');
-      const ready$ = unready(since([0, live], [20, handedOver], [40, draining]), admin);
+      const ready$ = notReady(since([0, live], [20, handedOver], [40, draining]), admin);
       m.expectObservable(ready$, '     ^').toBe('    (r|)', reasons);
       m.expectObservable(ready$, '20ms ^').toBe('20ms (w|)', reasons);
       m.expectObservable(ready$, '40ms ^').toBe('40ms (d|)', reasons);
@@ -227,7 +225,7 @@ describe('unready', () => {
     'gives each question 250 ms of its own',
     marbles((m) => {
       const { admin } = fakeAdmin(m, '(x|)');
-      const ready$ = unready(staying(live), admin);
+      const ready$ = notReady(staying(live), admin);
       m.expectObservable(ready$, '    ^').toBe('   250ms (x|)', reasons);
       m.expectObservable(ready$, '1s  ^').toBe('1s 250ms (x|)', reasons);
     }),
@@ -239,7 +237,7 @@ describe('unready', () => {
       const { admin, subscriptions } = fakeAdmin(m, '1s (r|)');
       const unsub = '    ^ 99ms !';
       const expected = ' -';
-      m.expectObservable(unready(staying(live), admin), unsub).toBe(expected, reasons);
+      m.expectObservable(notReady(staying(live), admin), unsub).toBe(expected, reasons);
       m.expectSubscriptions(subscriptions[0] ?? []).toBe(unsub);
     }),
   );

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { lastValueFrom, NEVER, type Observable, type SchedulerLike, Subject, toArray } from 'rxjs';
 import { expect } from 'vitest';
 import { adminClient } from '../../src/admin/admin-client.ts';
-import type { Exit } from '../../src/agent/model.ts';
-import type { Launch, ProcessEvent, Proxy, Signal } from '../../src/agent/ports.ts';
-import { findExecutable } from '../../src/envoy/find-executable.ts';
+import type { Launch, ProcessEvent, Proxy, Signal, Exit } from '../../src/agent/ports.ts';
+import { findExecutable } from '../../src/envoy/find-envoy.ts';
 import { type EnvoyOptions, envoyProxy } from '../../src/proxy/envoy-proxy.ts';
 import { eventually } from './eventually.ts';
 import { type FakeAdmin, fakeAdmin, type Says } from './fake-admin.ts';
@@ -118,7 +117,7 @@ export function envoyStage({
     onLine: ({ message }, epoch) => heard.push(`${epoch} ${message}`),
   });
   function run({ epoch = 0, restartEpoch = epoch, ...rest }: Partial<Launch>, signals$: Observable<Signal>): Observable<ProcessEvent> {
-    return proxy.run({ ...{ epoch, restartEpoch, hash: 'hash', line: 0, beside: false }, ...rest }, signals$);
+    return proxy.run({ ...{ epoch, restartEpoch, hash: 'hash', lineage: 0, sideBySide: false }, ...rest }, signals$);
   }
 
   return {

@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
-import type { Layers } from '../../src/config/layers.ts';
-import { type AgentConfig, type ConfigInputs, type Problem, resolveConfig, type ResolvedConfig } from '../../src/config/resolve-config.ts';
+import type { Layers } from '../../src/config/text-layers.ts';
+import { type ConfigInputs, resolveConfig, type ResolvedConfig } from '../../src/config/resolve-config.ts';
+import type { Problem } from '../../src/config/read-layer.ts';
+import type { AgentConfig } from '../../src/config/agent-config.ts';
 
 /** What a test says of a configuration. The contents of texts are given as what is in them. */
 export interface Said extends Partial<Omit<ConfigInputs, 'layers'>> {

@@ -31,7 +31,7 @@ import {
   type Step,
   type Timing,
   type Transition,
-  type Vitals,
+  type Health,
   watchFiles,
   type World,
 } from '../../src/index.ts';
@@ -43,7 +43,7 @@ it('an agent is made of inputs, a policy and a world, and is a stream of transit
   expectTypeOf(agent).returns.toEqualTypeOf<Observable<AgentTransition>>();
   expectTypeOf<AgentTransition>().toEqualTypeOf<Transition<AgentState, AgentEvent>>();
   expectTypeOf<keyof Inputs>().toEqualTypeOf<
-    'kept$' | 'awaited$' | 'hash$' | 'restart$' | 'drain$' | 'reopen$' | 'leave$' | 'terminate$'
+    'adopted$' | 'awaited$' | 'hash$' | 'restart$' | 'drain$' | 'reopen$' | 'leave$' | 'terminate$'
   >();
   expectTypeOf<World['scheduler']>().toEqualTypeOf<SchedulerLike | undefined>();
 });
@@ -79,13 +79,13 @@ it('the fixed figures and those of the flags make a whole timing', () => {
 it('a proxy of one’s own gives all five of its answers as streams', () => {
   const proxy: Proxy = {
     run: () => of<ProcessEvent>({ type: 'spawned', pid: 1 }),
-    vitals: () => of<Vitals>('live'),
+    health: () => of<Health>('live'),
     check: () => of({ ok: true }),
     drain: () => NEVER,
     active: () => of(undefined),
   };
   expectTypeOf(proxy.active(0)).toEqualTypeOf<Observable<number | undefined>>();
-  expectTypeOf<keyof Proxy>().toEqualTypeOf<'run' | 'vitals' | 'check' | 'drain' | 'active'>();
+  expectTypeOf<keyof Proxy>().toEqualTypeOf<'run' | 'health' | 'check' | 'drain' | 'active'>();
   // @ts-expect-error a verdict against a configuration has a reason
   const silent: Proxy = { ...proxy, check: () => of({ ok: false }) };
   expectTypeOf(silent).toEqualTypeOf<Proxy>();

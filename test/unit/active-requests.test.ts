@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { activeFilter, activeRequests } from '../../src/proxy/active-requests.ts';
+import { activeFilter, activeRequests } from '../../src/proxy/admin-questions.ts';
 
 const inboundHttp = { 'http.inbound_0.0.0.0_8080.downstream_rq_active': 2 };
 const outboundHttp = { 'http.outbound_0.0.0.0_80.downstream_rq_active': 3 };

@@ -177,15 +177,15 @@ describe('adminClient', () => {
   });
 
   it.each([
-    { what: '1,000 ms', patience: undefined, ms: 1_000 },
-    { what: 'the time that is given', patience: 250, ms: 250 },
-  ])('gives up after $what, and hangs up', async ({ patience, ms }) => {
+    { what: '1,000 ms', timeoutMs: undefined, ms: 1_000 },
+    { what: 'the time that is given', timeoutMs: 250, ms: 250 },
+  ])('gives up after $what, and hangs up', async ({ timeoutMs, ms }) => {
     const scheduler = new VirtualTimeScheduler();
     const sockets: Socket[] = [];
     const server = await start(port(0), 'a', () => undefined);
     server.on('connection', (socket) => sockets.push(socket));
     const asked = once(server, 'request');
-    const answers = all(adminClient(file, port(0), scheduler).request('GET', '/', patience));
+    const answers = all(adminClient(file, port(0), scheduler).request('GET', '/', timeoutMs));
     await asked;
     scheduler.flush();
     expect(await answers).toMatchObject([{ ok: false, error: { name: 'TimeoutError' } }]);

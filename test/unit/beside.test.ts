@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { firstValueFrom, NEVER, of } from 'rxjs';
 import { envoyConfig } from '../../demo/envoy-config.ts';
 import type { AdminClient } from '../../src/admin/admin-client.ts';
-import { adminOverride } from '../../src/proxy/admin-override.ts';
-import { followAdmin } from '../../src/proxy/follow-admin.ts';
-import { sharesPorts } from '../../src/proxy/shares-ports.ts';
-import { toExit } from '../../src/proxy/to-exit.ts';
+import { adminOverride, followAdmin } from '../../src/proxy/side-by-side.ts';
+import { sharesPorts } from '../../src/proxy/admin-questions.ts';
+import { toExit } from '../../src/proxy/spawn-envoy.ts';
 
 const cluster = (address: string, port: number) => ({ name: 'a', load_assignment: { endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: { address, port_value: port } } } }] }] } }); // prettier-ignore
 const bootstrap = (...clusters: readonly unknown[]) => {

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderTemplate } from '../../src/bootstrap/render-template.ts';
-import { templateVariables } from '../../src/bootstrap/template-variables.ts';
+import { renderTemplate, templateVariables } from '../../src/bootstrap/template.ts';
 import { bootstrapOf, goldenCases, inputsOf } from '../golden/cases.ts';
 import { trialEnvoy, type TrialEnvoy } from '../golden/envoy.ts';
 

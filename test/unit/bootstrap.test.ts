@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bootstrap } from '../../src/bootstrap/bootstrap.ts';
 import type { BootstrapInputs } from '../../src/bootstrap/bootstrap-inputs.ts';
 import type { ProxyConfig, RemoteService, Tracing } from '../../src/config/proxy-config.ts';
-import { activeFilter } from '../../src/proxy/active-requests.ts';
+import { activeFilter } from '../../src/proxy/admin-questions.ts';
 import { readinessFilter } from '../../src/status/readiness.ts';
 import { type GoldenCase, inputsOf, tls } from '../golden/cases.ts';
 

@@ -5,7 +5,7 @@ import { asyncScheduler, lastValueFrom, type Observable, toArray, VirtualTimeSch
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { certificateAuthority, type Issued } from '../../demo/certificates.ts';
 import type { Verdict } from '../../src/agent/ports.ts';
-import { checkPairs, type KeyPair } from '../../src/proxy/check-pairs.ts';
+import { checkPairs, type KeyPair } from '../../src/proxy/preflight.ts';
 
 describe('checkPairs', () => {
   let folder: string;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { claimFolder } from '../../src/proxy/claim-folder.ts';
+import { claimFolder } from '../../src/proxy/adopted-envoys.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-claim-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 it('a folder has one claimant, by whatever name it is called, until that one has ended in whatever way', { timeout: 30_000 }, async () => {
   const link = `${folder}/link`;
   symlinkSync(folder, link);
-  const code = `const { claimFolder } = await import('./src/proxy/claim-folder.ts');
+  const code = `const { claimFolder } = await import('./src/proxy/adopted-envoys.ts');
     console.log(await claimFolder(${JSON.stringify(folder)}));
     process.stdin.resume();`;
   const other = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], { stdio: ['pipe', 'pipe', 'inherit'] });

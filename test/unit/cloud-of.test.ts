@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cloudOf, type MachineSigns } from '../../src/node/cloud-of.ts';
+import { cloudOf, type MachineSigns } from '../../src/node/cloud.ts';
 
 const none: MachineSigns = { productName: '', vendor: '', productVersion: '', productUuid: '', hypervisorUuid: '' };
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { compress } from '../../src/status/compress.ts';
+import { compress } from '../../src/status/negotiate.ts';
 
 const zstd = { createZstdCompress: () => new PassThrough() };
 

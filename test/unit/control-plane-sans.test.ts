@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ControlPlane } from '../../src/node/control-plane.ts';
-import { controlPlaneNamespace } from '../../src/node/control-plane-namespace.ts';
-import { controlPlaneSans } from '../../src/node/control-plane-sans.ts';
-import { mixerSan } from '../../src/node/mixer-san.ts';
-
+import { type ControlPlane, controlPlaneNamespace, controlPlaneSans, mixerSan } from '../../src/node/control-plane.ts';
 const plane = (inputs: Partial<ControlPlane>): ControlPlane => ({
   controlPlaneAuthPolicy: 'MUTUAL_TLS',
   discoveryAddress: 'istiod.istio-system.svc:15012',

@@ -131,7 +131,7 @@ describe('while an Envoy runs, a check', () => {
     stage = envoyStage();
     await stage.start({});
     stage.install(version('11.104'));
-    expect(await check()).toEqual({ ok: true, apart: true });
+    expect(await check()).toEqual({ ok: true, standalone: true });
     expect(stage.versionAsked()).toBe(1);
   });
 
@@ -172,8 +172,8 @@ describe('while an Envoy runs, a check', () => {
     expect(await check()).toEqual(ok);
     await stage.start({});
     stage.install(version('11.104'));
-    const crowded = expect.stringMatching(/^a second Envoy needs about \d+ MiB, and 0 of 1 MiB are free$/) as unknown;
-    expect(await check()).toEqual({ ok: true, crowded });
+    const noRoom = expect.stringMatching(/^a second Envoy needs about \d+ MiB, and 0 of 1 MiB are free$/) as unknown;
+    expect(await check()).toEqual({ ok: true, noRoom });
     expect(stage.versionAsked()).toBe(0);
   });
 

@@ -64,7 +64,7 @@ describe('a drain', () => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp();
     const drained$ = stage.proxy.drain(0, false);
-    await only(stage.proxy.vitals(0));
+    await only(stage.proxy.health(0));
     expect(admin.asked).toEqual(['GET /server_info']);
     await done(drained$);
     await done(drained$);
@@ -127,7 +127,9 @@ describe('of two lines side by side', () => {
   const both = async () => {
     stage = envoyStage();
     const first = await (await stage.start({ epoch: 0 })).comesUp(gauge(10));
-    const second = await (await stage.start({ epoch: 1, restartEpoch: 0, line: 1, beside: true })).comesUp({ ...gauge(20), ...inbound });
+    const second = await (
+      await stage.start({ epoch: 1, restartEpoch: 0, lineage: 1, sideBySide: true })
+    ).comesUp({ ...gauge(20), ...inbound });
     admins = [first, second];
   };
   /** What each of them is asked meanwhile. */
@@ -151,7 +153,7 @@ describe('of two lines side by side', () => {
 
   it('each answers for itself when the second was seen LIVE', async () => {
     await both();
-    expect(await only(stage.proxy.vitals(1))).toBe('live');
+    expect(await only(stage.proxy.health(1))).toBe('live');
     expect(await askedBy(ask(0))).toEqual(toFirst);
     expect(await askedBy(ask(1))).toEqual(toSecond);
   });
@@ -160,7 +162,7 @@ describe('of two lines side by side', () => {
     await both();
     const active = (epoch: number) => only(stage.proxy.active(epoch));
     expect(await active(7)).toBe(10);
-    expect(await only(stage.proxy.vitals(1))).toBe('live');
+    expect(await only(stage.proxy.health(1))).toBe('live');
     expect(await active(7)).toBe(20);
   });
 });

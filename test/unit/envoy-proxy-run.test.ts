@@ -8,7 +8,7 @@ let stage: EnvoyStage;
 afterEach(() => stage.dispose());
 
 const within = 10_000;
-const beside = { epoch: 1, restartEpoch: 0, line: 1, beside: true };
+const beside = { epoch: 1, restartEpoch: 0, lineage: 1, sideBySide: true };
 
 describe('an Envoy', () => {
   it('is started with all its arguments, and where to write down its admin address', async () => {
@@ -28,12 +28,12 @@ describe('an Envoy', () => {
     stage = envoyStage();
     const started: string[] = [];
     for (const launch of [
-      { epoch: 0, restartEpoch: 0, line: 0 },
-      { epoch: 1, restartEpoch: 1, line: 0 },
-      { epoch: 2, restartEpoch: 0, line: 1 },
-      { epoch: 3, restartEpoch: 1, line: 1 },
-      { epoch: 4, restartEpoch: 0, line: 2 },
-      { epoch: 5, restartEpoch: 2, line: 0 },
+      { epoch: 0, restartEpoch: 0, lineage: 0 },
+      { epoch: 1, restartEpoch: 1, lineage: 0 },
+      { epoch: 2, restartEpoch: 0, lineage: 1 },
+      { epoch: 3, restartEpoch: 1, lineage: 1 },
+      { epoch: 4, restartEpoch: 0, lineage: 2 },
+      { epoch: 5, restartEpoch: 2, lineage: 0 },
     ]) {
       const { argv, option } = await stage.start(launch);
       const waits = argv.includes('--skip-hot-restart-on-no-parent');
@@ -106,7 +106,7 @@ describe('an Envoy', () => {
     const mine = memory(stage.baseId);
     const others = memory(stage.baseId + 1);
     const [parent, child] = [await stage.start({ epoch: 0 }), await stage.start({ epoch: 1 })];
-    const other = await stage.start({ epoch: 2, restartEpoch: 0, line: 1 });
+    const other = await stage.start({ epoch: 2, restartEpoch: 0, lineage: 1 });
     for (const path of [mine, others]) writeFileSync(path, '');
     const left = () => [mine, others].map((path) => existsSync(path));
     parent.leave();
@@ -162,7 +162,7 @@ describe('an Envoy beside another line', () => {
   it('has neither where nothing stands beside it', async () => {
     stage = envoyStage();
     await stage.start({ epoch: 0 });
-    const { argv, option } = await stage.start({ ...beside, beside: false });
+    const { argv, option } = await stage.start({ ...beside, sideBySide: false });
     expect(argv).not.toContain('--config-yaml');
     expect(option('--admin-address-path')).toBe(stage.addressFile);
   });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { VirtualTimeScheduler } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Vitals } from '../../src/agent/ports.ts';
+import type { Health } from '../../src/agent/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, fakeAdmin, type Says } from '../support/fake-admin.ts';
 import { type EnvoyStage, envoyStage, only } from '../support/fake-envoy.ts';
@@ -9,13 +9,13 @@ import { type EnvoyStage, envoyStage, only } from '../support/fake-envoy.ts';
 let stage: EnvoyStage;
 afterEach(() => stage.dispose());
 
-const vitals = (epoch: number) => only(stage.proxy.vitals(epoch));
+const health = (epoch: number) => only(stage.proxy.health(epoch));
 
 describe('an epoch', () => {
   it('is LIVE when an Envoy with its base id and its restart epoch says so', async () => {
     stage = envoyStage();
     await (await stage.start({ epoch: 3, restartEpoch: 1 })).comesUp();
-    expect(await vitals(3)).toBe('live');
+    expect(await health(3)).toBe('live');
   });
 
   it.each<[string, Partial<Says>]>([
@@ -25,8 +25,8 @@ describe('an epoch', () => {
   ])('is up, and not LIVE, when an Envoy answers that is %s', async (_, says) => {
     stage = envoyStage();
     await (await stage.start({ epoch: 3, restartEpoch: 1 })).comesUp(says);
-    expect(await vitals(3)).toBe('up');
-    expect(await vitals(3)).toBe('up');
+    expect(await health(3)).toBe('up');
+    expect(await health(3)).toBe('up');
   });
 
   it.each<Answer>([
@@ -38,7 +38,7 @@ describe('an epoch', () => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp();
     admin.behaves(answer);
-    expect(await vitals(0)).toBe('up');
+    expect(await health(0)).toBe('up');
   });
 
   it('is up, and not LIVE, when its own word comes with 503', async () => {
@@ -46,19 +46,19 @@ describe('an epoch', () => {
     const admin = await (await stage.start({})).comesUp();
     const body = JSON.stringify({ state: 'LIVE', command_line_options: { base_id: String(stage.baseId), restart_epoch: 0 } });
     admin.behaves({ status: 503, body });
-    expect(await vitals(0)).toBe('up');
+    expect(await health(0)).toBe('up');
     admin.behaves({ status: 200, body });
-    expect(await vitals(0)).toBe('live');
+    expect(await health(0)).toBe('live');
   });
 
   it('that was seen LIVE is asked only whether it is ready', async () => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp({ state: 'INITIALIZING' });
-    const said: Vitals[] = [await vitals(0), await vitals(0)];
+    const said: Health[] = [await health(0), await health(0)];
     admin.says({ state: 'LIVE' });
-    said.push(await vitals(0), await vitals(0));
+    said.push(await health(0), await health(0));
     admin.says({ state: 'DRAINING' });
-    said.push(await vitals(0));
+    said.push(await health(0));
     expect(said).toEqual(['up', 'up', 'live', 'live', 'up']);
     expect(admin.asked).toEqual([...Array.from({ length: 3 }, () => 'GET /server_info'), 'GET /ready', 'GET /ready']);
   });
@@ -66,32 +66,32 @@ describe('an epoch', () => {
   it('is up, and not LIVE, as long as its parent answers, which was seen LIVE', async () => {
     stage = envoyStage();
     const parent = await (await stage.start({ epoch: 0 })).comesUp();
-    expect(await vitals(0)).toBe('live');
+    expect(await health(0)).toBe('live');
     const child = await stage.start({ epoch: 1 });
-    expect(await vitals(1)).toBe('up');
-    expect(await vitals(0)).toBe('live');
+    expect(await health(1)).toBe('up');
+    expect(await health(0)).toBe('live');
     expect(parent.asked).toEqual(['GET /server_info', 'GET /server_info', 'GET /ready']);
     await child.comesUp();
-    expect(await vitals(1)).toBe('live');
+    expect(await health(1)).toBe('live');
   });
 
   it('that nobody has started is never LIVE', async () => {
     stage = envoyStage();
     await (await stage.start({ epoch: 0 })).comesUp();
-    expect(await vitals(1)).toBe('up');
+    expect(await health(1)).toBe('up');
   });
 
   it('is unknown as long as nobody answers, nor has written down where', async () => {
     stage = envoyStage();
     await stage.start({});
-    expect(await vitals(0)).toBe('unknown');
+    expect(await health(0)).toBe('unknown');
   });
 
   it('is up when somebody answers before it has written down where its admin endpoint is', async () => {
     const stranger = await fakeAdmin({});
     stage = envoyStage({ adminPort: Number(stranger.address.split(':')[1]) });
     await stage.start({});
-    expect(await vitals(0)).toBe('up');
+    expect(await health(0)).toBe('up');
     stranger.close();
   });
 
@@ -99,29 +99,29 @@ describe('an epoch', () => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp();
     admin.behaves('hangs up');
-    expect(await vitals(0)).toBe('silent');
+    expect(await health(0)).toBe('unresponsive');
     expect(admin.asked).toEqual(['GET /server_info']);
   });
 
   it('is silent when its admin endpoint is known, and nobody listens there', async () => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp();
-    expect(await vitals(0)).toBe('live');
+    expect(await health(0)).toBe('live');
     admin.close();
-    expect(await vitals(0)).toBe('silent');
+    expect(await health(0)).toBe('unresponsive');
   });
 
   it.each(['/server_info', '/ready'])('is silent after 500 ms without an answer to %s', async (path) => {
     const answerScheduler = new VirtualTimeScheduler();
     stage = envoyStage({ answerScheduler });
     const admin = await (await stage.start({})).comesUp();
-    if (path === '/ready') expect(await vitals(0)).toBe('live');
+    if (path === '/ready') expect(await health(0)).toBe('live');
     admin.behaves('is silent');
     const asked = admin.asked.length;
-    const said: Vitals[] = [];
+    const said: Health[] = [];
     const start = answerScheduler.frame;
     const life = stage.proxy
-      .vitals(0)
+      .health(0)
       .subscribe({ next: (answer) => said.push(answer), error: (error: unknown) => expect.fail(String(error)) });
     await eventually(() => admin.asked.length > asked, { within: 5_000 });
     answerScheduler.maxFrames = start + 499;
@@ -129,7 +129,7 @@ describe('an epoch', () => {
     expect(said).toEqual([]);
     answerScheduler.maxFrames = start + 500;
     answerScheduler.flush();
-    expect(said).toEqual(['silent']);
+    expect(said).toEqual(['unresponsive']);
     expect(life.closed).toBe(true);
     expect(admin.asked.slice(asked)).toEqual([`GET ${path}`]);
   });
@@ -138,7 +138,7 @@ describe('an epoch', () => {
     stage = envoyStage();
     writeFileSync(stage.addressFile, '127.0.0.1:1');
     await stage.start({});
-    expect(await vitals(0)).toBe('unknown');
+    expect(await health(0)).toBe('unknown');
   });
 });
 
@@ -147,8 +147,8 @@ describe('of two lines side by side', () => {
   const both = async () => {
     stage = envoyStage();
     const [first, firstAdmin] = await up({ epoch: 0 });
-    expect(await vitals(0)).toBe('live');
-    const [second, secondAdmin] = await up({ epoch: 1, restartEpoch: 0, line: 1, beside: true });
+    expect(await health(0)).toBe('live');
+    const [second, secondAdmin] = await up({ epoch: 1, restartEpoch: 0, lineage: 1, sideBySide: true });
     return { first, firstAdmin, second, secondAdmin };
   };
   const up = async (launch: Parameters<EnvoyStage['start']>[0]) => {
@@ -165,9 +165,9 @@ describe('of two lines side by side', () => {
 
   it('each has an admin endpoint, and is asked there', async () => {
     const { firstAdmin, secondAdmin } = await both();
-    expect(await vitals(1)).toBe('live');
-    expect(await vitals(0)).toBe('live');
-    expect(await vitals(1)).toBe('live');
+    expect(await health(1)).toBe('live');
+    expect(await health(0)).toBe('live');
+    expect(await health(1)).toBe('live');
     expect(firstAdmin.asked.filter((asked) => !asked.includes('config_dump'))).toEqual(['GET /server_info', 'GET /ready']);
     expect(secondAdmin.asked).toEqual(['GET /server_info', 'GET /ready']);
   });
@@ -176,28 +176,28 @@ describe('of two lines side by side', () => {
     const { firstAdmin, secondAdmin } = await both();
     expect([written(), written('-1'), written('-former')]).toEqual([firstAdmin.address, secondAdmin.address, undefined]);
     secondAdmin.says({ state: 'INITIALIZING' });
-    expect(await vitals(1)).toBe('up');
+    expect(await health(1)).toBe('up');
     expect([written(), written('-1'), written('-former')]).toEqual([firstAdmin.address, secondAdmin.address, undefined]);
     secondAdmin.says({ state: 'LIVE' });
-    expect(await vitals(1)).toBe('live');
+    expect(await health(1)).toBe('live');
     expect([written(), written('-1'), written('-former')]).toEqual([secondAdmin.address, undefined, firstAdmin.address]);
   });
 
   it('the second is not LIVE by the word of the first', async () => {
     const { second, firstAdmin } = await both();
     writeFileSync(second.option('--admin-address-path'), firstAdmin.address);
-    expect(await vitals(1)).toBe('up');
+    expect(await health(1)).toBe('up');
   });
 
   it('the first is still asked where it is when the second was seen LIVE, and is known no more when it has ended', async () => {
     const { first, firstAdmin, secondAdmin } = await both();
-    expect(await vitals(1)).toBe('live');
+    expect(await health(1)).toBe('live');
     firstAdmin.behaves('hangs up');
-    expect([await vitals(0), await vitals(1)]).toEqual(['silent', 'live']);
+    expect([await health(0), await health(1)]).toEqual(['unresponsive', 'live']);
     first.signal('SIGTERM');
     await first.exit();
     expect([written(), written('-former')]).toEqual([secondAdmin.address, undefined]);
-    expect(await vitals(1)).toBe('live');
+    expect(await health(1)).toBe('live');
   });
 
   it('the first keeps its place when the second has ended before it was seen LIVE', async () => {
@@ -205,19 +205,19 @@ describe('of two lines side by side', () => {
     second.signal('SIGKILL');
     await second.exit();
     expect([written(), written('-1')]).toEqual([firstAdmin.address, undefined]);
-    expect(await vitals(0)).toBe('live');
+    expect(await health(0)).toBe('live');
   });
 
   it('a child of the second is asked where that is, and then that where its child is', async () => {
     const { firstAdmin, secondAdmin } = await both();
-    expect(await vitals(1)).toBe('live');
+    expect(await health(1)).toBe('live');
     const before = firstAdmin.asked.length;
-    const child = await stage.start({ epoch: 2, restartEpoch: 1, line: 1 });
+    const child = await stage.start({ epoch: 2, restartEpoch: 1, lineage: 1 });
     expect(child.option('--admin-address-path')).toBe(stage.addressFile);
-    expect(await vitals(2)).toBe('up');
+    expect(await health(2)).toBe('up');
     expect(secondAdmin.asked.at(-1)).toBe('GET /server_info');
     const childAdmin = await child.comesUp();
-    expect([await vitals(2), await vitals(1)]).toEqual(['live', 'live']);
+    expect([await health(2), await health(1)]).toEqual(['live', 'live']);
     expect(childAdmin.asked).toEqual(['GET /server_info', 'GET /ready']);
     expect(firstAdmin.asked).toHaveLength(before);
   });
@@ -225,13 +225,13 @@ describe('of two lines side by side', () => {
   it('the second is asked at the port that it was given until it has written down where it is', async () => {
     stage = envoyStage();
     const [, firstAdmin] = await up({ epoch: 0 });
-    const second = await stage.start({ epoch: 1, restartEpoch: 0, line: 1, beside: true });
+    const second = await stage.start({ epoch: 1, restartEpoch: 0, lineage: 1, sideBySide: true });
     const given = JSON.parse(second.option('--config-yaml')) as { admin: { address: { socket_address: { port_value: number } } } };
     const asked = firstAdmin.asked.length;
-    expect(await vitals(1)).toBe('unknown');
+    expect(await health(1)).toBe('unknown');
     const itself = { baseId: Number(second.option('--base-id')), restartEpoch: 0 };
     const admin = await fakeAdmin(itself, given.admin.address.socket_address.port_value);
-    expect(await vitals(1)).toBe('live');
+    expect(await health(1)).toBe('live');
     expect(firstAdmin.asked).toHaveLength(asked);
     admin.close();
   });

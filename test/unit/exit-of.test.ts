@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/agent/model.ts';
-import { exitOf } from '../../src/cli/exit-of.ts';
+import { exitOf } from '../../src/run/exit.ts';
 
 describe('exitOf', () => {
   it.each<{ what: string; outcome: Outcome; code: number; why?: string }>([

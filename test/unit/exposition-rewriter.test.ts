@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ExpositionFormat } from '../../src/status/exposition-format.ts';
-import { expositionRewriter } from '../../src/status/exposition-rewriter.ts';
+import type { ExpositionFormat } from '../../src/metrics/exposition-format.ts';
+import { expositionRewriter } from '../../src/metrics/exposition-rewriter.ts';
 import { strictExposition } from '../support/strict-exposition.ts';
 
 interface Source {

@@ -1,8 +1,6 @@
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { fileSource } from '../../src/streams/file-source.ts';
-import { hashFiles } from '../../src/streams/hash-files.ts';
-
+import { fileSource, hashFiles } from '../../src/streams/file-source.ts';
 describe('fileSource', () => {
   it('drops empty and repeated paths, and keeps the order of the others', async () => {
     const { hash$ } = fileSource(['', '/b', '/a', '/b', '']);

@@ -2,9 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, assert, beforeEach, describe, it } from 'vitest';
-import { cacheDir } from '../../src/envoy/cache-dir.ts';
-import { findEnvoy } from '../../src/envoy/find-envoy.ts';
-
+import { cacheDir, findEnvoy } from '../../src/envoy/find-envoy.ts';
 describe('findEnvoy', () => {
   let folder: string;
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findExecutable } from '../../src/envoy/find-executable.ts';
+import { findExecutable } from '../../src/envoy/find-envoy.ts';
 
 describe('findExecutable', () => {
   let folder: string;

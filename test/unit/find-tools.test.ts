@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findTools } from '../../src/cli/find-tools.ts';
+import { findTools } from '../../src/run/prepare.ts';
 
 const warningsOf = (path: string | undefined, pid: number): readonly string[] => {
   const warnings: string[] = [];

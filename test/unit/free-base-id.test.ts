@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { freeBaseId, sharedMemoryOf } from '../../src/proxy/free-base-id.ts';
+import { freeBaseId, sharedMemoryOf } from '../../src/proxy/proc.ts';
 
 const most = 400_000_000;
 /** A random source that draws these ids, one after the other. */

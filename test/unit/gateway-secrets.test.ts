@@ -5,10 +5,9 @@ import type { Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { certificateAuthority, type CertificateAuthority, type Issued } from '../../demo/certificates.ts';
 import { fileSecrets } from '../../src/secrets/file-secrets.ts';
-import { gatewayFolder } from '../../src/secrets/gateway-folder.ts';
-import { gatewaySecrets } from '../../src/secrets/gateway-secrets.ts';
+import { gatewayFolder, gatewaySecrets } from '../../src/secrets/gateway-secrets.ts';
 import { keepServed } from '../../src/secrets/keep-served.ts';
-import type { SecretState } from '../../src/secrets/secret-state.ts';
+import type { SecretState } from '../../src/secrets/secret.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('secrets of a gateway in a folder', () => {

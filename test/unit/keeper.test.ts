@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncScheduler, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findExecutable } from '../../src/envoy/find-executable.ts';
+import { findExecutable } from '../../src/envoy/find-envoy.ts';
 import type { ProcessEvent, Signal } from '../../src/agent/ports.ts';
-import { keeper } from '../../src/proxy/keeper.ts';
-import { startTime } from '../../src/proxy/start-time.ts';
+import { detachedEnvoys } from '../../src/proxy/detached-envoys.ts';
+import { startTime } from '../../src/proxy/proc.ts';
 import { eventually } from '../support/eventually.ts';
 
 const [setsid = '', sh = ''] = ['setsid', 'sh'].map((name) => findExecutable(name, process.env['PATH']));
@@ -42,7 +42,7 @@ function start(script: string, { inShell = setsid } = {}) {
   chmodSync(program, 0o755);
   const signals$ = new Subject<Signal>();
   const events: ProcessEvent[] = [];
-  const keeps = keeper({ setsid: inShell, sh, folder, tell: () => undefined, scheduler: asyncScheduler });
+  const keeps = detachedEnvoys({ setsid: inShell, sh, folder, tell: () => undefined, scheduler: asyncScheduler });
   const life = keeps.start({ epoch: 0, baseId: 7 }, program, ['--epoch', '0'], signals$).subscribe({
     error: fail,
     next: (event) => {
@@ -90,19 +90,19 @@ describe('an Envoy that is kept', () => {
     await eventually(() => read(join(folder, 'envoy.log')) === 'ready\n', { within: 10_000 });
     keeps.remember([
       {
-        ...{ epoch: 0, restartEpoch: 0, line: 0, baseId: 7, pid: pid(), addressFile: join(folder, 'envoy-admin-address') },
+        ...{ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, pid: pid(), addressFile: join(folder, 'envoy-admin-address') },
         ...{ config: '', admin: { request: () => new Subject(), open: () => new Subject(), located: () => false }, seenLive: true, ended: false }, // prettier-ignore
       },
     ]);
     expect(statSync(join(folder, 'envoy-kept.json')).mode & 0o777).toBe(0o600);
     const [written] = JSON.parse(read(join(folder, 'envoy-kept.json'))) as [{ epoch: number; pid: number; startTime: string }];
-    expect(written).toEqual({ epoch: 0, restartEpoch: 0, line: 0, baseId: 7, pid: pid(), startTime: startTime(pid()), addressFile: join(folder, 'envoy-admin-address') }); // prettier-ignore
+    expect(written).toEqual({ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, pid: pid(), startTime: startTime(pid()), addressFile: join(folder, 'envoy-admin-address') }); // prettier-ignore
     life.unsubscribe();
     const signals$ = new Subject<Signal>();
     const events: ProcessEvent[] = [];
-    const next = keeper({ setsid, sh, folder, tell: () => undefined, scheduler: asyncScheduler });
+    const next = detachedEnvoys({ setsid, sh, folder, tell: () => undefined, scheduler: asyncScheduler });
     next
-      .watch({ ...written, restartEpoch: 0, line: 0, baseId: 7, addressFile: '' }, signals$)
+      .watch({ ...written, restartEpoch: 0, lineage: 0, baseId: 7, addressFile: '' }, signals$)
       .subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGTERM');
     await eventually(() => events.length > 0, { within: 10_000 });
@@ -123,7 +123,7 @@ describe('an Envoy that is kept', () => {
     const { keeps, pid } = start('exec sleep 60');
     const signals$ = new Subject<Signal>();
     const events: ProcessEvent[] = [];
-    const known = { epoch: 1, restartEpoch: 0, line: 0, baseId: 7, pid: pid(), startTime: '1', addressFile: '' };
+    const known = { epoch: 1, restartEpoch: 0, lineage: 0, baseId: 7, pid: pid(), startTime: '1', addressFile: '' };
     keeps.watch(known, signals$).subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGKILL');
     await eventually(() => events.length > 0, { within: 10_000 });
@@ -155,10 +155,16 @@ describe('an Envoy that is kept', () => {
 
 it('an agent that cannot write down what it keeps says so', () => {
   const told: string[] = [];
-  const keeps = keeper({ setsid, sh, folder: join(folder, 'missing'), tell: ({ msg }) => told.push(msg), scheduler: asyncScheduler });
+  const keeps = detachedEnvoys({
+    setsid,
+    sh,
+    folder: join(folder, 'missing'),
+    tell: ({ msg }) => told.push(msg),
+    scheduler: asyncScheduler,
+  });
   keeps.remember([
     {
-      ...{ epoch: 0, restartEpoch: 0, line: 0, baseId: 7, pid: process.pid, addressFile: '' },
+      ...{ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, pid: process.pid, addressFile: '' },
       ...{ config: '', admin: { request: () => new Subject(), open: () => new Subject(), located: () => false }, seenLive: true, ended: false }, // prettier-ignore
     },
   ]);

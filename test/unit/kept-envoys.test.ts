@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type KeptEnvoy, keptEnvoys } from '../../src/proxy/kept-envoys.ts';
-import { startTime } from '../../src/proxy/start-time.ts';
+import { type AdoptedEnvoy, adoptedEnvoys } from '../../src/proxy/adopted-envoys.ts';
+import { startTime } from '../../src/proxy/proc.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-kept-'));
 const file = join(folder, 'envoy-kept.json');
@@ -16,13 +16,13 @@ const envoy = (restartEpoch: number) =>
   spawn('sh', ['-c', 'read -r _', 'envoy', '--restart-epoch', String(restartEpoch), '--base-id', '7', '--admin-address-path', addressFile]);
 const processes = [envoy(0), envoy(1)];
 const [parent, child] = processes;
-const record = (of: typeof parent, fields: Partial<Record<keyof KeptEnvoy, unknown>> = {}) => {
+const record = (of: typeof parent, fields: Partial<Record<keyof AdoptedEnvoy, unknown>> = {}) => {
   const pid = of?.pid ?? 0;
-  return { epoch: 3, restartEpoch: 0, line: 0, pid, baseId: 7, startTime: startTime(pid), addressFile, ...fields };
+  return { epoch: 3, restartEpoch: 0, lineage: 0, pid, baseId: 7, startTime: startTime(pid), addressFile, ...fields };
 };
 const found = (text: string) => {
   writeFileSync(file, text);
-  return keptEnvoys(file).map(({ pid }) => pid);
+  return adoptedEnvoys(file).map(({ pid }) => pid);
 };
 
 afterAll(() => {
@@ -34,10 +34,10 @@ describe('Envoys that were kept', () => {
   it('are found again with all that was written down, the oldest first', () => {
     const all = [record(parent), record(child, { epoch: 4, restartEpoch: 1 })];
     writeFileSync(file, JSON.stringify(all));
-    expect(keptEnvoys(file)).toEqual(all);
+    expect(adoptedEnvoys(file)).toEqual(all);
   });
 
-  it.each<[string, Partial<Record<keyof KeptEnvoy, unknown>>]>([
+  it.each<[string, Partial<Record<keyof AdoptedEnvoy, unknown>>]>([
     ['whose number belongs to another process now, with another start', { startTime: '1' }],
     ['whose number is that of somebody else', { pid: process.pid, startTime: startTime(process.pid) }],
     ['whose number is nobody’s', { pid: 2 ** 22 + 1 }],
@@ -54,10 +54,10 @@ describe('Envoys that were kept', () => {
   });
 
   it('are none without a file, and none of another folder', () => {
-    expect(keptEnvoys(join(folder, 'missing.json'))).toEqual([]);
+    expect(adoptedEnvoys(join(folder, 'missing.json'))).toEqual([]);
     const other = mkdtempSync(join(folder, 'other-'));
     writeFileSync(join(other, 'envoy-kept.json'), JSON.stringify([record(parent)]));
-    expect(keptEnvoys(join(other, 'envoy-kept.json'))).toEqual([]);
+    expect(adoptedEnvoys(join(other, 'envoy-kept.json'))).toEqual([]);
   });
 
   it('are gone once they have ended, waited for or not', async () => {

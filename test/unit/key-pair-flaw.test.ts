@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { certificateAuthority, type Issued } from '../../demo/certificates.ts';
-import { keyPairFlaw } from '../../src/secrets/key-pair-flaw.ts';
+import { keyPairFlaw } from '../../src/secrets/certificates.ts';
 
 const from = Date.UTC(2026, 0, 1);
 const to = Date.UTC(2026, 0, 2);

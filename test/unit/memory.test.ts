@@ -2,9 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { crowded } from '../../src/proxy/crowded.ts';
-import { memory } from '../../src/proxy/memory.ts';
-
+import { noRoomFor, memory } from '../../src/proxy/memory.ts';
 let root: string;
 beforeEach(() => (root = mkdtempSync(join(tmpdir(), 'pilot-agent-memory-'))));
 afterEach(() => rmSync(root, { recursive: true }));
@@ -66,12 +64,12 @@ describe('crowded', () => {
   const limited = { limit: mebibytes(200), used: mebibytes(100), oomKills: 0 };
 
   it('is nothing without a limit', () => {
-    expect(crowded(undefined, mebibytes(4_000))).toBe(undefined);
-    expect(crowded({ ...limited, limit: undefined }, mebibytes(4_000))).toBe(undefined);
+    expect(noRoomFor(undefined, mebibytes(4_000))).toBe(undefined);
+    expect(noRoomFor({ ...limited, limit: undefined }, mebibytes(4_000))).toBe(undefined);
   });
 
   it('leaves a share of the limit free', () => {
-    expect(crowded(limited, mebibytes(90))).toBe(undefined);
-    expect(crowded(limited, mebibytes(91))).toBe('a second Envoy needs about 91 MiB, and 90 of 200 MiB are free');
+    expect(noRoomFor(limited, mebibytes(90))).toBe(undefined);
+    expect(noRoomFor(limited, mebibytes(91))).toBe('a second Envoy needs about 91 MiB, and 90 of 200 MiB are free');
   });
 });

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import * as zlib from 'node:zlib';
 import { of, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openAnswer } from '../../src/admin/open-answer.ts';
+import { openAnswer } from '../../src/admin/admin-client.ts';
 import { routes } from '../../src/status/routes.ts';
 import { statusServer } from '../../src/status/status-server.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentTransition } from '../../src/agent/agent.ts';
-import { initialState } from '../../src/agent/initial-state.ts';
-import type { AgentEvent, AgentState, Exit } from '../../src/agent/model.ts';
+import { type AgentEvent, type AgentState, initialState } from '../../src/agent/model.ts';
 import { narrate } from '../../src/agent/narrate.ts';
 import { reducer } from '../../src/agent/reducer.ts';
+import type { Exit } from '../../src/agent/ports.ts';
 
 const reduce = reducer({ onCrash: 'backoff', budget: 10 });
 const transition = (given: readonly AgentEvent[], event: AgentEvent): AgentTransition => {
@@ -20,16 +20,16 @@ const stuck = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, par
 const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
 const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, reason: 'expired' });
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
-const silent = (epoch: number): AgentEvent => ({ type: 'epoch-silent', epoch });
+const silent = (epoch: number): AgentEvent => ({ type: 'epoch-unresponsive', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
 const missing = (...files: readonly string[]): AgentEvent => ({ type: 'files-awaited', missing: files });
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
 const leave: AgentEvent = { type: 'leave-requested', by: 'SIGTERM' };
 const kept: AgentEvent = {
-  type: 'epochs-kept',
+  type: 'epochs-adopted',
   epochs: [
-    { epoch: 6, restartEpoch: 2, line: 1, pid: 66 },
-    { epoch: 7, restartEpoch: 3, line: 1, pid: 77 },
+    { epoch: 6, restartEpoch: 2, lineage: 1, pid: 66 },
+    { epoch: 7, restartEpoch: 3, lineage: 1, pid: 77 },
   ],
 };
 const clean: Exit = { kind: 'clean' };
@@ -137,13 +137,13 @@ const cases: readonly Case[] = [
   {
     what: 'a check of another binary',
     given: checking,
-    when: { type: 'config-accepted', hash: b, apart: true },
+    when: { type: 'config-accepted', hash: b, standalone: true },
     lines: [{ level: 'warn', msg: 'the Envoy binary was replaced by one of another hot restart version' }, rescued(1)],
   },
   {
     what: 'a check for which there is no room',
     given: checking,
-    when: { type: 'config-accepted', hash: b, crowded: 'memory' },
+    when: { type: 'config-accepted', hash: b, noRoom: 'memory' },
     lines: [
       {
         level: 'warn',
@@ -155,7 +155,7 @@ const cases: readonly Case[] = [
   {
     what: 'an old check for which there is no room',
     given: serving,
-    when: { type: 'config-accepted', hash: b, crowded: 'memory' },
+    when: { type: 'config-accepted', hash: b, noRoom: 'memory' },
     lines: [],
   },
   {
@@ -176,17 +176,17 @@ const cases: readonly Case[] = [
   },
   {
     what: 'the end of the clients of an epoch that was replaced',
-    given: [...checking, { type: 'config-accepted', hash: b, apart: true }, live(1)],
-    when: { type: 'epoch-retired', epoch: 0, silent: false },
+    given: [...checking, { type: 'config-accepted', hash: b, standalone: true }, live(1)],
+    when: { type: 'epoch-handed-off', epoch: 0, unresponsive: false },
     lines: [{ level: 'info', msg: 'epoch has no clients any more: it ends', epoch: 0 }],
   },
   {
     what: 'an epoch that was replaced and is silent',
-    given: [...checking, { type: 'config-accepted', hash: b, apart: true }, live(1)],
-    when: { type: 'epoch-retired', epoch: 0, silent: true },
+    given: [...checking, { type: 'config-accepted', hash: b, standalone: true }, live(1)],
+    when: { type: 'epoch-handed-off', epoch: 0, unresponsive: true },
     lines: [{ level: 'warn', msg: 'epoch does not answer, and cannot be drained: it is killed', epoch: 0 }],
   },
-  { what: 'the end of the time of a parent', given: handedOver, when: { type: 'epoch-weaned', epoch: 1 }, lines: [] },
+  { what: 'the end of the time of a parent', given: handedOver, when: { type: 'parent-expired', epoch: 1 }, lines: [] },
   { what: 'a turn that nobody waits for', given: serving, when: stuck(1), lines: [] },
   { what: 'a check', given: checking, when: accepted(b), lines: [] },
   {
@@ -257,7 +257,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'the end of a parent',
-    given: [...handedOver, { type: 'epoch-weaned', epoch: 1 }],
+    given: [...handedOver, { type: 'parent-expired', epoch: 1 }],
     when: ended(0, clean),
     lines: [{ level: 'info', msg: 'epoch has drained and ended', epoch: 0 }],
   },
@@ -415,7 +415,7 @@ describe('narrate', () => {
 
   it('has a case above for each type of event', () => {
     const types: Readonly<Record<AgentEvent['type'], true>> = {
-      'epochs-kept': true,
+      'epochs-adopted': true,
       'files-awaited': true,
       'config-changed': true,
       'restart-requested': true,
@@ -428,12 +428,12 @@ describe('narrate', () => {
       'config-refused': true,
       'epoch-spawned': true,
       'epoch-live': true,
-      'epoch-silent': true,
+      'epoch-unresponsive': true,
       'epoch-answered': true,
       'epoch-hung': true,
       'epoch-stable': true,
-      'epoch-weaned': true,
-      'epoch-retired': true,
+      'parent-expired': true,
+      'epoch-handed-off': true,
       'epoch-exited': true,
       'retry-due': true,
       drained: true,
@@ -461,7 +461,7 @@ describe('narrate', () => {
     const event: fc.Arbitrary<AgentEvent> = fc.oneof(
       fc.record({ type: fc.constantFrom('config-changed' as const, 'restart-requested' as const, 'config-accepted' as const), hash: text }),
       fc.record({ type: type('config-refused'), hash: text, reason: text }),
-      fc.record({ type: type('epoch-retired'), epoch, silent: fc.boolean() }),
+      fc.record({ type: type('epoch-handed-off'), epoch, unresponsive: fc.boolean() }),
       fc.record({ type: fc.constantFrom('terminate-requested' as const, 'leave-requested' as const), by: text }),
       fc.record({ type: fc.constantFrom('drain-requested' as const, 'reopen-requested' as const, 'retry-due' as const) }),
       fc.record({ type: type('turn-granted'), epoch, parent: fc.constantFrom('live' as const, 'gone' as const, 'stuck' as const) }),
@@ -469,11 +469,11 @@ describe('narrate', () => {
       fc.record({
         type: fc.constantFrom(
           'epoch-live' as const,
-          'epoch-silent' as const,
+          'epoch-unresponsive' as const,
           'epoch-answered' as const,
           'epoch-hung' as const,
           'epoch-stable' as const,
-          'epoch-weaned' as const,
+          'parent-expired' as const,
         ),
         epoch,
       }),

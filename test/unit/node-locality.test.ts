@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeLocality } from '../../src/node/node-locality.ts';
-import { nodeString } from '../../src/node/node-string.ts';
-
+import { nodeLocality, nodeString } from '../../src/node/node-id.ts';
 const platform = { region: 'platform-region', zone: 'platform-zone', subZone: '' };
 
 describe('nodeLocality', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { nodeMetadata, type NodeMetadata, type NodeMetadataInputs } from '../../src/bootstrap/node-metadata.ts';
+import { nodeMetadata, type NodeMetadataInputs } from '../../src/bootstrap/node-metadata.ts';
 import { proxyConfig } from '../golden/cases.ts';
+import type { NodeMetadata } from '../../src/bootstrap/bootstrap-inputs.ts';
 
 const inputs: NodeMetadataInputs = {
   env: {},

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LogLevel } from '../../src/log/log-level.ts';
-import type { LogLine } from '../../src/log/log-line.ts';
+import type { LogLevel, LogLine } from '../../src/log/log-line.ts';
 import { type AgentLog, openLog } from '../../src/log/open-log.ts';
 import { eventually } from '../support/eventually.ts';
 

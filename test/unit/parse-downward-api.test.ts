@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { wellFormed } from '../../src/bootstrap/well-formed.ts';
-import { parseDownwardApi } from '../../src/config/parse-downward-api.ts';
+import { wellFormed } from '../../src/bootstrap/proto-json.ts';
+import { parseDownwardApi } from '../../src/config/downward-api.ts';
 import { anyText } from '../golden/arbitrary-inputs.ts';
 
 /** As Kubernetes writes a map: sorted, a line each, values by Go's `%q`. */

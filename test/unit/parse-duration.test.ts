@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from '../../src/config/parse-duration.ts';
+import { parseDuration } from '../../src/config/value.ts';
 
 /** As Go prints a duration of whole ms: 1h1m1.001s, 1m0s, 5ms, 0s. */
 function goDuration(ms: number): string {

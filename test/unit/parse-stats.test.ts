@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseStats } from '../../src/admin/parse-stats.ts';
+import { parseStats } from '../../src/admin/admin-client.ts';
 
 describe('parseStats', () => {
   it.each<{ what: string; body: string; stats: readonly (readonly [string, number])[] }>([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseText } from '../../src/cli/parse-text.ts';
+import { parseText } from '../../src/run/effective-config.ts';
 
 describe('a text', () => {
   it.each<[text: string, value: unknown]>([

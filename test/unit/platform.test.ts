@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { lastValueFrom, toArray } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { platform, type PlatformInputs } from '../../src/node/platform.ts';
-import type { Platform } from '../../src/node/unknown-platform.ts';
+import type { Platform } from '../../src/node/cloud.ts';
 
 const nowhere = { region: '', zone: '', subZone: '' };
 const unknown = { metadata: {}, locality: nowhere };

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlin
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { prepareFolder } from '../../src/cli/prepare-folder.ts';
+import { prepareFolder } from '../../src/run/prepare.ts';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { presentConfig } from '../../src/cli/present-config.ts';
+import { presentConfig } from '../../src/run/present-config.ts';
 import { accepted } from '../support/resolved.ts';
 
 it('shows each value with its source, times with their unit, and nothing of a secret', () => {

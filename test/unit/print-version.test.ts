@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { Fatal } from '../../src/cli/fatal.ts';
-import { printVersion } from '../../src/cli/print-version.ts';
+import { Fatal } from '../../src/run/exit.ts';
+import { printVersion } from '../../src/cli/version.ts';
 
 const { version } = packageJson;
 const node = process.version;

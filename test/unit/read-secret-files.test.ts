@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { certificateAuthority, type Issued, writeCertificates } from '../../demo/certificates.ts';
-import { readSecretFiles } from '../../src/secrets/read-secret-files.ts';
+import { readSecretFiles } from '../../src/secrets/file-secrets.ts';
 import type { SetReading } from '../../src/secrets/secret.ts';
 import { writeSet } from '../../src/secrets/write-set.ts';
 

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { freshStream, reduceStream } from '../../src/sds/reduce-stream.ts';
-import type { StreamEffect, StreamEvent, StreamRequest, StreamState } from '../../src/sds/stream-model.ts';
-
+import {
+  freshStream,
+  reduceStream,
+  type StreamEffect,
+  type StreamEvent,
+  type StreamRequest,
+  type StreamState,
+} from '../../src/sds/stream.ts';
 const asks = (names: readonly string[], more: Partial<StreamRequest> & { readonly version?: string } = {}): StreamEvent => {
   const { version = '', ...request } = more;
   return { type: 'request', request: { node: 'n', nonce: '', error: undefined, names: { kind: 'all', names, version }, ...request } };

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { initialState } from '../../src/agent/initial-state.ts';
-import type { AgentEvent, AgentState, Effect, Epoch, Exit } from '../../src/agent/model.ts';
-import { newestEpoch } from '../../src/agent/newest-epoch.ts';
+import { type AgentEvent, type AgentState, type Effect, type Epoch, initialState } from '../../src/agent/model.ts';
+import { newestEpoch } from '../../src/agent/lineage.ts';
 import { reducer, type RestartPolicy } from '../../src/agent/reducer.ts';
+import type { Exit } from '../../src/agent/ports.ts';
 
 /** A turn that an effect has asked for. It hears of exits from the time on when it comes first. */
 interface Turn {
@@ -17,7 +17,7 @@ interface World {
   turns: readonly Turn[];
   check: string | undefined;
   retry: boolean;
-  followed: { readonly epoch: number; live: boolean; silent: boolean; hung: boolean } | undefined;
+  followed: { readonly epoch: number; live: boolean; unresponsive: boolean; hung: boolean } | undefined;
   stable: number | undefined;
   weaning: number | undefined;
   readonly retiring: Set<number>;
@@ -45,15 +45,15 @@ const of = <T extends Effect['type']>(effects: readonly Effect[], type: T) =>
   effects.filter((effect): effect is Extract<Effect, { type: T }> => effect.type === type);
 
 const linesWith = ({ epochs }: AgentState, has: (epoch: Epoch) => boolean): readonly number[] =>
-  [...epochs.values()].filter(has).map(({ line }) => line);
+  [...epochs.values()].filter(has).map(({ lineage }) => lineage);
 
 /** The newest epoch was the child of the one that is gone, and its time was not over. */
 const isDoomed = (before: AgentState, gone: number, survivors: ReadonlySet<number>): boolean => {
   const parent = before.epochs.get(gone);
   const child = newestEpoch(before);
   if (parent === undefined || child === undefined || child.number === gone || !survivors.has(child.number)) return false;
-  const related = child.line === parent.line && child.line === before.line && child.restartEpoch === parent.restartEpoch + 1;
-  return related && !child.weaned && (child.stage === 'starting' || child.stage === 'live');
+  const related = child.lineage === parent.lineage && child.lineage === before.lineage && child.restartEpoch === parent.restartEpoch + 1;
+  return related && !child.parentExpired && (child.stage === 'starting' || child.stage === 'live');
 };
 
 const outstanding = ({ turns, check, retry }: World): boolean => turns.length > 0 || check !== undefined || retry;
@@ -63,8 +63,8 @@ const promises: Record<string, Promised> = {
     of(effects, 'launch').some(({ epoch }) => epoch !== before.lastEpoch + 1) && 'an epoch number was not the next',
 
   'tells an epoch to be its living parent’s next, or 0 without one': ({ before, effects, survivors }) =>
-    of(effects, 'launch').some(({ restartEpoch, line }) => {
-      const parent = [...before.epochs].findLast(([number, epoch]) => survivors.has(number) && epoch.line === line)?.[1];
+    of(effects, 'launch').some(({ restartEpoch, lineage }) => {
+      const parent = [...before.epochs].findLast(([number, epoch]) => survivors.has(number) && epoch.lineage === lineage)?.[1];
       return restartEpoch !== (parent === undefined ? 0 : parent.restartEpoch + 1);
     }) && 'a wrong restart epoch',
 
@@ -76,20 +76,22 @@ const promises: Record<string, Promised> = {
     new Set(linesWith(state, ({ stage }) => stage !== 'stopping')).size > 2 && 'three lines',
 
   'has an admin endpoint apart exactly where another line is': ({ state, effects }) =>
-    of(effects, 'launch').some(({ line, beside }) => beside !== [...state.epochs.values()].some((epoch) => epoch.line !== line)) &&
-    'a wrong place for the admin endpoint',
+    of(effects, 'launch').some(
+      ({ lineage, sideBySide }) => sideBySide !== [...state.epochs.values()].some((epoch) => epoch.lineage !== lineage),
+    ) && 'a wrong place for the admin endpoint',
 
   'starts no child of a parent whose listeners it has closed': ({ before, effects }) =>
-    of(effects, 'launch').some(({ line, restartEpoch }) => restartEpoch > 0 && line !== before.line) && 'a child of a line that goes',
+    of(effects, 'launch').some(({ lineage, restartEpoch }) => restartEpoch > 0 && lineage !== before.lineage) &&
+    'a child of a lineage that goes',
 
   'spends no budget on a rescue': ({ before, state }) =>
-    state.line > before.line && state.crashes > before.crashes && 'a crash was counted',
+    state.lineage > before.lineage && state.crashes > before.crashes && 'a crash was counted',
 
   'tries again without a pause once, until an Envoy is stable or something changes': ({ before, event, effects, state, policy }) =>
     before.retried &&
     state.retried &&
     event.type === 'epoch-exited' &&
-    state.line === before.line &&
+    state.lineage === before.lineage &&
     before.claim === undefined &&
     of(effects, 'await-turn').length > 0 &&
     `again, without a pause (${policy.onCrash})`,
@@ -98,18 +100,18 @@ const promises: Record<string, Promised> = {
     state.phase === 'running' &&
     event.type === 'epoch-exited' &&
     isDoomed(before, event.epoch, survivors) &&
-    state.claim?.apart !== true &&
+    state.claim?.standalone !== true &&
     state.claim?.stage !== 'replacing' &&
     'nobody comes to the rescue',
 
   'claims no child of an Envoy whose parent has died early': ({ before, state }) => {
-    const newest = newestEpoch(state, state.line);
-    if (newest === undefined || newest.weaned || newest.stage === 'retiring' || newest.stage === 'stopping') return false;
+    const newest = newestEpoch(state, state.lineage);
+    if (newest === undefined || newest.parentExpired || newest.stage === 'draining' || newest.stage === 'stopping') return false;
     const hasParent = [...state.epochs.values()].some(
-      ({ line, restartEpoch }) => line === newest.line && restartEpoch === newest.restartEpoch - 1,
+      ({ lineage, restartEpoch }) => lineage === newest.lineage && restartEpoch === newest.restartEpoch - 1,
     );
     const fresh = state.claim !== undefined && before.claim === undefined;
-    return !hasParent && fresh && !state.claim.apart && 'a claim that waits for it';
+    return !hasParent && fresh && !state.claim.standalone && 'a claim that waits for it';
   },
 
   'has told to end whoever is the first that has to': ({ state, world }) =>
@@ -118,15 +120,15 @@ const promises: Record<string, Promised> = {
 
   'sends the clients of all other lines away once the newest one serves': ({ state, world }) =>
     state.phase === 'running' &&
-    newestEpoch(state, state.line)?.stage === 'live' &&
+    newestEpoch(state, state.lineage)?.stage === 'live' &&
     [...state.epochs].some(
-      ([number, { line, stage }]) =>
-        line !== state.line && stage !== 'stopping' && newestEpoch(state, line)?.number === number && !world.retiring.has(number),
+      ([number, { lineage, stage }]) =>
+        lineage !== state.lineage && stage !== 'stopping' && newestEpoch(state, lineage)?.number === number && !world.retiring.has(number),
     ) &&
     'two lines serve for good',
 
   'starts nothing once it was asked to end, or ends': ({ before, effects }) =>
-    (before.asked > 0 || before.phase !== 'running') && of(effects, 'launch').length > 0 && 'launched nevertheless',
+    (before.terminations > 0 || before.phase !== 'running') && of(effects, 'launch').length > 0 && 'launched nevertheless',
 
   'knows which processes exist': ({ state, world }) =>
     String([...state.epochs.keys()]) !== String([...world.alive]) && `alive are ${[...world.alive].join()}`,
@@ -135,7 +137,7 @@ const promises: Record<string, Promised> = {
     state.phase === 'stopped' && world.alive.size > 0 && 'stopped with a process alive',
 
   'has stopped when it was asked to and no process exists': ({ state, world }) =>
-    state.asked > 0 && world.alive.size === 0 && state.phase !== 'stopped' && 'not stopped',
+    state.terminations > 0 && world.alive.size === 0 && state.phase !== 'stopped' && 'not stopped',
 
   'stops, kills and signals only what exists': ({ effects, survivors }) =>
     [...of(effects, 'stop'), ...of(effects, 'kill'), ...of(effects, 'reopen')].some(({ epoch }) => !survivors.has(epoch)) &&
@@ -161,7 +163,7 @@ const promises: Record<string, Promised> = {
   'does not end with an Envoy that has handed over': ({ before, event, state }) =>
     before.phase === 'running' &&
     event.type === 'epoch-exited' &&
-    before.epochs.get(event.epoch)?.stage === 'retiring' &&
+    before.epochs.get(event.epoch)?.stage === 'draining' &&
     state.phase !== 'running' &&
     'ended with a retiring Envoy',
 
@@ -208,15 +210,15 @@ const carryOut = (world: World, effects: readonly Effect[]): void => {
         world.alive.add(effect.epoch);
         break;
       case 'follow':
-        world.followed = { epoch: effect.epoch, live: false, silent: false, hung: false };
+        world.followed = { epoch: effect.epoch, live: false, unresponsive: false, hung: false };
         break;
       case 'await-stable':
         world.stable = effect.epoch;
         break;
-      case 'await-weaned':
+      case 'await-parent-expiry':
         world.weaning = effect.epoch;
         break;
-      case 'retire':
+      case 'hand-off':
         world.retiring.add(effect.epoch);
         break;
       case 'stop':
@@ -258,20 +260,20 @@ const settle = (world: World, event: AgentEvent): void => {
     case 'drained':
       world.draining = false;
       break;
-    case 'epoch-weaned':
+    case 'parent-expired':
       world.weaning = undefined;
       break;
-    case 'epoch-retired':
+    case 'epoch-handed-off':
       world.retiring.delete(event.epoch);
       break;
     case 'epoch-live':
-      if (followed !== undefined) world.followed = { ...followed, live: true, silent: false };
+      if (followed !== undefined) world.followed = { ...followed, live: true, unresponsive: false };
       break;
-    case 'epoch-silent':
-      if (followed !== undefined) world.followed = { ...followed, silent: true };
+    case 'epoch-unresponsive':
+      if (followed !== undefined) world.followed = { ...followed, unresponsive: true };
       break;
     case 'epoch-answered':
-      if (followed !== undefined) world.followed = { ...followed, silent: false, hung: false };
+      if (followed !== undefined) world.followed = { ...followed, unresponsive: false, hung: false };
       break;
     case 'epoch-hung':
       if (followed !== undefined) world.followed = { ...followed, hung: true };
@@ -307,14 +309,14 @@ const exits: Record<string, Exit> = {
 /** Something that may happen next; where it cannot, nothing does. */
 type Wish = (world: World) => AgentEvent | undefined;
 
-const followed = (type: 'epoch-live' | 'epoch-silent' | 'epoch-answered' | 'epoch-hung'): Wish => {
+const followed = (type: 'epoch-live' | 'epoch-unresponsive' | 'epoch-answered' | 'epoch-hung'): Wish => {
   return ({ followed: epoch }) => {
     if (epoch === undefined) return undefined;
     const possible = {
       'epoch-live': !epoch.live,
-      'epoch-silent': !epoch.silent,
-      'epoch-answered': epoch.silent,
-      'epoch-hung': epoch.silent && !epoch.hung,
+      'epoch-unresponsive': !epoch.unresponsive,
+      'epoch-answered': epoch.unresponsive,
+      'epoch-hung': epoch.unresponsive && !epoch.hung,
     };
     return possible[type] ? { type, epoch: epoch.epoch } : undefined;
   };
@@ -334,16 +336,16 @@ const wishes: Record<string, Wish> = {
       : undefined,
   accepted: ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check }),
   refused: ({ check }) => (check === undefined ? undefined : { type: 'config-refused', hash: check, reason: 'bad' }),
-  'accepted apart': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, apart: true }),
-  'accepted crowded': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, crowded: 'memory' }),
+  'accepted apart': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, standalone: true }),
+  'accepted crowded': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, noRoom: 'memory' }),
   'is live': followed('epoch-live'),
-  'is silent': followed('epoch-silent'),
+  'is silent': followed('epoch-unresponsive'),
   'answers again': followed('epoch-answered'),
   'has hung': followed('epoch-hung'),
   'is stable': ({ stable }) => (stable === undefined ? undefined : { type: 'epoch-stable', epoch: stable }),
-  'is weaned': ({ weaning }) => (weaning === undefined ? undefined : { type: 'epoch-weaned', epoch: weaning }),
+  'is parentExpired': ({ weaning }) => (weaning === undefined ? undefined : { type: 'parent-expired', epoch: weaning }),
   'has retired': ({ retiring }) => retired(retiring, false),
-  'is silent when it should retire': ({ retiring }) => retired(retiring, true),
+  'is unresponsive when it should retire': ({ retiring }) => retired(retiring, true),
   'retry is due': ({ retry }) => (retry ? { type: 'retry-due' } : undefined),
   'has drained': ({ draining }) => (draining ? { type: 'drained', active: 0 } : undefined),
   ...Object.fromEntries(
@@ -354,9 +356,9 @@ const wishes: Record<string, Wish> = {
   ),
 };
 
-function retired(retiring: ReadonlySet<number>, silent: boolean): AgentEvent | undefined {
+function retired(retiring: ReadonlySet<number>, unresponsive: boolean): AgentEvent | undefined {
   const [epoch] = retiring;
-  return epoch === undefined ? undefined : { type: 'epoch-retired', epoch, silent };
+  return epoch === undefined ? undefined : { type: 'epoch-handed-off', epoch, unresponsive };
 }
 
 function exited(epoch: number | undefined, exit: Exit): AgentEvent | undefined {

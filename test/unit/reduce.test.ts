@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { initialState } from '../../src/agent/initial-state.ts';
-import type { AgentEvent, AgentState, Effect, Exit } from '../../src/agent/model.ts';
+import { type AgentEvent, type AgentState, type Effect, initialState } from '../../src/agent/model.ts';
 import { reducer, type RestartPolicy } from '../../src/agent/reducer.ts';
+import type { Exit } from '../../src/agent/ports.ts';
 
 const clean: Exit = { kind: 'clean' };
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };
@@ -14,7 +14,7 @@ const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, r
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
 const byHand = (hash: string): AgentEvent => ({ type: 'restart-requested', hash });
-const weaned = (epoch: number): AgentEvent => ({ type: 'epoch-weaned', epoch });
+const parentExpired = (epoch: number): AgentEvent => ({ type: 'parent-expired', epoch });
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
 const due: AgentEvent = { type: 'retry-due' };
 const drained: AgentEvent = { type: 'drained', active: 0 };
@@ -28,8 +28,8 @@ const handedOver = [...handingOver, live(1)];
 
 /** Epoch 1 has failed beside 0, and 2 starts in its place. */
 const poisoned = [...handingOver, ended(1, failed), granted(2), accepted('b')];
-/** Epoch 3 starts beside 0, in a line of its own. */
-const beside = [...poisoned, ended(2, failed)];
+/** Epoch 3 starts beside 0, in a lineage of its own. */
+const sideBySide = [...poisoned, ended(2, failed)];
 
 interface Case {
   readonly what: string;
@@ -48,7 +48,7 @@ const brief = (effect: Effect): string => {
     case 'check':
       return `check ${effect.hash}`;
     case 'launch':
-      return `launch ${effect.epoch} ${effect.hash} as ${effect.restartEpoch}${effect.line === 0 ? '' : ` of line ${effect.line}`}${effect.beside ? ' beside' : ''}`;
+      return `launch ${effect.epoch} ${effect.hash} as ${effect.restartEpoch}${effect.lineage === 0 ? '' : ` of lineage ${effect.lineage}`}${effect.sideBySide ? ' beside' : ''}`;
     case 'retry':
       return `retry in ${effect.delay}`;
     case 'cancel-retry':
@@ -84,7 +84,7 @@ describe('a change', () => {
       what: 'is launched once accepted',
       given: [...serving, changed('b'), granted(1)],
       when: accepted('b'),
-      then: ['launch 1 b as 1', 'follow 1', 'await-weaned 1'],
+      then: ['launch 1 b as 1', 'follow 1', 'await-parent-expiry 1'],
       state: { claim: undefined, lastEpoch: 1 },
     },
     {
@@ -92,7 +92,7 @@ describe('a change', () => {
       given: [...serving, changed('b')],
       when: changed('c'),
       then: [],
-      state: { claim: { epoch: 1, hash: 'c', stage: 'waiting', firm: false, apart: false } },
+      state: { claim: { epoch: 1, hash: 'c', stage: 'waiting', forced: false, standalone: false } },
     },
     {
       what: 'is checked again if it comes during a check',
@@ -127,7 +127,7 @@ describe('a change', () => {
       given: [...serving, byHand('a')],
       when: changed('a'),
       then: [],
-      state: { claim: { epoch: 1, hash: 'a', stage: 'waiting', firm: true, apart: false } },
+      state: { claim: { epoch: 1, hash: 'a', stage: 'waiting', forced: true, standalone: false } },
     },
     {
       what: 'refills the budget',
@@ -182,7 +182,7 @@ describe('a refusal', () => {
       what: 'is forgotten when a good one is launched',
       given: [...twice, refused('b'), changed('c'), granted(1)],
       when: accepted('c'),
-      then: ['launch 1 c as 1', 'follow 1', 'await-weaned 1'],
+      then: ['launch 1 c as 1', 'follow 1', 'await-parent-expiry 1'],
       state: { refused: undefined },
     },
     { what: 'is nothing once the agent was asked to end', given: [...twice, terminate], when: refused('b'), then: [] },
@@ -225,7 +225,7 @@ describe('an exit', () => {
     },
     {
       what: 'of a parent that retires is nothing when its time is over',
-      given: [...handedOver, weaned(1)],
+      given: [...handedOver, parentExpired(1)],
       when: ended(0, killed),
       then: [],
       state: { phase: 'running', claim: undefined },
@@ -235,7 +235,7 @@ describe('an exit', () => {
       given: handedOver,
       when: ended(0, exit),
       then: ['cancel-retry', 'check b'],
-      state: { claim: { epoch: 2, hash: 'b', stage: 'checking', firm: true, apart: true } },
+      state: { claim: { epoch: 2, hash: 'b', stage: 'checking', forced: true, standalone: true } },
     })),
     {
       what: 'of a parent dooms a child that starts as well',
@@ -260,8 +260,8 @@ describe('an exit', () => {
       what: 'of a second child by 1 before LIVE is a poisoned parent’s doing',
       given: poisoned,
       when: ended(2, failed),
-      then: ['follow 0', 'cancel-retry', 'launch 3 b as 0 of line 1 beside', 'follow 3'],
-      state: { crashes: 0, line: 1 },
+      then: ['follow 0', 'cancel-retry', 'launch 3 b as 0 of lineage 1 beside', 'follow 3'],
+      state: { crashes: 0, lineage: 1 },
     },
     {
       what: 'of a second child that finds an address taken is a crash: a third one would find the same',
@@ -278,33 +278,33 @@ describe('an exit', () => {
     },
     {
       what: 'of an Envoy that may not be beside what serves drains that, and takes its place',
-      given: beside,
+      given: sideBySide,
       when: ended(3, { kind: 'spawn-failed', reason: 'enable_reuse_port' }),
-      then: ['follow 0', 'cancel-retry', 'retire 0'],
-      state: { claim: { epoch: 4, hash: 'b', stage: 'replacing', firm: true, apart: true } },
+      then: ['follow 0', 'cancel-retry', 'hand-off 0'],
+      state: { claim: { epoch: 4, hash: 'b', stage: 'replacing', forced: true, standalone: true } },
     },
     {
       what: 'of an Envoy beside one that serves is a crash otherwise',
-      given: beside,
+      given: sideBySide,
       when: ended(3, failed),
       then: ['follow 0', 'retry in 200'],
       state: { phase: 'running' },
     },
     {
       what: 'of an Envoy beside one that does not serve makes that one end, too',
-      given: [...beside, { type: 'epoch-silent', epoch: 0 }],
+      given: [...sideBySide, { type: 'epoch-unresponsive', epoch: 0 }],
       when: ended(3, failed),
       then: ['follow 0', 'cancel-retry', 'stop 0'],
     },
     {
       what: 'of an Envoy that serves after a rescue, while the old one goes, is a crash',
-      given: [...beside, live(3)],
+      given: [...sideBySide, live(3)],
       when: ended(3, killed),
       then: ['follow 0', 'retry in 200'],
     },
     {
-      what: 'of the old line is nothing after a rescue',
-      given: [...beside, live(3)],
+      what: 'of the old lineage is nothing after a rescue',
+      given: [...sideBySide, live(3)],
       when: ended(0, killed),
       then: [],
       state: { claim: undefined },
@@ -320,11 +320,11 @@ describe('an exit', () => {
       what: 'of a second child before LIVE leads to a rescue where the parent does not serve any more, whatever it ended with',
       given: [...handedOver, ended(1, killed), granted(2), accepted('b')],
       when: ended(2, killed),
-      then: ['follow 0', 'cancel-retry', 'launch 3 b as 0 of line 1 beside', 'follow 3'],
+      then: ['follow 0', 'cancel-retry', 'launch 3 b as 0 of lineage 1 beside', 'follow 3'],
     },
     {
       what: 'of what is replaced starts what replaces it',
-      given: [...beside, { type: 'epoch-silent', epoch: 0 }, ended(3, failed)],
+      given: [...sideBySide, { type: 'epoch-unresponsive', epoch: 0 }, ended(3, failed)],
       when: ended(0, clean),
       then: ['launch 4 b as 0', 'follow 4'],
     },
@@ -377,43 +377,43 @@ describe('an epoch', () => {
       what: 'that never became LIVE is replaced side by side',
       given: [changed('a'), granted(0), changed('b'), { type: 'turn-granted', epoch: 1, parent: 'stuck' }],
       when: accepted('b'),
-      then: ['launch 1 b as 0 of line 1 beside', 'follow 1'],
+      then: ['launch 1 b as 0 of lineage 1 beside', 'follow 1'],
     },
     {
       what: 'of another binary is started beside the one that serves',
       given: [...serving, changed('b'), granted(1)],
-      when: { type: 'config-accepted', hash: 'b', apart: true },
-      then: ['launch 1 b as 0 of line 1 beside', 'follow 1'],
+      when: { type: 'config-accepted', hash: 'b', standalone: true },
+      then: ['launch 1 b as 0 of lineage 1 beside', 'follow 1'],
     },
     {
       what: 'for which there is no room waits until the one that serves has no clients any more',
       given: [...serving, changed('b'), granted(1)],
-      when: { type: 'config-accepted', hash: 'b', crowded: 'memory' },
-      then: ['retire 0'],
-      state: { claim: { epoch: 1, hash: 'b', stage: 'replacing', firm: false, apart: false } },
+      when: { type: 'config-accepted', hash: 'b', noRoom: 'memory' },
+      then: ['hand-off 0'],
+      state: { claim: { epoch: 1, hash: 'b', stage: 'replacing', forced: false, standalone: false } },
     },
     {
       what: 'that takes over side by side sends the clients of the other one away',
-      given: beside,
+      given: sideBySide,
       when: live(3),
-      then: ['await-stable 3', 'retire 0'],
+      then: ['await-stable 3', 'hand-off 0'],
     },
     {
       what: 'that has no clients any more ends',
-      given: [...beside, live(3)],
-      when: { type: 'epoch-retired', epoch: 0, silent: false },
+      given: [...sideBySide, live(3)],
+      when: { type: 'epoch-handed-off', epoch: 0, unresponsive: false },
       then: ['stop 0'],
     },
     {
       what: 'that nobody can take the clients from is killed',
-      given: [...beside, live(3)],
-      when: { type: 'epoch-retired', epoch: 0, silent: true },
+      given: [...sideBySide, live(3)],
+      when: { type: 'epoch-handed-off', epoch: 0, unresponsive: true },
       then: ['kill 0'],
     },
     {
       what: 'that serves again cannot have been retired',
       given: serving,
-      when: { type: 'epoch-retired', epoch: 0, silent: false },
+      when: { type: 'epoch-handed-off', epoch: 0, unresponsive: false },
       then: [],
     },
     {
@@ -427,13 +427,13 @@ describe('an epoch', () => {
   it('serves or retires according to who is LIVE', () => {
     const [state] = run({ what: '', given: handingOver, when: live(1), then: [] });
     expect([...state.epochs].map(([number, { stage, restartEpoch }]) => [number, stage, restartEpoch])).toEqual([
-      [0, 'retiring', 0],
+      [0, 'draining', 0],
       [1, 'live', 1],
     ]);
   });
 
   it('does not answer from the moment it is silent until it answers', () => {
-    const silent: AgentEvent = { type: 'epoch-silent', epoch: 0 };
+    const silent: AgentEvent = { type: 'epoch-unresponsive', epoch: 0 };
     const [before] = run({ what: '', given: serving, when: silent, then: [] });
     const [after] = run({ what: '', given: [...serving, silent], when: { type: 'epoch-answered', epoch: 0 }, then: [] });
     expect([before.epochs.get(0)?.answering, after.epochs.get(0)?.answering]).toEqual([false, true]);
@@ -454,7 +454,7 @@ describe('a request to terminate', () => {
       given: serving,
       when: terminate,
       then: ['cancel-retry', 'ask-drain 0', 'await-drained beside nobody'],
-      state: { phase: 'draining', outcome: undefined, asked: 1 },
+      state: { phase: 'draining', outcome: undefined, terminations: 1 },
     },
     {
       what: 'drains the newest epoch beside its parent',
@@ -484,7 +484,7 @@ describe('a request to terminate', () => {
     },
     {
       what: 'drains and stops both lines of a rescue',
-      given: [...beside, live(3)],
+      given: [...sideBySide, live(3)],
       when: terminate,
       then: ['cancel-retry', 'ask-drain 0', 'ask-drain 3', 'await-drained beside nobody'],
     },
@@ -523,10 +523,10 @@ describe('a request to terminate', () => {
 
 /** An agent that is gone has left epoch 7, and its parent. */
 const left: AgentEvent = {
-  type: 'epochs-kept',
+  type: 'epochs-adopted',
   epochs: [
-    { epoch: 6, restartEpoch: 2, line: 1, pid: 66 },
-    { epoch: 7, restartEpoch: 3, line: 1, pid: 77 },
+    { epoch: 6, restartEpoch: 2, lineage: 1, pid: 66 },
+    { epoch: 7, restartEpoch: 3, lineage: 1, pid: 77 },
   ],
 };
 const takenOver = [left, live(7)];
@@ -538,11 +538,11 @@ describe('an Envoy that was kept', () => {
       what: 'is looked after, and its parent too',
       given: [],
       when: left,
-      then: ['launch 6  as 2 of line 1', 'launch 7  as 3 of line 1', 'follow 7'],
-      state: { lastEpoch: 7, line: 1, served: true },
+      then: ['launch 6  as 2 of lineage 1', 'launch 7  as 3 of lineage 1', 'follow 7'],
+      state: { lastEpoch: 7, lineage: 1, served: true },
     },
     { what: 'serves once it is seen LIVE', given: [left], when: live(7), then: ['await-stable 7'] },
-    { what: 'is nobody where none was left', given: [], when: { type: 'epochs-kept', epochs: [] }, then: [], state: { lastEpoch: -1 } },
+    { what: 'is nobody where none was left', given: [], when: { type: 'epochs-adopted', epochs: [] }, then: [], state: { lastEpoch: -1 } },
     {
       what: 'is the parent of the next epoch, whatever it was started from',
       given: takenOver,
@@ -554,7 +554,7 @@ describe('an Envoy that was kept', () => {
       what: 'is hot-restarted',
       given: [...takenOver, changed('a'), granted(8)],
       when: accepted('a'),
-      then: ['launch 8 a as 4 of line 1', 'follow 8', 'await-weaned 8'],
+      then: ['launch 8 a as 4 of lineage 1', 'follow 8', 'await-parent-expiry 8'],
     },
     {
       what: 'goes on where the configuration is refused',

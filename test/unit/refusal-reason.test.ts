@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Exit } from '../../src/agent/model.ts';
-import { refusalReason } from '../../src/proxy/refusal-reason.ts';
+import { refusalReason } from '../../src/proxy/preflight.ts';
+import type { Exit } from '../../src/agent/ports.ts';
 
 const failed = (...tail: readonly string[]): Exit => ({ kind: 'failed', code: 1, tail });
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Fatal } from '../../src/cli/fatal.ts';
+import { Fatal } from '../../src/run/exit.ts';
 import { request, type RequestOptions } from '../../src/cli/request.ts';
 
 type Listener = (error: Error) => void;

@@ -1,6 +1,6 @@
 import { firstValueFrom, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { type HostNames, resolveAddress } from '../../src/node/resolve-address.ts';
+import { type HostNames, resolveAddress } from '../../src/node/address.ts';
 
 const unknown: HostNames = { lookup: (host) => throwError(() => new Error(`getaddrinfo ENOTFOUND ${host}`)) };
 const foo = (...addresses: readonly string[]): HostNames => ({ lookup: () => of(addresses) });

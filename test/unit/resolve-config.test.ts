@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { GivenFlags } from '../../src/config/flag-layer.ts';
 import { type FlagName, flags } from '../../src/config/flags.ts';
-import type { AgentConfig } from '../../src/config/resolve-config.ts';
 import { accepted, configOf, problemsOf, type Said } from '../support/resolved.ts';
+import type { AgentConfig } from '../../src/config/agent-config.ts';
 
 /** What Node's timers can count; beyond it they fire at once. */
 const longestTimer = 2 ** 31 - 1;

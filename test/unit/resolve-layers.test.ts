@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AgentConfig, ResolvedConfig } from '../../src/config/resolve-config.ts';
+import type { ResolvedConfig } from '../../src/config/resolve-config.ts';
 import { accepted, configOf, problemsOf, resolved, type Said } from '../support/resolved.ts';
+import type { AgentConfig } from '../../src/config/agent-config.ts';
 
 /** The layers of texts, the lowest first, and what each is called. */
 const texts = ['mesh', 'proxyConfig', 'annotation'] as const;

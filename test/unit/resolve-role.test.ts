@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveRole } from '../../src/config/resolve-role.ts';
+import { resolveRole } from '../../src/config/flag-layer.ts';
 
 describe('resolveRole', () => {
   it.each<{ what: string; args: readonly string[]; role: string; unknown?: readonly string[] }>([

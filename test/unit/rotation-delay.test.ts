@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestBackOff } from '../../src/ca/request-back-off.ts';
-import { rotationDelay } from '../../src/ca/rotation-delay.ts';
-
+import { requestBackOff, rotationDelay } from '../../src/ca/ca-secrets.ts';
 const hour = 3_600_000;
 const now = 10 * hour;
 const middle = () => 0.5;

@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { ReplaySubject, share, type Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { certificateAuthority, type CertificateAuthority, type Issued, writeCertificates } from '../../demo/certificates.ts';
-import { countSds, noSds, type SdsCounts } from '../../src/sds/count-sds.ts';
-import type { SdsEvent } from '../../src/sds/sds-event.ts';
+import { countSds, noSds, type SdsCounts, type SdsEvent } from '../../src/sds/telemetry.ts';
 import { sdsServer } from '../../src/sds/sds-server.ts';
 import { fileSecrets } from '../../src/secrets/file-secrets.ts';
-import { findSecret } from '../../src/secrets/find-secret.ts';
-import { secretBook } from '../../src/secrets/secret-book.ts';
+import { findSecret, secretBook } from '../../src/secrets/secret-book.ts';
 import { sdsClient, secretsIn } from '../e2e/support/sds-client.ts';
 import { eventually } from '../support/eventually.ts';
 

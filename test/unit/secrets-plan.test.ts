@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { secretsPlan } from '../../src/cli/secrets-plan.ts';
+import { secretsPlan } from '../../src/run/secrets-plan.ts';
 import type { GivenFlags } from '../../src/config/flag-layer.ts';
 import { resolveConfig } from '../../src/config/resolve-config.ts';
 

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { of, VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openAnswer } from '../../src/admin/open-answer.ts';
-import { metrics } from '../../src/status/metrics.ts';
+import { openAnswer } from '../../src/admin/admin-client.ts';
+import { metrics } from '../../src/status/scrape.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** Whose time is what a test says: no time-out comes. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { socketAddress } from '../../src/bootstrap/socket-address.ts';
+import { socketAddress } from '../../src/bootstrap/clusters.ts';
 
 describe('socketAddress', () => {
   it.each([

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spiffeId } from '../../src/node/spiffe-id.ts';
-import { trustDomain, type TrustDomainInputs } from '../../src/node/trust-domain.ts';
-
+import { spiffeId, trustDomain, type TrustDomainInputs } from '../../src/node/control-plane.ts';
 const pilot = 'istio-pilot-service-account';
 const domainOf = (inputs: Partial<TrustDomainInputs>) =>
   trustDomain({ given: '', registry: 'Kubernetes', domain: '', podNamespace: '', ...inputs });

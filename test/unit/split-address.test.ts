@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { splitAddress } from '../../src/node/split-address.ts';
+import { splitAddress } from '../../src/node/address.ts';
 
 describe('splitAddress', () => {
   it.each<{ address: string; host: string; port: string }>([

@@ -1,14 +1,13 @@
 import { request as httpRequest, Server } from 'node:http';
 import { of, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { initialState } from '../../src/agent/initial-state.ts';
+import { initialState } from '../../src/agent/model.ts';
 import { noTimeline } from '../../src/agent/timeline.ts';
-import { epochsNow } from '../../src/status/epochs-now.ts';
+import { epochsNow } from '../../src/run/serve-status.ts';
 import { routes } from '../../src/status/routes.ts';
-import type { StatusEvent } from '../../src/status/status-event.ts';
-import type { StatusParts } from '../../src/status/status-parts.ts';
+import type { StatusEvent, StatusParts } from '../../src/status/handler.ts';
 import { statusServer } from '../../src/status/status-server.ts';
-import { unstarted } from '../../src/status/unstarted.ts';
+import { notStarted } from '../../src/status/liveness.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { statusParts } from '../support/status-parts.ts';
@@ -71,7 +70,7 @@ describe('the status port', () => {
     { served: true, reason: 'draining', expected: undefined },
   ])('counts the start as over once an Envoy has been LIVE: $served', ({ served, reason, expected }) => {
     const reasons: unknown[] = [];
-    unstarted(of({ ...initialState, served }), of(reason)).forEach((value) => reasons.push(value)).catch(expect.unreachable); // prettier-ignore
+    notStarted(of({ ...initialState, served }), of(reason)).forEach((value) => reasons.push(value)).catch(expect.unreachable); // prettier-ignore
     expect(reasons).toEqual([expected]);
   });
 

@@ -3,9 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:http';
 import { of, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { noTokenExchange } from '../../src/sts/no-token-exchange.ts';
+import { noTokenExchange, type TokenExchange } from '../../src/sts/token-exchange.ts';
 import { type StsEvent, stsServer } from '../../src/sts/sts-server.ts';
-import type { TokenExchange } from '../../src/sts/token-exchange.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../src/bootstrap/json.ts';
-import { renderTemplate } from '../../src/bootstrap/render-template.ts';
-import { type TemplateInputs, templateVariables } from '../../src/bootstrap/template-variables.ts';
+import type { Json } from '../../src/bootstrap/proto-json.ts';
+import { renderTemplate, type TemplateInputs, templateVariables } from '../../src/bootstrap/template.ts';
 import type { ProxyConfig, RemoteService, TlsSettings, Tracing } from '../../src/config/proxy-config.ts';
 import { type GoldenCase, inputsOf } from '../golden/cases.ts';
 

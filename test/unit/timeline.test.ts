@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { initialState } from '../../src/agent/initial-state.ts';
-import type { AgentEvent, AgentState, Exit } from '../../src/agent/model.ts';
+import { type AgentEvent, type AgentState, initialState } from '../../src/agent/model.ts';
 import { reducer } from '../../src/agent/reducer.ts';
 import { noTimeline, timeline, type Timeline } from '../../src/agent/timeline.ts';
-import { lifecycleFamilies } from '../../src/status/lifecycle-families.ts';
-import { printFamilies } from '../../src/status/print-families.ts';
-import { stateFamilies } from '../../src/status/state-families.ts';
+import { lifecycleFamilies, stateFamilies } from '../../src/metrics/agent-families.ts';
+import { printFamilies } from '../../src/metrics/metric-family.ts';
+import type { Exit } from '../../src/agent/ports.ts';
 
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };
 const failed: Exit = { kind: 'failed', code: 1, tail: [] };
@@ -34,8 +33,8 @@ describe('the timeline', () => {
   it('has for an epoch why it started, when it was spawned, LIVE, told to drain, and how and when it ended', () => {
     const kept = keep([...start, changed('b'), granted(1), accepted('b'), spawned(1), live(1), ended(0, clean)]);
     expect(kept.epochs).toEqual([
-      { epoch: 0, line: 0, hash: 'a', why: 'first', launchedAt: 2_000, spawnedAt: 3_000, liveAt: 4_000, toldToDrainAt: 9_000, endedAt: 10_000, how: 'clean' }, // prettier-ignore
-      { epoch: 1, line: 0, hash: 'b', why: 'change', launchedAt: 7_000, spawnedAt: 8_000, liveAt: 9_000 },
+      { epoch: 0, lineage: 0, hash: 'a', why: 'first', launchedAt: 2_000, spawnedAt: 3_000, liveAt: 4_000, toldToDrainAt: 9_000, endedAt: 10_000, how: 'clean' }, // prettier-ignore
+      { epoch: 1, lineage: 0, hash: 'b', why: 'change', launchedAt: 7_000, spawnedAt: 8_000, liveAt: 9_000 },
     ]);
     expect(kept.counters).toEqual({ changes: 0, windows: 0, restarts: 1, refusals: 0, crashes: 0, rescues: 0, drains: 1 });
     expect(kept.durations.start).toMatchObject({ count: 2, sum: 4 });
@@ -52,16 +51,16 @@ describe('the timeline', () => {
   });
 
   it('has an Envoy that was kept from the moment on when it was taken over, and no durations that began before', () => {
-    const epochs = [6, 7].map((epoch) => ({ epoch, restartEpoch: epoch, line: 1, pid: epoch }));
-    const taken = keep([{ type: 'epochs-kept', epochs }, live(7), ended(6, clean)]);
+    const epochs = [6, 7].map((epoch) => ({ epoch, restartEpoch: epoch, lineage: 1, pid: epoch }));
+    const taken = keep([{ type: 'epochs-adopted', epochs }, live(7), ended(6, clean)]);
     expect(taken.epochs).toEqual([
-      { epoch: 6, line: 1, hash: '', why: 'kept', launchedAt: 1_000, toldToDrainAt: 2_000, endedAt: 3_000, how: 'clean' },
-      { epoch: 7, line: 1, hash: '', why: 'kept', launchedAt: 1_000, liveAt: 2_000 },
+      { epoch: 6, lineage: 1, hash: '', why: 'adopted', launchedAt: 1_000, toldToDrainAt: 2_000, endedAt: 3_000, how: 'clean' },
+      { epoch: 7, lineage: 1, hash: '', why: 'adopted', launchedAt: 1_000, liveAt: 2_000 },
     ]);
     expect(taken.counters).toMatchObject({ restarts: 0, crashes: 0, drains: 1 });
     expect(taken.durations).toMatchObject({ start: { count: 0 }, life: { count: 0 }, drain: { count: 1 } });
-    const next = keep([{ type: 'epochs-kept', epochs }, live(7), changed('a'), granted(8), accepted('a')]);
-    expect(next.epochs.at(-1)).toMatchObject({ epoch: 8, line: 1, hash: 'a', why: 'change' });
+    const next = keep([{ type: 'epochs-adopted', epochs }, live(7), changed('a'), granted(8), accepted('a')]);
+    expect(next.epochs.at(-1)).toMatchObject({ epoch: 8, lineage: 1, hash: 'a', why: 'change' });
     expect(next.counters.restarts).toBe(1);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Exit } from '../../src/agent/model.ts';
-import { type Ended, toExit } from '../../src/proxy/to-exit.ts';
+import { type Ended, toExit } from '../../src/proxy/spawn-envoy.ts';
+import type { Exit } from '../../src/agent/ports.ts';
 
 const bound = "error adding listener '0.0.0.0:15001': cannot bind '0.0.0.0:15001': Address already in use";
 

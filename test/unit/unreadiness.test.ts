@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { initialState } from '../../src/agent/initial-state.ts';
-import type { AgentState, Epoch, Stage } from '../../src/agent/model.ts';
-import { unreadiness } from '../../src/status/unreadiness.ts';
+import { type AgentState, type Epoch, initialState, type Stage } from '../../src/agent/model.ts';
+import { unreadiness } from '../../src/status/readiness.ts';
 
 const epochs = (...stages: readonly Stage[]): Pick<AgentState, 'epochs'> => ({
   epochs: new Map(
     stages.map((stage, number): [number, Epoch] => [
       number,
-      { hash: 'a', restartEpoch: number, line: 0, weaned: true, stage, answering: true },
+      { hash: 'a', restartEpoch: number, lineage: 0, parentExpired: true, stage, answering: true },
     ]),
   ),
 });
 const silent = (stage: Stage): Pick<AgentState, 'epochs'> => ({
-  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, line: 0, weaned: true, stage, answering: false }]]),
+  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, lineage: 0, parentExpired: true, stage, answering: false }]]),
 });
 const crashed = { lastEpoch: 0, crashes: 1 };
 const refused = { hash: 'b', reason: 'key.pem: the key does not parse' };
@@ -28,7 +27,7 @@ describe('unreadiness', () => {
     { what: 'the first epoch starts: Envoy knows', state: epochs('starting'), reason: undefined },
     { what: 'an epoch is LIVE', state: epochs('live'), reason: undefined },
     { what: 'a child starts beside a LIVE parent', state: epochs('live', 'starting'), reason: undefined },
-    { what: 'a child is LIVE beside a parent that drains', state: epochs('retiring', 'live'), reason: undefined },
+    { what: 'a child is LIVE beside a parent that drains', state: epochs('draining', 'live'), reason: undefined },
     { what: 'an epoch is silent', state: silent('live'), reason: 'Envoy does not answer' },
     { what: 'an epoch is silent while it starts', state: silent('starting'), reason: 'Envoy does not answer' },
     { what: 'a change was refused, and the old epoch serves', state: { ...epochs('live'), refused }, reason: undefined },
@@ -36,7 +35,7 @@ describe('unreadiness', () => {
     { what: 'Envoy has crashed', state: crashed, reason: 'Envoy has crashed and waits to be started again' },
     {
       what: 'the child has crashed, and its parent drains already',
-      state: { ...epochs('retiring'), ...crashed },
+      state: { ...epochs('draining'), ...crashed },
       reason: 'Envoy has crashed and waits to be started again',
     },
     {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Findings } from '../../src/bootstrap/findings.ts';
+import type { Findings } from '../../src/bootstrap/proto-json.ts';
 import { upstreamTls, type UpstreamTls } from '../../src/bootstrap/upstream-tls.ts';
 import type { TlsSettings } from '../../src/config/proxy-config.ts';
 

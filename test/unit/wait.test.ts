@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Fatal } from '../../src/cli/fatal.ts';
+import { Fatal } from '../../src/run/exit.ts';
 import { wait, type WaitOptions } from '../../src/cli/wait.ts';
 
 describe('wait', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { finalize, lastValueFrom, of, Subject } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { EpochConfig } from '../../src/proxy/epoch-config.ts';
-import { withConfigFile } from '../../src/proxy/with-config-file.ts';
+import { withConfigFile } from '../../src/proxy/config-file.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-config-'))));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type CertificateAuthority, certificateAuthority, type Issued, writeCertificates } from '../../../demo/certificates.ts';
 import { envoyConfig, type EnvoyConfigOptions } from '../../../demo/envoy-config.ts';
-import { sharedMemoryOf } from '../../../src/proxy/free-base-id.ts';
+import { sharedMemoryOf } from '../../../src/proxy/proc.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
 

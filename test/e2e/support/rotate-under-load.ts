@@ -8,7 +8,7 @@ export interface RotationsUnderLoad {
   /** Spread over the rotations, both modes taken together. */
   readonly requests: number;
   /** In ms, for all of it. */
-  readonly patience: number;
+  readonly timeoutMs: number;
   readonly onRotation?: (rotation: number, sent: number) => void;
 }
 
@@ -18,18 +18,18 @@ const modes = ['keep-alive', 'new-connection'] as const satisfies readonly LoadO
 export async function rotateUnderLoad({
   rotations,
   requests,
-  patience,
+  timeoutMs,
   onRotation,
 }: RotationsUnderLoad): Promise<Record<LoadOptions['mode'], LoadResult>> {
   const rig = await makeRig();
   try {
     const agent = rig.start(['--minDelay', '0s']);
     await agent.said('epoch is LIVE', 0);
-    const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, maxDuration: patience };
+    const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, maxDuration: timeoutMs };
     // A handshake costs as much as dozens of requests: new connections come at a moderate pace beside them.
     const loads = modes.map((mode) => startLoad({ ...to, mode, clients: 8, ...(mode === 'new-connection' && { pause: 50 }) }));
     const sent = () => loads.reduce((sum, { counts }) => sum + counts.ok + counts.failed, 0);
-    const deadline = performance.now() + patience;
+    const deadline = performance.now() + timeoutMs;
     for (let rotation = 1; rotation <= rotations; rotation++) {
       writeCertificates(rig.certDir, await rig.ca.issue());
       await agent.said('epoch is LIVE', rotation);

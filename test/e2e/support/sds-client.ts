@@ -9,7 +9,7 @@ import {
 } from '../../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { SecretDiscoveryService } from '../../../src/proto/envoy/service/secret/v3/sds_pb.ts';
 import { grpcDefinition } from '../../../src/grpc/grpc-definition.ts';
-import { secretTypeUrl } from '../../../src/sds/secret-type-url.ts';
+import { secretTypeUrl } from '../../../src/sds/messages.ts';
 import { eventually } from '../../support/eventually.ts';
 
 /** The fields of a message that are given, the others as they are when empty. */

@@ -42,7 +42,7 @@ export function drawAgent(m: RunHelpers, inputs: Partial<Inputs>, script: Script
   const fake = fakeProxy(m, script);
   const states$ = agent(
     {
-      kept$: EMPTY,
+      adopted$: EMPTY,
       leave$: NEVER,
       awaited$: EMPTY,
       hash$: NEVER,
@@ -72,7 +72,7 @@ export function drawAgent(m: RunHelpers, inputs: Partial<Inputs>, script: Script
     /** The number of each epoch launched. */
     epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
     /** Which line each belongs to; the letter tells that its admin endpoint is apart: a for 0, b for 1. */
-    lines$: fake.launched$.pipe(map(({ line, beside }) => (beside ? String.fromCharCode(97 + line) : String(line)))),
+    lines$: fake.launched$.pipe(map(({ lineage, sideBySide }) => (sideBySide ? String.fromCharCode(97 + lineage) : String(lineage)))),
     /** What each was told as `--restart-epoch`. */
     restartEpochs$: fake.launched$.pipe(map(({ restartEpoch }) => String(restartEpoch))),
   };

@@ -1,7 +1,6 @@
 import { asyncScheduler, defer, delay, filter, finalize, ignoreElements, map, merge, ReplaySubject, takeWhile, tap, timer } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
-import type { Exit } from '../../../src/agent/model.ts';
-import type { Launch, ProcessEvent, Proxy, Verdict, Vitals } from '../../../src/agent/ports.ts';
+import type { Launch, ProcessEvent, Proxy, Verdict, Health, Exit } from '../../../src/agent/ports.ts';
 
 const letters = { SIGTERM: 'T', SIGKILL: 'K', SIGUSR1: 'U' } as const;
 
@@ -16,7 +15,7 @@ export interface Script {
   /** The life of each epoch: S exists, c ends with 0, f with 1, p with 1 because its port is taken, x with 3, k is killed, n never started. */
   readonly processes: readonly string[];
   /** What the admin endpoint says of each epoch, until it says something else: u up, l LIVE, s silent, ? there is none. LIVE after 100 ms if left out. */
-  readonly vitals?: readonly string[];
+  readonly health?: readonly string[];
   /** How each check goes: y accepts, n refuses, a accepts an Envoy apart from the others, m one without others. The last one stays; at once and accepted if left out. */
   readonly checks?: readonly string[];
   /**
@@ -41,12 +40,12 @@ const fates: Record<string, ProcessEvent> = {
   S: { type: 'spawned', pid: 4711 },
   ...Object.fromEntries(Object.entries(exits).map(([sign, exit]) => [sign, { type: 'exited', exit } satisfies ProcessEvent])),
 };
-const vitalSigns: Record<string, Vitals> = { u: 'up', l: 'live', s: 'silent', '?': 'unknown' };
+const healthSigns: Record<string, Health> = { u: 'up', l: 'live', s: 'unresponsive', '?': 'unknown' };
 const verdicts: Record<string, Verdict> = {
   y: { ok: true },
   n: { ok: false, reason: 'key does not match' },
-  a: { ok: true, apart: true },
-  m: { ok: true, crowded: 'memory' },
+  a: { ok: true, standalone: true },
+  m: { ok: true, noRoom: 'memory' },
 };
 
 /** A process that exists. One that is apart has an admin endpoint of its own until it is seen LIVE. */
@@ -92,10 +91,10 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const answerer = (epoch: number): Running | undefined =>
     running.findLast((process) => process.epoch === epoch) ?? running.findLast(({ isApart }) => !isApart);
 
-  const vitals = (epoch: number): string => {
+  const health = (epoch: number): string => {
     const asked = answerer(epoch);
     if (asked === undefined) return '?';
-    const sign = at(script.vitals?.[asked.epoch] ?? 'u 99ms l', asyncScheduler.now() - (births.get(asked.epoch) ?? 0));
+    const sign = at(script.health?.[asked.epoch] ?? 'u 99ms l', asyncScheduler.now() - (births.get(asked.epoch) ?? 0));
     if (asked.epoch !== epoch) return sign === 'l' ? 'u' : sign;
     if (sign === 'l') asked.isApart = false;
     return sign;
@@ -104,10 +103,10 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const proxy: Proxy = {
     run: (launch, orders$) =>
       defer(() => {
-        const { epoch, beside } = launch;
+        const { epoch, sideBySide } = launch;
         const process$ = processes[epoch];
         if (process$ === undefined) throw new Error(`the script has no process ${epoch}`);
-        const own: Running = { epoch, isApart: beside };
+        const own: Running = { epoch, isApart: sideBySide };
         births.set(epoch, asyncScheduler.now());
         running.push(own);
         launches$.next(launch);
@@ -122,10 +121,10 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
           finalize(() => running.splice(running.indexOf(own), 1)),
         );
       }),
-    vitals: (epoch) =>
+    health: (epoch) =>
       defer(() => {
         looks$.next(String(epoch));
-        return m.cold(`(${vitals(epoch)}|)`, vitalSigns).pipe(delay(answerTime));
+        return m.cold(`(${health(epoch)}|)`, healthSigns).pipe(delay(answerTime));
       }),
     check: () =>
       defer(() => {

@@ -16,7 +16,7 @@ export const agent: readonly Mutant[] = [
     find: 'restartEpoch !== newest.restartEpoch - 1',
     replace: 'restartEpoch !== newest.restartEpoch',
   },
-  { id: 'agent/claim-keeps-force', file: 'agent/reducer.ts', find: 'firm: firm || state.claim.firm', replace: 'firm' },
+  { id: 'agent/claim-keeps-force', file: 'agent/reducer.ts', find: 'forced: forced || state.claim.forced', replace: 'forced' },
   {
     id: 'agent/awaits-silent-parent',
     file: 'agent/reducer.ts',
@@ -26,10 +26,10 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/kill-whole-lineage',
     file: 'agent/reducer.ts',
-    find: 'flatMap(([number, epoch]) => (epoch.line === line ?',
-    replace: 'flatMap(([number, epoch]) => (epoch.line !== line ?',
+    find: 'flatMap(([number, epoch]) => (epoch.lineage === lineage ?',
+    replace: 'flatMap(([number, epoch]) => (epoch.lineage !== lineage ?',
   },
-  { id: 'agent/rescue-new-lineage', file: 'agent/reducer.ts', find: 'state.line + 1', replace: 'state.line' },
+  { id: 'agent/rescue-new-lineage', file: 'agent/reducer.ts', find: 'state.lineage + 1', replace: 'state.lineage' },
   { id: 'agent/launch-follows', file: 'agent/reducer.ts', find: "{ type: 'follow', epoch },", replace: '' },
   {
     id: 'agent/stop-phase',
@@ -40,10 +40,10 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/retire-others-only',
     file: 'agent/reducer.ts',
-    find: "line === state.line || newest === undefined || newest.stage === 'stopping' ?",
-    replace: "newest === undefined || newest.stage === 'stopping' ?",
+    find: "lineage === state.lineage || newest === undefined || newest.stage === 'stopping'",
+    replace: "newest === undefined || newest.stage === 'stopping'",
   },
-  { id: 'agent/third-request-kills', file: 'agent/reducer.ts', find: 'asked > 2 ?', replace: 'asked > 3 ?' },
+  { id: 'agent/third-request-kills', file: 'agent/reducer.ts', find: 'terminations > 2 ?', replace: 'terminations > 3 ?' },
   {
     id: 'agent/spawn-failed-first',
     file: 'agent/reducer.ts',
@@ -73,8 +73,8 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/stuck-parent-apart',
     file: 'agent/reducer.ts',
-    find: "apart: event.parent === 'stuck'",
-    replace: "apart: event.parent === 'gone'",
+    find: "standalone: event.parent === 'stuck'",
+    replace: "standalone: event.parent === 'gone'",
   },
   {
     id: 'agent/stale-turn',
@@ -100,7 +100,7 @@ export const agent: readonly Mutant[] = [
     find: '{ ...state, crashes: 0, retried: false } : state',
     replace: '{ ...state, retried: false } : state',
   },
-  { id: 'agent/stop-exhausts', file: 'agent/interpret.ts', find: 'exhaustMap(({ told })', replace: 'mergeMap(({ told })' },
+  { id: 'agent/stop-exhausts', file: 'agent/interpret.ts', find: 'exhaustMap(({ toldByChild })', replace: 'mergeMap(({ toldByChild })' },
   { id: 'agent/reopen-signal', file: 'agent/interpret.ts', find: "'SIGUSR1' as const", replace: "'SIGHUP' as const" },
   {
     id: 'agent/reopen-carried-out',
@@ -151,11 +151,21 @@ export const agent: readonly Mutant[] = [
     replace: "({ type: 'drained', active: 0 })",
   },
   { id: 'agent/follow-live-poll', file: 'agent/follow.ts', find: 'ask(livePoll, livePoll)', replace: 'ask(livePoll, poll)' },
-  { id: 'agent/follow-hung-time', file: 'agent/follow.ts', find: 'timer(hung - silent, scheduler)', replace: 'timer(hung, scheduler)' },
+  {
+    id: 'agent/follow-hung-time',
+    file: 'agent/follow.ts',
+    find: 'timer(hung - unresponsive, scheduler)',
+    replace: 'timer(hung, scheduler)',
+  },
   { id: 'agent/follow-distinct', file: 'agent/follow.ts', find: 'distinctUntilChanged(),', replace: '' },
-  { id: 'agent/retire-farewell', file: 'agent/retire.ts', find: 'timer(farewell, scheduler)', replace: 'timer(poll, scheduler)' },
-  { id: 'agent/retire-up-is-drained', file: 'agent/retire.ts', find: "vitals === 'live' || vitals === 'up'", replace: "vitals === 'live'" },
-  { id: 'agent/retire-ends-with-epoch', file: 'agent/retire.ts', find: 'takeUntil(endOf(epoch, events$)),', replace: '' },
+  { id: 'agent/retire-farewell', file: 'agent/hand-off.ts', find: 'timer(gracefulDrain, scheduler)', replace: 'timer(poll, scheduler)' },
+  {
+    id: 'agent/retire-up-is-drained',
+    file: 'agent/hand-off.ts',
+    find: "health === 'live' || health === 'up'",
+    replace: "health === 'live'",
+  },
+  { id: 'agent/retire-ends-with-epoch', file: 'agent/hand-off.ts', find: 'takeUntil(endOf(epoch, events$)),', replace: '' },
   { id: 'agent/timeline-refusal-new', file: 'agent/timeline.ts', find: '&& state.refused !== before.refused', replace: '' },
   { id: 'agent/timeline-length', file: 'agent/timeline.ts', find: '.slice(-kept)', replace: '.slice(kept)' },
   {
@@ -165,7 +175,7 @@ export const agent: readonly Mutant[] = [
     replace: "{ level: 'info', msg: before.epochs.size",
   },
   { id: 'agent/back-off-longest', file: 'agent/back-off.ts', find: 'longest = 30_000', replace: 'longest = 60_000' },
-  { id: 'agent/histogram-edge', file: 'agent/histogram.ts', find: 'seconds <= limit', replace: 'seconds < limit' },
+  { id: 'agent/histogram-edge', file: 'agent/timeline.ts', find: 'seconds <= limit', replace: 'seconds < limit' },
   {
     id: 'agent/last-transition-kept',
     file: 'agent/agent.ts',

@@ -1,19 +1,19 @@
 import type { Mutant } from '../mutant.ts';
 
 export const bootstrap: readonly Mutant[] = [
-  { id: 'bootstrap/inclusion-needed', file: 'bootstrap/stats-inclusion.ts', find: '...neededSuffixes])]', replace: '])]' },
-  { id: 'bootstrap/inclusion-flawed', file: 'bootstrap/stats-inclusion.ts', find: 'return flaw === undefined;', replace: 'return true;' },
-  { id: 'bootstrap/port-clash', file: 'bootstrap/port-clashes.ts', find: 'port > 0 && taken === port', replace: 'taken === port' },
+  { id: 'bootstrap/inclusion-needed', file: 'bootstrap/stats.ts', find: '...neededSuffixes])]', replace: '])]' },
+  { id: 'bootstrap/inclusion-flawed', file: 'bootstrap/stats.ts', find: 'return flaw === undefined;', replace: 'return true;' },
+  { id: 'bootstrap/port-clash', file: 'bootstrap/static-resources.ts', find: 'port > 0 && taken === port', replace: 'taken === port' },
   {
     id: 'bootstrap/xds-sni',
-    file: 'bootstrap/xds-cluster.ts',
+    file: 'bootstrap/clusters.ts',
     find: 'isIpAddress(address.address) ? undefined :',
     replace: "isIpAddress(address.address) ? '' :",
   },
-  { id: 'bootstrap/xds-pushed', file: 'bootstrap/xds-cluster.ts', find: 'sds?.isPushed === true', replace: 'sds !== undefined' },
-  { id: 'bootstrap/fastest-refresh', file: 'bootstrap/remote-cluster.ts', find: 'fastestRefresh = 2', replace: 'fastestRefresh = 1' },
-  { id: 'bootstrap/template-trim', file: 'bootstrap/render-template.ts', find: 'trims = right !== undefined;', replace: '' },
-  { id: 'bootstrap/template-comment', file: 'bootstrap/render-template.ts', find: 'if (comment !== undefined) continue;', replace: '' },
+  { id: 'bootstrap/xds-pushed', file: 'bootstrap/clusters.ts', find: 'sds?.isPushed === true', replace: 'sds !== undefined' },
+  { id: 'bootstrap/fastest-refresh', file: 'bootstrap/clusters.ts', find: 'fastestRefresh = 2', replace: 'fastestRefresh = 1' },
+  { id: 'bootstrap/template-trim', file: 'bootstrap/template.ts', find: 'trims = right !== undefined;', replace: '' },
+  { id: 'bootstrap/template-comment', file: 'bootstrap/template.ts', find: 'if (comment !== undefined) continue;', replace: '' },
   {
     id: 'bootstrap/metadata-labels',
     file: 'bootstrap/node-metadata.ts',

@@ -1,10 +1,10 @@
 import type { Mutant } from '../mutant.ts';
 
 export const ca: readonly Mutant[] = [
-  { id: 'ca/rotation-ratio', file: 'ca/rotation-delay.ts', find: 'expires - ratio * lifetime', replace: 'created + ratio * lifetime' },
-  { id: 'ca/rotation-shortest', file: 'ca/rotation-delay.ts', find: 'Math.max(due - now, shortest)', replace: 'due - now' },
-  { id: 'ca/token-expiry', file: 'ca/token-flaw.ts', find: 'exp * 1000 <= now', replace: 'exp <= now' },
-  { id: 'ca/chain-root', file: 'ca/chain-flaw.ts', find: 'chain.length < 2', replace: 'chain.length < 1' },
+  { id: 'ca/rotation-ratio', file: 'ca/ca-secrets.ts', find: 'expires - ratio * lifetime', replace: 'created + ratio * lifetime' },
+  { id: 'ca/rotation-shortest', file: 'ca/ca-secrets.ts', find: 'Math.max(due - now, shortest)', replace: 'due - now' },
+  { id: 'ca/token-expiry', file: 'ca/issue-certificate.ts', find: 'exp * 1000 <= now', replace: 'exp <= now' },
+  { id: 'ca/chain-root', file: 'ca/issue-certificate.ts', find: 'chain.length < 2', replace: 'chain.length < 1' },
   { id: 'ca/fleeting-code', file: 'ca/istio-authority.ts', find: '[1, 4, 8, 10, 13, 14]', replace: '[1, 4, 8, 10, 13]' },
   { id: 'ca/failures-counted', file: 'ca/ca-secrets.ts', find: 'failures += 1;', replace: 'failures = 1;' },
 ];

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.ts';
 
 export const config: readonly Mutant[] = [
-  { id: 'config/drain-order', file: 'config/drain-conflict.ts', find: 'parent > drain ||', replace: 'parent >= drain ||' },
-  { id: 'config/boolean-upper', file: 'config/parse-boolean.ts', find: "'FALSE',", replace: '' },
-  { id: 'config/role-value', file: 'config/resolve-role.ts', find: '!mayBeValue || roles', replace: 'roles' },
+  { id: 'config/drain-order', file: 'config/resolve-config.ts', find: 'parent > drain ||', replace: 'parent >= drain ||' },
+  { id: 'config/boolean-upper', file: 'config/value.ts', find: "'FALSE',", replace: '' },
+  { id: 'config/role-value', file: 'config/flag-layer.ts', find: '!mayBeValue || roles', replace: 'roles' },
   {
     id: 'config/drain-cap-default',
     file: 'config/resolve-config.ts',
@@ -17,7 +17,7 @@ export const config: readonly Mutant[] = [
     replace: '({ ...reading.fields, ...lower })',
   },
   { id: 'config/usage-problem', file: 'config/resolve-config.ts', find: 'problems.every(', replace: 'problems.some(' },
-  { id: 'config/mutual-port', file: 'config/auth-policy.ts', find: '&& !fileMountedCerts', replace: '' },
+  { id: 'config/mutual-port', file: 'config/resolve-config.ts', find: '&& !fileMountedCerts', replace: '' },
   {
     id: 'config/probe-standard-timeout',
     file: 'config/app-probes.ts',
@@ -33,6 +33,6 @@ export const config: readonly Mutant[] = [
   { id: 'config/target-twice', file: 'config/metrics-targets.ts', find: '&& other.path === target.path', replace: '' },
   { id: 'config/port-most', file: 'config/value.ts', find: 'port: whole(1, 65_535', replace: 'port: whole(0, 65_535' },
   { id: 'config/connect-timeout-most', file: 'config/value.ts', find: '1, 30_000)', replace: '1, 300_000)' },
-  { id: 'config/address-port', file: 'config/is-proxy-address.ts', find: 'port <= 65_535', replace: 'port <= 99_999' },
+  { id: 'config/address-port', file: 'config/value.ts', find: 'port <= 65_535', replace: 'port <= 99_999' },
   { id: 'config/pushed-watched', file: 'config/certificate-files.ts', find: 'watched: paths(services)', replace: 'watched: paths(own)' },
 ];

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.ts';
 
 export const node: readonly Mutant[] = [
-  { id: 'node/namespace-default', file: 'node/control-plane-namespace.ts', find: 'more.length > 0', replace: 'more.length > 1' },
-  { id: 'node/localhost-san', file: 'node/control-plane-sans.ts', find: "host === 'localhost' ?", replace: "host === '' ?" },
-  { id: 'node/address-ipv4-first', file: 'node/resolve-address.ts', find: "!one.includes(':')", replace: "one.includes(':')" },
-  { id: 'node/trust-domain-at', file: 'node/trust-domain.ts', find: ".replaceAll('@', '.')", replace: '' },
+  { id: 'node/namespace-default', file: 'node/control-plane.ts', find: 'more.length > 0', replace: 'more.length > 1' },
+  { id: 'node/localhost-san', file: 'node/control-plane.ts', find: "host === 'localhost' ?", replace: "host === '' ?" },
+  { id: 'node/address-ipv4-first', file: 'node/address.ts', find: "!one.includes(':')", replace: "one.includes(':')" },
+  { id: 'node/trust-domain-at', file: 'node/control-plane.ts', find: ".replaceAll('@', '.')", replace: '' },
   { id: 'node/platform-distinct', file: 'node/platform.ts', find: '.pipe(distinctUntilChanged<Platform>(isDeepStrictEqual))', replace: '' },
 ];

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const secrets: readonly Mutant[] = [
-  { id: 'secrets/expired-edge', file: 'secrets/key-pair-flaw.ts', find: 'now >= Date.parse', replace: 'now > Date.parse' },
+  { id: 'secrets/expired-edge', file: 'secrets/certificates.ts', find: 'now >= Date.parse', replace: 'now > Date.parse' },
   {
     id: 'secrets/served-on',
     file: 'secrets/keep-served.ts',
@@ -11,11 +11,11 @@ export const secrets: readonly Mutant[] = [
   { id: 'secrets/read-twice', file: 'secrets/file-secrets.ts', find: 'after === before ?', replace: 'after !== before ?' },
   {
     id: 'secrets/first-preferred',
-    file: 'secrets/prefer-set.ts',
+    file: 'secrets/keep-served.ts',
     find: "isFirst || first.type === 'set'",
     replace: "first.type === 'set'",
   },
   { id: 'secrets/gateway-names', file: 'secrets/gateway-secrets.ts', find: '|| notForGateways.test(name)', replace: '' },
-  { id: 'secrets/version-has-key', file: 'secrets/secret-version.ts', find: '[secret.chain, secret.key]', replace: '[secret.chain]' },
-  { id: 'secrets/expiry-earliest', file: 'secrets/secret-families.ts', find: 'Math.min(...ends)', replace: 'Math.max(...ends)' },
+  { id: 'secrets/version-has-key', file: 'secrets/secret.ts', find: '[secret.chain, secret.key]', replace: '[secret.chain]' },
+  { id: 'secrets/expiry-earliest', file: 'secrets/telemetry.ts', find: 'Math.min(...ends)', replace: 'Math.max(...ends)' },
 ];

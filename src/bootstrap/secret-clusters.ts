@@ -1,0 +1,40 @@
+import type { Json } from './proto-json.ts';
+
+/** Name of the static cluster that leads to the agent's secret discovery server, as Istio's bootstrap has it. */
+const sdsClusterName = 'sds-grpc';
+
+/** The cluster of Envoy's bootstrap (v3) that leads to the secret discovery server on the Unix socket `path`. Pure. */
+export function sdsCluster(path: string): Json {
+  const endpoint = { endpoint: { address: { pipe: { path } } } };
+  return {
+    name: sdsClusterName,
+    type: 'STATIC',
+    connect_timeout: '1s',
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
+        '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+        explicit_http_config: { http2_protocol_options: {} },
+      },
+    },
+    load_assignment: { cluster_name: sdsClusterName, endpoints: [{ lb_endpoints: [endpoint] }] },
+  };
+}
+
+/**
+ * An `SdsSecretConfig` (v3): the secret of this name, from the cluster of `sdsCluster`. Envoy waits for it without a limit, instead of
+ * serving without it. Pure.
+ */
+export function sdsSecretConfig(name: string): Json {
+  return {
+    name,
+    sds_config: {
+      resource_api_version: 'V3',
+      initial_fetch_timeout: '0s',
+      api_config_source: {
+        api_type: 'GRPC',
+        transport_api_version: 'V3',
+        grpc_services: [{ envoy_grpc: { cluster_name: sdsClusterName } }],
+      },
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { asyncScheduler, lastValueFrom } from 'rxjs';
+import type { Verdict } from '../agent/ports.ts';
+import type { GivenFlags } from '../config/flag-layer.ts';
+import { cacheDir, findEnvoy, findExecutable, pinnedEnvoy } from '../envoy/find-envoy.ts';
+import { envoyLogFormat } from '../log/envoy-lines.ts';
+import { resolveAddress } from '../node/address.ts';
+import { unknownPlatform } from '../node/cloud.ts';
+import { nodeString } from '../node/node-id.ts';
+import { platform } from '../node/platform.ts';
+import { withConfigFile } from '../proxy/config-file.ts';
+import { envoyArgs } from '../proxy/envoy-args.ts';
+import type { EpochConfig } from '../proxy/epoch-config.ts';
+import { validate } from '../proxy/preflight.ts';
+import { effectiveConfig, parseText } from '../run/effective-config.ts';
+import { exitCodes, Fatal } from '../run/exit.ts';
+import { makeConfig, readShape } from '../run/make-config.ts';
+import { secretsPlan } from '../run/secrets-plan.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
+
+export interface PrintBootstrapOptions {
+  /** `json` or `yaml`. */
+  readonly output: string;
+  readonly validate?: boolean;
+}
+
+/**
+ * `pilot-agent bootstrap`: writes what `proxy` with the same arguments would start Envoy from, before the override is laid over it. Rejects with a {@link Fatal} where that
+ * is nothing, and, if it is to be validated, where Envoy refuses it.
+ */
+export async function printBootstrap(given: GivenFlags, leftover: readonly string[], options: PrintBootstrapOptions): Promise<void> {
+  if (!['json', 'yaml'].includes(options.output)) throw new Fatal("--output must be 'json' or 'yaml'", exitCodes.usage);
+  const { env } = process;
+  const { config, warnings } = await effectiveConfig(given, leftover);
+  const statsd =
+    config.statsdUdpAddress === '' ? undefined : await lastValueFrom(resolveAddress(config.statsdUdpAddress), { defaultValue: undefined });
+  const platform$ = platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' });
+  const known = await lastValueFrom(platform$, { defaultValue: unknownPlatform });
+  const resolved = { ...config, statsdUdpAddress: statsd?.ok === true ? statsd.address : '' };
+  const plan = secretsPlan(config, env);
+  const made = makeConfig(resolved, readShape(config), { platform: known, sds: plan.sds, env });
+  const left = statsd?.ok === false ? [`statsd is left out: ${statsd.reason}`] : [];
+  for (const warning of [...warnings, ...plan.warnings, ...left, ...made.warnings]) console.error(`pilot-agent: ${warning}`);
+  if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
+  const verdict = options.validate === true ? await tried(config, made.config) : undefined;
+  if (verdict?.ok === false) throw new Fatal(`Envoy refuses it: ${verdict.reason}`, exitCodes.config);
+  const text = made.config.kind === 'given' ? readFileSync(made.config.path, 'utf8') : made.config.text;
+  process.stdout.write(await printed(text, options.output));
+}
+
+async function tried(config: AgentConfig, made: EpochConfig): Promise<Verdict> {
+  const { env } = process;
+  const found = findEnvoy({ binaryPath: config.binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
+  if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
+  const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, env['PATH']));
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bootstrap-'));
+  const args = {
+    ...config,
+    baseId: 0, // nothing is bound
+    serviceNode: nodeString(config.role, config.node),
+    ipv6: config.node.ipv6,
+    logFormat: envoyLogFormat,
+    logLevel: config.proxyLogLevel,
+    componentLogLevel: config.proxyComponentLogLevel,
+  };
+  const verdict$ = withConfigFile<Verdict>(made, join(folder, 'envoy-check'), {
+    failed: (reason) => ({ ok: false, reason }),
+    use: (path, override) =>
+      validate({
+        binary: found.path,
+        args: envoyArgs(args, { config: path, override, restartEpoch: 0 }),
+        folder,
+        tools: { mkfifo, setpriv, sh },
+        alone: () => false,
+        scheduler: asyncScheduler,
+      }),
+  });
+  return lastValueFrom(verdict$, { defaultValue: { ok: false, reason: 'it says nothing' } }).finally(() =>
+    rmSync(folder, { recursive: true }),
+  );
+}
+
+async function printed(text: string, output: string): Promise<string> {
+  const content = await parseText(text);
+  if (!content.ok) throw new Fatal(`the configuration is no YAML: ${content.reason}`, exitCodes.config);
+  if (output === 'json') return `${JSON.stringify(content.value, undefined, 2)}\n`;
+  return (await import('yaml')).stringify(content.value);
+}

@@ -1,0 +1,28 @@
+import { cacheDir, findEnvoy, pinnedEnvoy } from '../envoy/find-envoy.ts';
+import { installEnvoy } from '../envoy/install-envoy.ts';
+import { showProgress } from '../envoy/show-progress.ts';
+import { exitCodes, Fatal } from '../run/exit.ts';
+
+/** Puts an Envoy into the cache, the pinned version if none is named, and prints its path. Ctrl-C leaves nothing half-made. */
+export async function envoyInstall(wanted: string | undefined): Promise<void> {
+  const interrupted = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
+  try {
+    const path = await installEnvoy({
+      cacheDir: cacheDir(process.env),
+      ...(wanted !== undefined && { version: wanted }),
+      onProgress: showProgress(process.stderr),
+      signal: interrupted.signal,
+    });
+    console.log(path);
+  } catch (error) {
+    throw new Fatal((error as Error).message, exitCodes.unavailable);
+  }
+}
+
+/** Prints the path of the Envoy that `proxy` would run without `--binaryPath`. */
+export function envoyPath(): void {
+  const found = findEnvoy({ binaryPath: undefined, env: process.env, cacheDir: cacheDir(process.env), version: pinnedEnvoy.version });
+  if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
+  console.log(found.path);
+}

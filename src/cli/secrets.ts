@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { grpcDefinition } from '../grpc/grpc-definition.ts';
+import { type ListSecretsResponse, SecretsService, type SecretSummary } from '../proto/pilotagent/v1/secrets_pb.ts';
+import { exitCodes, Fatal } from '../run/exit.ts';
+
+/** How long an agent has to answer. In ms. */
+const timeoutMs = 5_000;
+
+/** `pilot-agent secrets`: prints what the agent of this folder serves, never a key. Rejects with a {@link Fatal} where no agent answers. */
+export async function printSecrets({ configPath, output }: { readonly configPath: string; readonly output?: string }): Promise<void> {
+  if (output !== undefined && output !== 'json') throw new Fatal(`--output: '${output}' is not json`, exitCodes.usage);
+  const socket = resolve(configPath, 'SDS');
+  if (!existsSync(socket)) throw new Fatal(`${socket} is not there: no agent serves secrets in ${configPath}`, exitCodes.unavailable);
+  const { secrets } = await ask(socket);
+  process.stdout.write(output === 'json' ? `${JSON.stringify(secrets.map(plain), undefined, 2)}\n` : secrets.map(page).join('\n'));
+}
+
+async function ask(socket: string): Promise<ListSecretsResponse> {
+  const { Client, credentials } = await import('@grpc/grpc-js');
+  const { listSecrets } = grpcDefinition(SecretsService);
+  if (listSecrets === undefined) throw new Error('the service has no such method');
+  const client = new Client(`unix:${socket}`, credentials.createInsecure());
+  return new Promise<ListSecretsResponse>((done, fail) => {
+    const { path, requestSerialize, responseDeserialize } = listSecrets;
+    const asked = { $typeName: 'pilotagent.v1.ListSecretsRequest' };
+    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, asked, { deadline: Date.now() + timeoutMs }, (error, answer) => {
+      if (error !== null) fail(new Fatal(`${socket}: no agent answers: ${error.details}`, exitCodes.unavailable));
+      else done(answer as ListSecretsResponse);
+    });
+  }).finally(() => client.close());
+}
+
+function plain({ name, source, version, refused, certificates }: SecretSummary) {
+  return {
+    name,
+    source,
+    version,
+    ...(refused !== '' && { refused }),
+    certificates: certificates.map(({ subject, subjectAltNames, serialNumber, notBefore, notAfter }) => {
+      return { subject, subjectAltNames, serialNumber, notBefore: date(notBefore), notAfter: date(notAfter) };
+    }),
+  };
+}
+
+function page(secret: SecretSummary): string {
+  const { name, source, version, refused, certificates } = secret;
+  const lines = [
+    name,
+    `  source   ${source}`,
+    `  version  ${version === '' ? 'none' : version}`,
+    ...(refused === '' ? [] : [`  refused  ${refused}`]),
+    ...certificates.flatMap(({ subject, subjectAltNames, serialNumber, notBefore, notAfter }) => [
+      `  ${subject === '' ? '(no subject)' : subject}`,
+      ...(subjectAltNames === '' ? [] : [`    names   ${subjectAltNames}`]),
+      `    serial  ${serialNumber}`,
+      `    valid   ${date(notBefore)} to ${date(notAfter)}`,
+    ]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function date(ms: bigint): string {
+  return new Date(Number(ms)).toISOString();
+}

@@ -1,0 +1,42 @@
+import type * as z from 'zod/mini';
+import type { CertificateFiles } from './certificate-files.ts';
+import type { AgentEnvironment } from './environment.ts';
+import type { NodeIdentity } from './node-identity.ts';
+import type { ProxyConfig } from './proxy-config.ts';
+import { value } from './value.ts';
+
+const levels = ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off'] as const;
+
+/** What flags alone can say. */
+export const agentFlagsSchema = value.message({
+  meshConfig: value.text,
+  proxyLogLevel: value.oneOf(...levels, ''),
+  proxyComponentLogLevel: value.parsed('a list of name:level', (text) =>
+    text === '' || text.split(',').every((part) => levels.some((level) => part.endsWith(`:${level}`))) ? text : undefined,
+  ),
+  outlierLogPath: value.text,
+  serviceregistry: value.text,
+  id: value.text,
+  ip: value.text,
+  domain: value.text,
+  trustDomain: value.text,
+  pilotIdentity: value.text,
+  mixerIdentity: value.text,
+  disableInternalTelemetry: value.boolean,
+  stsPort: value.optionalPort,
+  tokenManagerPlugin: value.text,
+  minDelay: value.duration,
+  envoyRestartPolicy: value.oneOf('backoff', 'exit'),
+  envoyRestartBudget: value.count,
+  rotation: value.oneOf('hot-restart', 'sds', ''),
+  keepEnvoy: value.boolean,
+});
+
+type AgentFlags = z.output<typeof agentFlagsSchema>;
+
+/** What the agent runs by; nothing in it is optional. Durations in ms. */
+export interface AgentConfig extends ProxyConfig, AgentFlags, AgentEnvironment, CertificateFiles {
+  readonly role: 'sidecar' | 'router';
+  readonly node: NodeIdentity;
+  readonly drainCap: number;
+}

@@ -1,2 +1,0 @@
-/** From which level on lines are written; `none`: none at all. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'none';

@@ -1,0 +1,76 @@
+import type { AgentState } from '../agent/model.ts';
+import type { Histogram, Timeline } from '../agent/timeline.ts';
+import type { MetricFamily } from './metric-family.ts';
+
+/** What the agent's state has to tell as metrics. Pure. */
+export function stateFamilies({ phase, epochs, lastEpoch, crashes, refused }: AgentState): readonly MetricFamily[] {
+  const stages = ['starting', 'live', 'draining', 'stopping'] as const;
+  const phases = ['running', 'draining', 'stopping'] as const;
+  return [
+    { name: 'istio_agent_phase', type: 'gauge', help: 'The phase that the agent is in', samples: phases.map((name) => ({ labels: { phase: name }, value: Number(phase === name) })) }, // prettier-ignore
+    { name: 'istio_agent_envoys', type: 'gauge', help: 'Envoy processes by stage', samples: stages.map((stage) => ({ labels: { stage }, value: [...epochs.values()].filter((epoch) => epoch.stage === stage).length })) }, // prettier-ignore
+    { name: 'istio_agent_epochs_total', type: 'counter', help: 'Envoy processes that were started', samples: [{ value: lastEpoch + 1 }] },
+    {
+      name: 'istio_agent_crashes',
+      type: 'gauge',
+      help: 'Crashes of Envoy since the restart budget was last full',
+      samples: [{ value: crashes }],
+    },
+    { name: 'istio_agent_configuration_refused', type: 'gauge', help: 'Whether the newest configuration can not work, and why', samples: [refused === undefined ? { value: 0 } : { labels: { reason: refused.reason }, value: 1 }] }, // prettier-ignore
+  ];
+}
+
+/** What the lives of the epochs have to tell as metrics. Pure. */
+export function lifecycleFamilies({ counters, durations, certificates }: Timeline): readonly MetricFamily[] {
+  return [
+    counter('config_changes', 'Signs of a change that a source has given', counters.changes),
+    counter('config_windows', 'Readings of all sources', counters.windows),
+    counter('config_refusals', 'Readings that could not work', counters.refusals),
+    counter('envoy_restarts', 'Envoys started after the first one', counters.restarts),
+    counter('envoy_crashes', 'Envoys that ended otherwise than they should', counters.crashes),
+    counter('envoy_rescues', 'Envoys started beside another one that no hot restart could follow', counters.rescues),
+    counter('envoy_drains', 'Envoys that were told to drain', counters.drains),
+    {
+      name: 'istio_agent_certificate_expiration_seconds',
+      type: 'gauge',
+      help: 'When a certificate expires that is served, in seconds since 1970',
+      samples: certificates.map(({ path, expiresAt }) => ({ labels: { path }, value: expiresAt / 1_000 })),
+    },
+    histogram('envoy_start_seconds', 'From the launch of an Envoy to LIVE', durations.start),
+    histogram('envoy_drain_seconds', 'From when an Envoy was told to drain to its end', durations.drain),
+    histogram('envoy_life_seconds', 'From the launch of an Envoy to its end', durations.life),
+  ];
+}
+
+function counter(name: string, help: string, value: number): MetricFamily {
+  return { name: `istio_agent_${name}_total`, type: 'counter', help, samples: [{ value }] };
+}
+
+function histogram(name: string, help: string, { buckets, count, sum }: Histogram): MetricFamily {
+  return {
+    name: `istio_agent_${name}`,
+    type: 'histogram',
+    help,
+    samples: [
+      ...buckets.map((bucket) => ({ suffix: '_bucket', labels: { le: String(bucket.limit) }, value: bucket.count }) as const),
+      { suffix: '_bucket', labels: { le: '+Inf' }, value: count },
+      { suffix: '_sum', value: sum },
+      { suffix: '_count', value: count },
+    ],
+  };
+}
+
+/** What this process costs, as metrics. */
+export function processFamilies(): readonly MetricFamily[] {
+  const { user, system } = process.cpuUsage();
+  return [
+    { name: 'istio_agent_process_resident_memory_bytes', type: 'gauge', help: 'Memory of the agent (RSS)', samples: [{ value: process.memoryUsage.rss() }] }, // prettier-ignore
+    { name: 'istio_agent_process_cpu_seconds_total', type: 'counter', help: 'CPU time of the agent', samples: [{ value: (user + system) / 1e6 }] }, // prettier-ignore
+    {
+      name: 'istio_agent_process_uptime_seconds',
+      type: 'gauge',
+      help: 'Since the agent was started',
+      samples: [{ value: process.uptime() }],
+    },
+  ];
+}

@@ -1,0 +1,50 @@
+import type { ExpositionFormat, FamilyHead, FamilyType } from './exposition-format.ts';
+import type { Sample } from './parse-sample.ts';
+import { boundOf } from './sound-metric.ts';
+
+/** What comments say of a family before its rows come. */
+export interface Announced {
+  readonly name: string;
+  type?: FamilyType;
+  help?: string;
+  unit?: string;
+}
+
+/** The comments of a family in the format of the answer, a line each. Pure. */
+export function printHead({ name, type }: FamilyHead, { help, unit }: Announced, to: ExpositionFormat): string {
+  const text = help === undefined ? '' : `# HELP ${name} ${helpText(help, to)}\n`;
+  const word = type === 'unknown' && to === 'text' ? 'untyped' : type;
+  const hasUnit = to === 'openmetrics' && unit !== undefined && unit !== '' && name.endsWith(`_${unit}`) && type !== 'info' && type !== 'stateset'; // prettier-ignore
+  return `${text}# TYPE ${name} ${word}\n${hasUnit ? `# UNIT ${name} ${unit}\n` : ''}`;
+}
+
+/** Unescaped as either format writes it, and escaped as the answer's does. */
+function helpText(text: string, to: ExpositionFormat): string {
+  const plain = text.replace(/\\([\\n"])/g, (_, sign: string) => (sign === 'n' ? '\n' : sign));
+  const escaped = plain.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+  return to === 'text' ? escaped : escaped.replaceAll('"', '\\"');
+}
+
+/** A row as the format of the answer has it, with its line end. `suffix` is what follows the family's name in the row's. Pure. */
+export function printRow(sample: Sample, type: FamilyType, suffix: string, from: ExpositionFormat, to: ExpositionFormat): string {
+  const { name, labels, bound, value, timestamp, exemplar } = sample;
+  const edge = bound === undefined ? '' : `${bound[0]}="${to === 'openmetrics' ? canonical(bound[1], type) : bound[1]}"`;
+  const pairs = labels === '' || edge === '' ? labels + edge : `${labels},${edge}`;
+  const braces = pairs === '' ? '' : `{${pairs}}`;
+  const time = timestamp === undefined ? '' : ` ${printTime(timestamp, from, to)}`;
+  const example = to === 'openmetrics' && exemplar !== '' && (suffix === '_bucket' || suffix === '_total') ? ` ${exemplar}` : '';
+  return `${name}${braces} ${value}${time}${example}\n`;
+}
+
+/** OpenMetrics wants `1.0` where the text format has `1`. */
+function canonical(text: string, type: FamilyType): string {
+  if (type !== 'histogram' && type !== 'gaugehistogram' && type !== 'summary') return text;
+  const number = boundOf(text);
+  if (number === Infinity) return '+Inf';
+  return Number.isInteger(number) && /^[+-]?\d+$/.test(text) ? `${number}.0` : text;
+}
+
+function printTime(timestamp: string, from: ExpositionFormat, to: ExpositionFormat): string {
+  if (from === to) return timestamp;
+  return to === 'openmetrics' ? String(Number(timestamp) / 1000) : String(Math.round(Number(timestamp) * 1000));
+}

@@ -1,0 +1,78 @@
+import type { FamilyType } from './exposition-format.ts';
+import type { Sample } from './parse-sample.ts';
+
+/** Whether a row keeps the rules of its family's type, as far as one row can. `suffix` is what follows the family's name in the row's. Pure. */
+export function soundRow({ labels, bound, value }: Sample, family: string, type: FamilyType, suffix: string): boolean {
+  const amount = Number(value === '+Inf' ? Infinity : value === '-Inf' ? -Infinity : value);
+  switch (type) {
+    case 'counter':
+      return amount >= 0;
+    case 'histogram':
+    case 'gaugehistogram':
+      if (suffix !== '_bucket') return bound === undefined && (amount >= 0 || suffix === '_gsum');
+      return bound?.[0] === 'le' && !Number.isNaN(boundOf(bound[1])) && amount >= 0;
+    case 'summary': {
+      if (suffix !== '') return bound === undefined && amount >= 0;
+      const quantile = bound?.[0] === 'quantile' ? boundOf(bound[1]) : NaN;
+      return quantile >= 0 && quantile <= 1 && !(amount < 0);
+    }
+    case 'info':
+      return amount === 1;
+    case 'stateset':
+      return (amount === 0 || amount === 1) && `,${labels}`.includes(`,${family}="`);
+    case 'gauge':
+    case 'unknown':
+      return true;
+  }
+}
+
+/** `le` or `quantile` as a number; NaN if it is none. */
+export function boundOf(text: string): number {
+  if (/^\+?inf(inity)?$/i.test(text)) return Infinity;
+  if (/^-inf(inity)?$/i.test(text)) return -Infinity;
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : NaN;
+}
+
+interface Row {
+  readonly suffix: string;
+  readonly bound: string | undefined;
+  readonly value: string;
+  readonly text: string;
+}
+
+/** Rows of one metric are not held beyond this number. */
+export const mostRows = 1_000;
+
+/**
+ * The rows of one metric of a histogram or a summary, which OpenMetrics wants whole: they are held until the metric ends, and given only if
+ * nothing is missing or contradicts itself.
+ */
+export interface MetricGroup {
+  readonly key: number;
+  readonly rows: Row[];
+}
+
+/** Whether the rows of one metric belong together. */
+export function isGrouped(type: FamilyType): boolean {
+  return type === 'histogram' || type === 'gaugehistogram' || type === 'summary';
+}
+
+/** The rows of a metric in their order, as text, if OpenMetrics takes them; otherwise undefined. Pure. */
+export function wholeMetric({ rows }: MetricGroup, type: FamilyType): string | undefined {
+  if (rows.length > mostRows) return undefined;
+  const text = rows.map((row) => row.text).join('');
+  if (type === 'summary') return text;
+  const value = (suffix: string) => rows.find((row) => row.suffix === suffix)?.value;
+  const [count, sum] = type === 'histogram' ? [value('_count'), value('_sum')] : [value('_gcount'), value('_gsum')];
+  const buckets = rows.filter(({ suffix }) => suffix === '_bucket');
+  const whole = [...buckets.map((bucket) => bucket.value), ...(count === undefined ? [] : [count])].every((text) => Number.isInteger(Number(text))); // prettier-ignore
+  const rising = buckets.every((bucket, index) => {
+    const before = buckets[index - 1];
+    return before === undefined || (boundOf(before.bound ?? '') < boundOf(bucket.bound ?? '') && Number(before.value) <= Number(bucket.value)); // prettier-ignore
+  });
+  const last = buckets.at(-1);
+  const closed = last !== undefined && boundOf(last.bound ?? '') === Infinity;
+  const agreed = (count === undefined) === (sum === undefined) && (count === undefined || Number(count) === Number(last?.value));
+  const negative = buckets.some((bucket) => boundOf(bucket.bound ?? '') < 0);
+  return whole && rising && closed && agreed && !(negative && sum !== undefined) ? text : undefined;
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, realpathSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import type { AdoptedEpoch } from '../agent/ports.ts';
+import { startTime } from './proc.ts';
+
+/** An Envoy that outlives its agent: all that the next agent has to know of it. */
+export interface AdoptedEnvoy extends AdoptedEpoch {
+  readonly baseId: number;
+  /** See {@link startTime}. */
+  readonly startTime: string;
+  /** Where it has written down its admin address. */
+  readonly addressFile: string;
+}
+
+const numbers = ['epoch', 'restartEpoch', 'lineage', 'pid', 'baseId'] as const;
+const texts = ['startTime', 'addressFile'] as const;
+
+/**
+ * The Envoys that `file` says were kept and that still run, the oldest first: the same process, with the base id, the restart epoch and the
+ * address file that are written there. What is not understood is not there.
+ */
+export function adoptedEnvoys(file: string): readonly AdoptedEnvoy[] {
+  const written = parse(read(file));
+  return (Array.isArray(written) ? written : []).filter(isKept).filter((kept) => {
+    const args = read(`/proc/${kept.pid}/cmdline`).split('\0');
+    const has = (option: string, value: string | number) => args[args.lastIndexOf(option) + 1] === String(value);
+    return (
+      startTime(kept.pid) === kept.startTime &&
+      has('--base-id', kept.baseId) &&
+      has('--restart-epoch', kept.restartEpoch) &&
+      (args[args.indexOf('--admin-address-path') + 1] ?? '').startsWith(`${dirname(file)}/`)
+    );
+  });
+}
+
+function isKept(value: unknown): value is AdoptedEnvoy {
+  const fields = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return numbers.every((name) => Number.isSafeInteger(fields[name])) && texts.every((name) => typeof fields[name] === 'string');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Claims a folder for this process, as long as it lives and however it ends. Resolves to whether it is the only one, of those that claim: an abstract
+ * socket, named after the folder, has one listener at most. Rejects if there can be no socket.
+ */
+export function claimFolder(folder: string): Promise<boolean> {
+  const name = createHash('sha256').update(realpathSync(folder)).digest('hex');
+  return new Promise((resolve, reject) => {
+    createServer((socket) => socket.destroy())
+      .on('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)))
+      .listen(`\0pilot-agent-${name}`, () => resolve(true))
+      .unref();
+  });
+}

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { Verdict } from '../agent/ports.ts';
+import { noRoomFor, memory, residentOf } from './memory.ts';
+
+/**
+ * The verdict on a configuration that would work, with what there is to know of the Envoy that runs as `pid`: whether there is room for another one, and
+ * whether one from `binary` as it is now can be its child. `started` is what that was when the newest Envoy was started. Never rejects.
+ */
+export async function withCompatibility(verdict: Verdict, binary: string, started: string, pid: number | undefined): Promise<Verdict> {
+  if (pid === undefined) return verdict;
+  const reason = noRoomFor(memory(), residentOf(pid));
+  if (reason !== undefined) return { ok: true, noRoom: reason };
+  if (identityOf(binary) === started) return verdict;
+  const [now, before] = await Promise.all([hotRestartVersion(binary), hotRestartVersion(`/proc/${pid}/exe`)]);
+  return now === before ? verdict : { ok: true, standalone: true };
+}
+
+/** In ms; 70 as a rule. */
+const timeoutMs = 2_000;
+
+/** What tells one file from another that took its place; '' for none. */
+export function identityOf(path: string): string {
+  try {
+    const { dev, ino, size, mtimeMs } = statSync(path);
+    return [dev, ino, size, mtimeMs].join();
+  } catch {
+    return '';
+  }
+}
+
+/** Resolves with what an Envoy binary says of the protocol by which its epochs talk, or undefined if it does not. Never rejects. */
+async function hotRestartVersion(binary: string): Promise<string | undefined> {
+  return promisify(execFile)(binary, ['--hot-restart-version'], { timeout: timeoutMs, killSignal: 'SIGKILL' }).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined,
+  );
+}

@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, fstatSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';
+import type { ProcessEvent, Signal } from '../agent/ports.ts';
+import type { LogLine } from '../log/log-line.ts';
+import { type AdoptedEnvoy, adoptedEnvoys } from './adopted-envoys.ts';
+import { startTime } from './proc.ts';
+import { watchDetached, type Watched } from './watch-detached.ts';
+
+/** Starts Envoys that outlive the agent, and looks after those that an earlier agent has left. */
+export interface DetachedEnvoys {
+  /** The Envoys that were left, the oldest first. */
+  readonly adopted: readonly AdoptedEnvoy[];
+  /** Starts one on subscribe; like `Proxy.run`, but unsubscribing leaves it alone. */
+  start(own: Named, binary: string, args: readonly string[], signals$: Observable<Signal>): Observable<ProcessEvent>;
+  /** Looks after one of `kept`. It does not say that it exists. */
+  watch(kept: AdoptedEnvoy, signals$: Observable<Signal>): Observable<ProcessEvent>;
+  /** Writes down for the next agent which Envoys there are. */
+  remember(running: Iterable<Remembered>): void;
+  /** Removes what an Envoy that has ended needed. */
+  clear(own: Named): void;
+}
+
+/** What names the files of one Envoy: an epoch's number alone comes again where nothing was left. */
+interface Named {
+  readonly epoch: number;
+  readonly baseId: number;
+}
+
+/** A process as it is written down for the next agent. */
+interface Remembered extends Omit<AdoptedEnvoy, 'pid' | 'startTime'> {
+  /** Undefined until it exists. */
+  readonly pid: number | undefined;
+}
+
+export interface DetachedOptions {
+  readonly setsid: string;
+  readonly sh: string;
+  readonly folder: string;
+  readonly tell: (line: LogLine) => void;
+  readonly scheduler: SchedulerLike;
+}
+
+/**
+ * Runs Envoy, says which process that is, and waits for it, for a process that is nobody's child tells nobody how it has ended. With the agent's pipe
+ * closed, nothing is left between the two.
+ */
+const script = `log=$1 ended=$2; shift 2
+"$@" </dev/null >>"$log" 2>&1 &
+echo "$!"
+umask 077
+exec >>"$log" 2>&1
+wait "$!"
+echo "$?" >"$ended"`;
+
+/** The keeper of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and for each Envoy one that says what it has ended with. All are for their owner's eyes only. */
+export function detachedEnvoys({ setsid, sh, folder, tell, scheduler }: DetachedOptions): DetachedEnvoys {
+  const list = `${folder}/envoy-kept.json`;
+  const log = `${folder}/envoy.log`;
+  const endOf = ({ epoch, baseId }: Named) => `${folder}/envoy-rev${epoch}-${baseId}.exit`;
+  /** Envoy would make it for everybody to read. Returns how long it is, in bytes; throws where it cannot be made. */
+  const makeLog = () => {
+    const fd = openSync(log, 'a', 0o600);
+    try {
+      return fstatSync(fd).size;
+    } finally {
+      closeSync(fd);
+    }
+  };
+
+  function look(known: Pick<Watched, 'pid' | 'startTime' | 'from'>, own: Named, signals$: Observable<Signal>) {
+    return watchDetached({ ...known, ended: endOf(own), log, reopening: () => lengthOf(makeLog), signals$, scheduler });
+  }
+
+  return {
+    adopted: adoptedEnvoys(list),
+
+    start(own, binary, args, signals$) {
+      return defer(() => {
+        try {
+          const from = makeLog();
+          const kept = ['envoy-keeper', log, endOf(own), binary, ...args, '--log-path', log];
+          const said = execFileSync(setsid, ['--fork', sh, '-c', script, ...kept], { stdio: ['ignore', 'pipe', 'pipe'] });
+          const pid = Number(said);
+          return concat(of<ProcessEvent>({ type: 'spawned', pid }), look({ pid, startTime: startTime(pid), from }, own, signals$));
+        } catch (error) {
+          return of<ProcessEvent>({ type: 'exited', exit: { kind: 'spawn-failed', reason: reasonOf(error) } });
+        }
+      });
+    },
+
+    watch: (kept, signals$) => defer(() => look({ pid: kept.pid, startTime: kept.startTime, from: lengthOf(makeLog) }, kept, signals$)),
+
+    remember(running) {
+      const kept = [...running].flatMap(({ epoch, restartEpoch, lineage, baseId, pid, addressFile }): readonly AdoptedEnvoy[] => {
+        const born = pid === undefined ? undefined : startTime(pid);
+        return pid === undefined || born === undefined ? [] : [{ epoch, restartEpoch, lineage, baseId, pid, startTime: born, addressFile }];
+      });
+      try {
+        if (kept.length === 0) remove(list);
+        else {
+          writeFileSync(`${list}.new`, JSON.stringify(kept), { mode: 0o600 });
+          renameSync(`${list}.new`, list);
+        }
+      } catch (error) {
+        tell({ level: 'warn', msg: 'the next agent cannot be told of this Envoy, and will kill it', reason: (error as Error).message });
+      }
+    },
+
+    clear(own) {
+      for (const file of [endOf(own), ...['json', 'yaml'].map((name) => `${folder}/envoy-rev${own.epoch}.${name}`)]) remove(file);
+    },
+  };
+}
+
+/** What a small program says where it fails; its whole command lineage is no reason. */
+function reasonOf(error: unknown): string {
+  const { stderr, message } = error as Error & { readonly stderr?: Buffer };
+  return (String(stderr ?? '').trim() || message).split('\n')[0] ?? message;
+}
+
+/** 0 where there can be no log: Envoy goes on without. */
+function lengthOf(makeLog: () => number): number {
+  try {
+    return makeLog();
+  } catch {
+    return 0;
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It was not there.
+  }
+}

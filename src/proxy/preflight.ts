@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { defer, filter, map, type Observable, type SchedulerLike, timer } from 'rxjs';
+import type { Verdict, Exit } from '../agent/ports.ts';
+import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
+
+/** The two files that a TLS identity is made of. */
+export interface KeyPair {
+  readonly chain: string;
+  readonly key: string;
+}
+
+/**
+ * Reads each pair as it is on disk now, and emits whether all can be served. Cold; one verdict; never errors.
+ *
+ * A pair of which nothing is there passes: whether Envoy needs it, Envoy knows. Half a pair is on its way, and does not.
+ */
+export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike): Observable<Verdict> {
+  return defer(async (): Promise<Verdict> => {
+    const { keyPairFlaw } = await import('../secrets/certificates.ts');
+    for (const pair of pairs) {
+      const [chain, key] = await Promise.all([read(pair.chain), read(pair.key)]);
+      if (chain === undefined && key === undefined) continue;
+      if (key === undefined) return refusal(pair.key, 'the key is missing');
+      if (chain === undefined) return refusal(pair.chain, 'the certificate is missing');
+      const flaw = keyPairFlaw(chain, key, scheduler.now());
+      if (flaw !== undefined) return refusal(pair.chain, flaw);
+    }
+    return { ok: true };
+  });
+}
+
+function refusal(path: string, flaw: string): Verdict {
+  return { ok: false, reason: `${path}: ${flaw}` };
+}
+
+async function read(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined);
+}
+
+export interface Validation {
+  readonly binary: string;
+  /** The real arguments of an epoch. */
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly tools: Tools;
+  /** Without an Envoy a start can do no harm: only Envoy's own refusal counts then. */
+  readonly alone: () => boolean;
+  readonly scheduler: SchedulerLike;
+}
+
+/** 60–80 ms as a rule (measured, Envoy 1.36.2). In ms. */
+const timeoutMs = 20_000;
+
+/** Lets Envoy try its configuration in a process of its own (`--mode validate`), and emits what it says of it. Cold; one verdict; never errors. */
+export function validate({ binary, args, folder, tools, alone, scheduler }: Validation): Observable<Verdict> {
+  return spawnEnvoy({
+    binary,
+    args: [...args, '--mode', 'validate'],
+    fifo: `${folder}/validate.stderr`,
+    tools,
+    stdout: 'ignore',
+    onLine: () => undefined,
+    signals$: timer(timeoutMs, scheduler).pipe(map(() => 'SIGKILL' as const)),
+    scheduler,
+  }).pipe(
+    filter((event) => event.type === 'exited'),
+    map(({ exit }): Verdict => {
+      // Another code than 1, a signal, a program that is none: no word about the configuration.
+      const refused = exit.kind === 'failed' && exit.code === 1;
+      return exit.kind === 'clean' || (!refused && alone()) ? { ok: true } : { ok: false, reason: refusalReason(exit) };
+    }),
+  );
+}
+
+/** What Envoy 1.36 repeats behind its reason: the whole text of the configuration, secrets included. */
+const repeated = /^(Unable to parse JSON as proto \(.*?\)): [{["].*$|^(Unable to convert YAML as JSON): .*$/s;
+/** In characters. */
+const longest = 500;
+
+/** Why Envoy did not take a configuration, in its own words and on one line, from how `--mode validate` ended. */
+export function refusalReason(exit: Exit): string {
+  if (exit.kind === 'clean') return 'Envoy has nothing against it';
+  if (exit.kind === 'spawn-failed') return exit.reason;
+  const told = exit.tail
+    .map((line) => /error initializing configuration '.*?': (.*)/s.exec(line)?.[1])
+    .find((reason) => reason !== undefined);
+  const ended = exit.kind === 'failed' ? `Envoy ended with ${exit.code}` : exit.kind === 'signaled' ? `Envoy was ended by ${exit.signal}` : 'Envoy is gone'; // prettier-ignore
+  const reason = (told ?? exit.tail.at(-1) ?? ended).replace(repeated, '$1$2');
+  return reason.replace(/\s+/g, ' ').trim().slice(0, longest);
+}

@@ -1,0 +1,93 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { defer, type Observable, of, switchMap } from 'rxjs';
+import type { AdminClient } from '../admin/admin-client.ts';
+import { sharesPorts } from './admin-questions.ts';
+
+/** What an Envoy is started from, what is put over that, and where its admin endpoint then is, if that is not what its configuration says. */
+export interface StartFrom {
+  readonly config: string;
+  readonly override: string;
+  readonly ipv6: boolean;
+  readonly adminPort?: number;
+}
+
+/**
+ * Finds out how an Envoy can be started beside the one that `admin` leads to, and emits that once, undefined if it can not be: with the same
+ * configuration, but an admin endpoint of its own, and clusters that follow it, for which the configuration is written to `copy`. Cold.
+ */
+export function sideBySide(given: StartFrom, admin: AdminClient, copy: string): Observable<StartFrom | undefined> {
+  return defer(() => readFile(given.config, 'utf8').catch(() => '')).pipe(
+    switchMap((text) => sharesPorts(admin, text).pipe(switchMap((shared) => (shared ? prepare(given, text, copy) : of(undefined))))),
+  );
+}
+
+async function prepare(given: StartFrom, text: string, copy: string): Promise<StartFrom> {
+  const host = given.ipv6 ? '::1' : '127.0.0.1';
+  const adminPort = await freePort(host);
+  const followed = followAdmin(text, adminPort);
+  if (followed !== undefined) await writeFile(copy, followed, { mode: 0o600 });
+  const override = await adminOverride(given.override, host, adminPort);
+  return { ...given, config: followed === undefined ? given.config : copy, override, adminPort };
+}
+
+function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject);
+    server.listen(0, host, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** What is put over a configuration so that Envoy's admin endpoint is at `port`: `override`, YAML or JSON or '', with the address in it. */
+export async function adminOverride(override: string, host: string, port: number): Promise<string> {
+  const given = override === '' ? {} : asObject((await import('yaml')).parse(override));
+  const address = { socket_address: { address: host, port_value: port } };
+  return JSON.stringify({ ...given, admin: { ...asObject(given['admin']), address } });
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+/**
+ * The bootstrap `text` with the clusters that lead to its own admin endpoint on a loopback address led to `port` instead, which is how a listener for
+ * metrics follows a rescue. Undefined where it has none, or is no JSON: a configuration that the agent has made is. Pure.
+ */
+export function followAdmin(text: string, port: number): string | undefined {
+  const bootstrap = parse(text);
+  const own = portOf(bootstrap?.admin?.address);
+  if (bootstrap === undefined || own === undefined) return undefined;
+  const clusters = bootstrap.static_resources?.clusters ?? [];
+  const before = JSON.stringify(clusters);
+  const after = JSON.stringify(clusters, (_, value: unknown) =>
+    portOf(value) === own ? { ...(value as Address), socket_address: { ...(value as Address).socket_address, port_value: port } } : value,
+  );
+  if (before === after) return undefined;
+  return JSON.stringify({ ...bootstrap, static_resources: { ...bootstrap.static_resources, clusters: JSON.parse(after) as unknown } });
+}
+
+interface Address {
+  readonly socket_address?: { readonly address?: string; readonly port_value?: number };
+}
+
+interface Bootstrap {
+  readonly admin?: { readonly address?: Address };
+  readonly static_resources?: { readonly clusters?: readonly unknown[] };
+}
+
+/** The port of a loopback address. */
+function portOf(value: unknown): number | undefined {
+  const { address, port_value: port } = (value as Address | null | undefined)?.socket_address ?? {};
+  return address !== undefined && /^(127\.|::1$|localhost$)/.test(address) ? port : undefined;
+}
+
+function parse(text: string): Bootstrap | undefined {
+  try {
+    return JSON.parse(text) as Bootstrap;
+  } catch {
+    return undefined;
+  }
+}

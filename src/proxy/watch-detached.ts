@@ -1,0 +1,135 @@
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { constants } from 'node:os';
+import {
+  defer,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  take,
+  takeWhile,
+  tap,
+  timer,
+  toArray,
+} from 'rxjs';
+import type { ProcessEvent, Signal, Exit } from '../agent/ports.ts';
+import { envoyLines } from '../log/envoy-lines.ts';
+import { memory } from './memory.ts';
+import { startTime } from './proc.ts';
+import { toExit } from './spawn-envoy.ts';
+
+export interface Watched {
+  readonly pid: number;
+  /** Of that process; undefined if it had ended before it could be looked at. */
+  readonly startTime: string | undefined;
+  /** Into this file its keeper writes what it has ended with. */
+  readonly ended: string;
+  /** Where its log goes. */
+  readonly log: string;
+  /** How long that was before, in bytes: what is there is not its own. */
+  readonly from: number;
+  /** Is called before it is told to open its log anew. */
+  readonly reopening: () => void;
+  readonly signals$: Observable<Signal>;
+  readonly scheduler: SchedulerLike;
+}
+
+/** Between two looks at a process that is nobody's child. In ms. */
+const every = 100;
+/** How long its keeper may take to write down its end, and between two looks for that. In ms. */
+const timeoutMs = 1_000;
+const again = 10;
+/** Of the end of the log so much is read for its last lines. */
+const tailBytes = 65_536;
+const tailLines = 20;
+
+/**
+ * Looks after an Envoy that is no child of this process: passes signals on to it, emits its end, and completes. Cold; never errors.
+ * Unsubscribing leaves it alone.
+ */
+export function watchDetached({
+  pid,
+  startTime: born,
+  ended,
+  log,
+  from,
+  reopening,
+  signals$,
+  scheduler,
+}: Watched): Observable<ProcessEvent> {
+  return defer(() => {
+    const killsBefore = memory()?.oomKills;
+    const lives = () => born !== undefined && startTime(pid) === born;
+    const sent$ = signals$.pipe(
+      tap((signal) => {
+        if (signal === 'SIGUSR1') reopening();
+        if (lives()) send(pid, signal);
+      }),
+      ignoreElements(),
+    );
+    const told$ = timer(0, again, scheduler).pipe(
+      map(() => statusIn(ended)),
+      filter((status) => status !== undefined),
+    );
+    const exited$ = timer(0, every, scheduler).pipe(
+      filter(() => !lives()),
+      take(1),
+      switchMap(() => merge(told$, timer(timeoutMs, scheduler).pipe(map(() => undefined))).pipe(take(1))),
+      switchMap((status) =>
+        of(readEnd(log, from)).pipe(
+          envoyLines(scheduler),
+          map(({ message }) => message),
+          toArray(),
+          map((lines) => exitOf(status, lines.slice(-tailLines), killsBefore)),
+        ),
+      ),
+      map((exit): ProcessEvent => ({ type: 'exited', exit })),
+    );
+    return merge(sent$, exited$).pipe(takeWhile(({ type }) => type !== 'exited', true));
+  });
+}
+
+function send(pid: number, signal: Signal): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended in this moment.
+  }
+}
+
+/** A shell tells of a signal by 128 and its number. */
+function exitOf(status: number | undefined, tail: readonly string[], killsBefore: number | undefined): Exit {
+  if (status === undefined) return { kind: 'unknown', tail };
+  const signal = Object.entries(constants.signals).find(([, number]) => number === status - 128)?.[0] as NodeJS.Signals | undefined;
+  return toExit(signal === undefined ? { exitCode: status } : { signal }, tail, killsBefore, memory()?.oomKills);
+}
+
+function statusIn(file: string): number | undefined {
+  try {
+    const text = /^(\d+)\n$/.exec(readFileSync(file, 'utf8'))?.[1];
+    return text === undefined ? undefined : Number(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The last bytes of a file behind `from`, or of all of it where it is shorter than that: it is another one then. */
+function readEnd(file: string, from: number): string {
+  try {
+    const fd = openSync(file, 'r');
+    try {
+      const end = fstatSync(fd).size;
+      const first = Math.max(end < from ? 0 : from, end - tailBytes);
+      const bytes = Buffer.alloc(end - first);
+      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, first));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { BootstrapInputs, SdsInputs } from '../bootstrap/bootstrap-inputs.ts';
+import { bootstrap } from '../bootstrap/bootstrap.ts';
+import { nodeMetadata } from '../bootstrap/node-metadata.ts';
+import { renderTemplate, templateVariables } from '../bootstrap/template.ts';
+import type { Platform } from '../node/cloud.ts';
+import { controlPlaneSans, mixerSan, trustDomain } from '../node/control-plane.ts';
+import { nodeLocality, nodeString } from '../node/node-id.ts';
+import type { EpochConfig } from '../proxy/epoch-config.ts';
+import { annotationsFile, labelsFile, readDownward } from './effective-config.ts';
+import type { Problem } from '../config/read-layer.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
+
+/** The files beside the configuration that shape what Envoy is started from. */
+export interface ShapeFiles {
+  /** The text of `ISTIO_BOOTSTRAP_OVERRIDE`; empty for none. */
+  readonly override: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Undefined where none is asked for. */
+  readonly template: { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string } | undefined;
+  readonly warnings: readonly string[];
+}
+
+export interface ShapePaths {
+  readonly bootstrapOverride: string;
+  readonly proxyBootstrapTemplatePath: string;
+}
+
+/** Reads them. An override that cannot be read is left out with a warning, as with the Go agent; labels and annotations that are not there are none. */
+export function readShape({ bootstrapOverride, proxyBootstrapTemplatePath }: ShapePaths): ShapeFiles {
+  const override = bootstrapOverride === '' ? undefined : read(bootstrapOverride);
+  const labels = readDownward(labelsFile);
+  return {
+    override: override?.ok === true ? override.text : '',
+    labels: labels.entries,
+    annotations: readDownward(annotationsFile).entries,
+    template: proxyBootstrapTemplatePath === '' ? undefined : read(proxyBootstrapTemplatePath),
+    warnings: [
+      ...(override?.ok === false ? [`ISTIO_BOOTSTRAP_OVERRIDE ${bootstrapOverride} is left out: ${override.reason}`] : []),
+      ...labels.warnings,
+    ],
+  };
+}
+
+function read(path: string): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string } {
+  try {
+    return { ok: true, text: readFileSync(path, 'utf8') };
+  } catch (error) {
+    return { ok: false, reason: `cannot be read: ${(error as Error).message}` };
+  }
+}
+
+export interface MadeConfig {
+  readonly config: EpochConfig;
+  readonly warnings: readonly string[];
+}
+
+export interface Surroundings {
+  readonly platform: Platform;
+  readonly sds: SdsInputs | undefined;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What Envoy is started from: the custom configuration, or a bootstrap that is made of all that shapes one. Pure. */
+export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, sds, env }: Surroundings): MadeConfig {
+  const { override, labels, annotations, template } = files;
+  if (config.customConfigFile !== '') {
+    return { config: { kind: 'given', path: resolve(config.customConfigFile), override }, warnings: files.warnings };
+  }
+  const metadata = nodeMetadata({
+    env,
+    config,
+    labels,
+    annotations,
+    addresses: config.node.addresses,
+    platform: platform.metadata,
+    stsPort: config.stsPort,
+    sds,
+  });
+  if (!metadata.ok) return refused(metadata.problems, files.warnings);
+  const { serviceregistry: registry, domain, controlPlaneAuthPolicy, discoveryAddress, istioNamespace } = config;
+  const podNamespace = env['POD_NAMESPACE'] ?? '';
+  const trusted = trustDomain({ given: config.trustDomain, registry, domain, podNamespace });
+  const controlPlane = { controlPlaneAuthPolicy, discoveryAddress, registry, podNamespace, istioNamespace, trustDomain: trusted };
+  const inputs: BootstrapInputs = {
+    config,
+    metadata: metadata.metadata,
+    serviceNode: nodeString(config.role, config.node),
+    ipv6: config.node.ipv6,
+    addresses: config.node.addresses,
+    locality: nodeLocality((metadata.metadata['LABELS'] ?? {}) as Readonly<Record<string, string>>, platform.locality),
+    sans: controlPlaneSans(controlPlane, config.pilotIdentity),
+    controlPlaneTls: config.controlPlaneTls,
+    sds,
+    prometheusPort: config.prometheusPort,
+    healthPort: config.healthPort,
+    outlierLogPath: config.outlierLogPath,
+    stsPort: config.stsPort,
+  };
+  const warnings = [...files.warnings, ...metadata.warnings];
+
+  if (template !== undefined) {
+    const place = config.proxyBootstrapTemplatePath;
+    if (!template.ok) return refused([{ place, text: template.reason }], warnings);
+    const variables = templateVariables({
+      ...inputs,
+      podName: env['POD_NAME'] ?? '',
+      podNamespace,
+      podIp: env['INSTANCE_IP'] ?? '',
+      mixerSan: mixerSan(controlPlane, config.mixerIdentity)[0]?.value ?? '',
+      certProvider: config.pilotCertProvider ?? 'istiod',
+      provisionedCert: config.provCert,
+      disableInternalTelemetry: config.disableInternalTelemetry,
+    });
+    if (!variables.ok) return refused(variables.problems, warnings);
+    const rendered = renderTemplate(template.text, variables.variables);
+    if (!rendered.ok) return refused([{ place, text: rendered.reason }], warnings);
+    const extension = /\.yaml(\.tmpl)?$/.test(place) ? '.yaml' : '.json';
+    return { config: { kind: 'generated', text: rendered.text, extension, override }, warnings: [...warnings, ...variables.warnings] };
+  }
+  const made = bootstrap(inputs);
+  if (!made.ok) return refused(made.problems, warnings);
+  const text = `${JSON.stringify(made.bootstrap, undefined, 2)}\n`;
+  return { config: { kind: 'generated', text, extension: '.json', override }, warnings: [...warnings, ...made.warnings] };
+}
+
+function refused(problems: readonly Problem[], warnings: readonly string[]): MadeConfig {
+  return { config: { kind: 'refused', reason: problems.map(({ place, text }) => `${place}: ${text}`).join('; ') }, warnings };
+}

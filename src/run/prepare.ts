@@ -1,0 +1,28 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { findExecutable } from '../envoy/find-envoy.ts';
+import type { Tools } from '../proxy/spawn-envoy.ts';
+
+/** The small programs that take part in a start, and a warning for each that is missing; and one where the agent is process 1. */
+export function findTools(path: string | undefined, pid: number, warn: (msg: string) => void): Tools {
+  const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, path));
+  if (setpriv === undefined) warn('setpriv is not in PATH: an Envoy in its first moments may survive a SIGKILL of the agent');
+  if (sh === undefined) warn('sh is not in PATH: an Envoy that is stopped or stuck survives a SIGKILL of the agent');
+  if (mkfifo === undefined) warn("mkfifo is not in PATH: Envoy's log lines are passed on as they are");
+  if (pid === 1) warn("the agent is process 1, and Node cannot reap other programs' zombies: put a small init before it, such as tini");
+  return { mkfifo, setpriv, sh };
+}
+
+/** Makes a folder, 0700 where it is new, and throws where nothing can be written into it. Not `recursive`: below /proc that never returns (Node 20). */
+export function prepareFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && dirname(path) !== path) {
+      prepareFolder(dirname(path));
+      mkdirSync(path, { mode: 0o700 });
+    } else if (code !== 'EEXIST') throw error;
+  }
+  accessSync(`${path}/`, constants.W_OK | constants.X_OK);
+}

@@ -1,0 +1,89 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { BootstrapInputs } from '../bootstrap/bootstrap-inputs.ts';
+import { secretsConfig, type SecretsConfig } from '../config/secrets-config.ts';
+import { type SecretPaths, workloadFiles } from '../secrets/file-secrets.ts';
+import { wayOfRotation, type WayOfRotation } from '../secrets/rotation.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
+
+/** How secrets come to Envoy in this run. */
+export interface SecretsPlan {
+  readonly rotation: WayOfRotation;
+  /** Of the secret discovery server. */
+  readonly socket: string;
+  /** Whether it is to run. */
+  readonly isServed: boolean;
+  /** Where `default` and `ROOTCA` come from: files, or an authority (`host:port`). */
+  readonly workload: { readonly kind: 'files'; readonly paths: SecretPaths } | { readonly kind: 'authority'; readonly address: string };
+  /** What a generated bootstrap says of it. */
+  readonly sds: BootstrapInputs['sds'];
+  /** The agent's configuration with the files that Envoy reads itself. */
+  readonly running: AgentConfig;
+  readonly config: SecretsConfig;
+  readonly warnings: readonly string[];
+}
+
+const istiodRoot = './var/run/secrets/istio/root-cert.pem';
+
+/** Looks at the environment, at Envoy's configuration, for a token and for certificates, and makes the plan. */
+export function secretsPlan(agent: AgentConfig, env: NodeJS.ProcessEnv): SecretsPlan {
+  const { rotation: given, configPath, customConfigFile, proxyBootstrapTemplatePath, provCert } = agent;
+  const { config: said, warnings } = secretsConfig(env);
+  const config = { ...said, trustDomain: [said.trustDomain, agent.trustDomain, 'cluster.local'].find((name) => name !== '') ?? '' };
+  const socket = resolve(configPath, 'SDS');
+  const hasToken = !agent.fileMountedCerts && config.token !== '' && existsSync(config.token);
+  const address = authorityOf(agent, config, hasToken);
+  const mounted = workloadFiles(address === '' ? provCert : '', [
+    { ...agent.own.server, isNamed: config.namesServer },
+    { ...agent.own.client, isNamed: config.namesClient },
+  ]);
+  // What a variable names is on its way, if it is not there yet.
+  const isMounted = (config.namesPair || (existsSync(mounted.chain) && existsSync(mounted.key))) && !isOutput(mounted, config.output);
+  const workload = address === '' || isMounted ? ({ kind: 'files', paths: mounted } as const) : ({ kind: 'authority', address } as const);
+
+  const own = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
+  const isAsked = own === '' ? provCert !== '' || address !== '' : names(own, [socket, join(configPath, 'SDS')]);
+  const rotation = wayOfRotation(given, isAsked);
+  const isServed = rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
+  // What an authority gives is in no file that a generated bootstrap could name, but where it is written into some.
+  const isPushed = rotation.way === 'sds' || (own === '' && workload.kind === 'authority' && config.output === '');
+  // The Go agent takes it for granted that istiod has issued its own certificate; files of a workload say more.
+  const root = workload.kind === 'authority' && agent.pilotCertProvider === undefined ? istiodRoot : agent.controlPlaneTls.root;
+  return {
+    rotation,
+    socket,
+    isServed,
+    workload,
+    sds: isServed ? { socket, isPushed, hasToken, root } : undefined,
+    running: isPushed ? { ...agent, ...agent.besidePushed } : agent,
+    config,
+    warnings: [
+      ...warnings,
+      ...(workload.kind === 'authority' && address.endsWith(':15010') ? [`the certificate authority ${address} is asked without TLS, as its port says`] : []), // prettier-ignore
+    ],
+  };
+}
+
+/** `host:port`; empty where none is to be asked. Who has a token, and no certificate of a machine, has the control plane for one, as in the Go agent. */
+function authorityOf(
+  { fileMountedCerts, provCert, discoveryAddress }: AgentConfig,
+  { caAddress }: SecretsConfig,
+  hasToken: boolean,
+): string {
+  if (fileMountedCerts) return '';
+  return caAddress === '' && hasToken && provCert === '' ? discoveryAddress : caAddress;
+}
+
+/** What the agent has written itself, in an earlier life perhaps, is no source. */
+function isOutput({ chain }: SecretPaths, output: string): boolean {
+  return output !== '' && resolve(dirname(chain)) === resolve(output);
+}
+
+function names(file: string, paths: readonly string[]): boolean {
+  try {
+    const text = readFileSync(file, 'utf8');
+    return paths.some((path) => text.includes(path));
+  } catch {
+    return false; // whoever uses it says why
+  }
+}

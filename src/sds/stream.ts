@@ -1,0 +1,146 @@
+import type { Step } from '../operators/reduce-with-effects.ts';
+import type { Secret } from '../secrets/secret.ts';
+
+/** A secret and the version that names its content. */
+export interface VersionedSecret {
+  readonly secret: Secret;
+  readonly version: string;
+}
+
+/** One request on a stream, of either variant of the protocol. */
+export interface StreamRequest {
+  /** Empty where the request does not say; only the first one of a stream has to. */
+  readonly node: string;
+  /** The answer that it answers; empty where it answers none. */
+  readonly nonce: string;
+  /** Why that answer is refused; undefined where it is not. */
+  readonly error: string | undefined;
+  /** All names that are wanted from now on; or those that come and go, with the versions that the client has already. */
+  readonly names:
+    | { readonly kind: 'all'; readonly names: readonly string[]; readonly version: string }
+    | {
+        readonly kind: 'change';
+        readonly add: readonly string[];
+        readonly remove: readonly string[];
+        readonly versions: Readonly<Record<string, string>>;
+      };
+}
+
+/** What happens on a stream. */
+export type StreamEvent =
+  { readonly type: 'request'; readonly request: StreamRequest } | ({ readonly type: 'secret'; readonly name: string } & VersionedSecret);
+
+/** An answer: the secrets that the client does not have, by name. */
+export interface Push {
+  readonly nonce: string;
+  /** Of the whole answer. */
+  readonly version: string;
+  readonly secrets: ReadonlyMap<string, VersionedSecret>;
+}
+
+/** What is to be done about it. */
+export type StreamEffect =
+  | { readonly type: 'watch'; readonly name: string }
+  | { readonly type: 'unwatch'; readonly name: string }
+  | { readonly type: 'push'; readonly push: Push }
+  | { readonly type: 'accepted'; readonly versions: ReadonlyMap<string, string> }
+  | { readonly type: 'rejected'; readonly versions: ReadonlyMap<string, string>; readonly reason: string }
+  | { readonly type: 'end'; readonly reason: string };
+
+export interface StreamState {
+  /** Node id of the client; empty until it has said it. */
+  readonly node: string;
+  /** Name → version that the client was given last, or had from the start. */
+  readonly subscribed: ReadonlyMap<string, string | undefined>;
+  readonly newest: ReadonlyMap<string, VersionedSecret>;
+  /** The push that is not answered yet. There is one at most, and what is newer waits for its answer. */
+  readonly inFlight: { readonly nonce: string; readonly versions: ReadonlyMap<string, string> } | undefined;
+  /** Pushes so far; the nonce is their number. */
+  readonly pushes: number;
+  /** What the client of a state-of-the-world stream said to have when it came. */
+  readonly claimed: string;
+}
+
+export const freshStream: StreamState = {
+  node: '',
+  subscribed: new Map(),
+  newest: new Map(),
+  inFlight: undefined,
+  pushes: 0,
+  claimed: '',
+};
+
+type StreamStep = Step<StreamState, StreamEffect>;
+
+/**
+ * The secret discovery protocol (xDS v3), of which both variants are the same but for how names are told. Pure.
+ *
+ * One push at a time is under way, and what comes meanwhile waits for its answer: then the newest is pushed (the Go agent drops it). A refused version is
+ * not pushed again; the next one is. A request that answers an older push than the last says nothing any more.
+ */
+export function reduceStream(state: StreamState, event: StreamEvent): StreamStep {
+  if (event.type === 'request') return request(state, event.request);
+  const { name, secret, version } = event;
+  if (!state.subscribed.has(name)) return [state, []];
+  return flush({ ...state, newest: new Map(state.newest).set(name, { secret, version }) }, []);
+}
+
+function request(before: StreamState, { node, nonce, error, names }: StreamRequest): StreamStep {
+  if (before.node === '' && node === '') return [before, [{ type: 'end', reason: 'the first request has no node id' }]];
+  let state = before.node === '' ? { ...before, node } : before;
+  const effects: StreamEffect[] = [];
+  const isStale = nonce !== '' && nonce !== String(state.pushes);
+  if (nonce === state.inFlight?.nonce) {
+    const { versions } = state.inFlight;
+    effects.push(error === undefined ? { type: 'accepted', versions } : { type: 'rejected', versions, reason: error });
+    state = { ...state, inFlight: undefined };
+  }
+  if (names.kind === 'all') {
+    if (isStale) return [state, effects];
+    if (before.node === '') state = { ...state, claimed: names.version };
+    return subscribe(state, effects, without(names.names, state.subscribed), without(state.subscribed.keys(), new Set(names.names)), {});
+  }
+  return subscribe(state, effects, names.add, names.remove, names.versions);
+}
+
+function subscribe(
+  state: StreamState,
+  effects: StreamEffect[],
+  add: readonly string[],
+  remove: readonly string[],
+  versions: Readonly<Record<string, string>>,
+): StreamStep {
+  const subscribed = new Map(state.subscribed);
+  const newest = new Map(state.newest);
+  for (const name of remove) {
+    if (subscribed.delete(name)) effects.push({ type: 'unwatch', name });
+    newest.delete(name);
+  }
+  for (const name of new Set(add)) {
+    if (!subscribed.has(name)) effects.push({ type: 'watch', name });
+    subscribed.set(name, versions[name]);
+  }
+  return flush({ ...state, subscribed, newest }, effects);
+}
+
+function flush(state: StreamState, effects: readonly StreamEffect[]): StreamStep {
+  const fresh = new Map([...state.newest].filter(([name, { version }]) => state.subscribed.get(name) !== version));
+  if (state.inFlight !== undefined || fresh.size === 0) return [state, effects];
+  const versions = new Map([...fresh].map(([name, { version }]) => [name, version]));
+  const given = { ...state, subscribed: new Map([...state.subscribed, ...versions]) };
+  const version = versionOf(state.newest);
+  const isComplete = state.newest.size === state.subscribed.size;
+  if (state.pushes === 0 && isComplete && state.claimed === version) return [given, effects]; // it has come back, and has them all
+  const pushes = state.pushes + 1;
+  const nonce = String(pushes);
+  return [{ ...given, pushes, inFlight: { nonce, versions } }, [...effects, { type: 'push', push: { nonce, version, secrets: fresh } }]];
+}
+
+/** Of all that the client then has: of one secret its own, of many one that is made of theirs. */
+function versionOf(secrets: ReadonlyMap<string, VersionedSecret>): string {
+  return [...secrets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { version }]) => version).join('+'); // prettier-ignore
+}
+
+function without(names: Iterable<string>, known: { has(name: string): boolean }): readonly string[] {
+  return [...names].filter((name) => !known.has(name));
+}

@@ -1,0 +1,93 @@
+import type { LogLine } from '../log/log-line.ts';
+import type { MetricFamily } from '../metrics/metric-family.ts';
+
+/** What becomes of the secret discovery server, and what it does; `stream` numbers its streams. */
+export type SdsEvent =
+  | { readonly type: 'listening' }
+  | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'stream-opened'; readonly stream: number }
+  | { readonly type: 'stream-closed'; readonly stream: number }
+  | { readonly type: 'stream-refused'; readonly stream: number; readonly reason: string }
+  /** Versions by name: what was sent, and what the client then made of it. */
+  | { readonly type: 'pushed' | 'accepted'; readonly stream: number; readonly node: string; readonly versions: ReadonlyMap<string, string> }
+  | { readonly type: 'rejected'; readonly stream: number; readonly node: string; readonly versions: ReadonlyMap<string, string>; readonly reason: string } // prettier-ignore
+  /** Somebody asks for what can not be given yet, or ever. */
+  | { readonly type: 'missing'; readonly stream: number; readonly node: string; readonly name: string; readonly reason: string };
+
+/** How often what has happened on the streams of the secret discovery server, and how many there are. */
+export interface SdsCounts {
+  readonly streams: number;
+  readonly pushes: number;
+  readonly accepted: number;
+  readonly rejected: number;
+}
+
+export const noSds: SdsCounts = { streams: 0, pushes: 0, accepted: 0, rejected: 0 };
+
+/** Counts one event. Pure. */
+export function countSds(counts: SdsCounts, event: SdsEvent): SdsCounts {
+  switch (event.type) {
+    case 'stream-opened':
+      return { ...counts, streams: counts.streams + 1 };
+    case 'stream-closed':
+      return { ...counts, streams: counts.streams - 1 };
+    case 'pushed':
+      return { ...counts, pushes: counts.pushes + 1 };
+    case 'accepted':
+      return { ...counts, accepted: counts.accepted + 1 };
+    case 'rejected':
+      return { ...counts, rejected: counts.rejected + 1 };
+    case 'listening':
+    case 'failed':
+    case 'stream-refused':
+    case 'missing':
+      return counts;
+  }
+}
+
+/** The counts as metrics, under the names of the Go agent where it has them. Pure. */
+export function sdsFamilies({ streams, pushes, accepted, rejected }: SdsCounts): readonly MetricFamily[] {
+  return [
+    {
+      name: 'istio_agent_total_active_connections',
+      type: 'gauge',
+      help: 'Streams on which Envoy takes secrets',
+      samples: [{ value: streams }],
+    },
+    { name: 'istio_agent_pushes_total', type: 'counter', help: 'Secrets that were pushed', samples: [{ value: pushes }] },
+    { name: 'istio_agent_pushes_accepted_total', type: 'counter', help: 'Pushes that Envoy took', samples: [{ value: accepted }] },
+    {
+      name: 'istio_agent_secret_update_failures_total',
+      type: 'counter',
+      help: 'Pushes that Envoy refused',
+      samples: [{ value: rejected }],
+    },
+  ];
+}
+
+/** What there is to say of an event of the secret discovery server, if anything. Pure. */
+export function narrateSds(event: SdsEvent): readonly LogLine[] {
+  switch (event.type) {
+    case 'listening':
+      return [{ level: 'info', msg: 'secrets are served' }];
+    case 'failed':
+      return []; // it ends the agent, which says why
+    case 'stream-opened':
+    case 'stream-closed':
+      return [];
+    case 'stream-refused':
+      return [{ level: 'warn', msg: 'a stream of secrets is refused', stream: event.stream, reason: event.reason }];
+    case 'pushed':
+      return secrets(event, { level: 'info', msg: 'secret pushed' });
+    case 'accepted':
+      return secrets(event, { level: 'info', msg: 'secret accepted by Envoy' });
+    case 'rejected':
+      return secrets(event, { level: 'error', msg: 'secret rejected by Envoy: it goes on with the one before', reason: event.reason });
+    case 'missing':
+      return [{ level: 'warn', msg: 'a secret is asked for that is not there', secret: event.name, stream: event.stream, reason: event.reason }]; // prettier-ignore
+  }
+}
+
+function secrets({ stream, versions }: Extract<SdsEvent, { type: 'pushed' | 'accepted' | 'rejected' }>, line: LogLine): readonly LogLine[] {
+  return [...versions].map(([secret, version]) => ({ ...line, secret, version, stream }));
+}

@@ -1,0 +1,88 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { Secret, SecretSet } from './secret.ts';
+
+/** The certificates of a PEM text, in their order; undefined if one of them does not parse. Other blocks, and text between, are passed over. */
+export function pemCertificates(text: string): readonly X509Certificate[] | undefined {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];
+  try {
+    return blocks.map((block) => new X509Certificate(block));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a person wants to know of a certificate. Times in ms since 1970. */
+export interface CertificateSummary {
+  readonly subject: string;
+  readonly subjectAltNames: string;
+  /** Upper-case hex. */
+  readonly serialNumber: string;
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** The certificates of a secret, the leaf of a pair first; never anything of its key. Pure. */
+export function describeCertificates(secret: Secret): readonly CertificateSummary[] {
+  return (pemCertificates(secret.kind === 'pair' ? secret.chain : secret.roots) ?? []).map(summary);
+}
+
+function summary({ subject, subjectAltName, serialNumber, validFrom, validTo }: X509Certificate): CertificateSummary {
+  return {
+    // Node types it as always there, but a certificate need not have a subject.
+    subject: ((subject as string | undefined) ?? '').replaceAll('\n', ', '),
+    subjectAltNames: subjectAltName ?? '',
+    serialNumber,
+    notBefore: Date.parse(validFrom),
+    notAfter: Date.parse(validTo),
+  };
+}
+
+/**
+ * Why a certificate chain and its key, both PEM, can not be served now; undefined if they can.
+ *
+ * Looks at what Envoy finds out too late, or not at all: Envoy 1.36 takes an expired certificate, and dies in mid-takeover of a key that does
+ * not match. A key that is encrypted can not be compared, and passes.
+ *
+ * @param now ms since 1970
+ */
+export function keyPairFlaw(chain: string, key: string, now: number): string | undefined {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(chain);
+  } catch {
+    return 'the certificate does not parse';
+  }
+  if (now < Date.parse(certificate.validFrom)) return `the certificate is not valid before ${certificate.validFrom}`;
+  if (now >= Date.parse(certificate.validTo)) return `the certificate has expired at ${certificate.validTo}`;
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(key)) ? undefined : 'the key does not match the certificate';
+  } catch {
+    return /^(?:-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED)/m.test(key) ? undefined : 'the key does not parse';
+  }
+}
+
+/**
+ * Why a set can not be served now; undefined if it can. Pure.
+ *
+ * Envoy refuses most of it too, but only when it is pushed, and an expired certificate not at all. A root that has expired passes: bundles keep
+ * them, and Envoy takes them.
+ *
+ * @param now ms since 1970
+ */
+export function setFlaw({ pair, roots }: SecretSet, now: number): string | undefined {
+  if (pair === undefined && roots === undefined) return 'neither a certificate nor a root is there';
+  if (pair !== undefined) {
+    if (pair.chain.trim() === '') return 'the certificate is empty';
+    if (pair.key.trim() === '') return 'the key is empty';
+    const flaw = keyPairFlaw(pair.chain, pair.key, now);
+    if (flaw !== undefined) return flaw;
+    if (pemCertificates(pair.chain) === undefined) return 'a certificate of the chain does not parse';
+  }
+  if (roots !== undefined) {
+    if (roots.trim() === '') return 'the root is empty';
+    const certificates = pemCertificates(roots);
+    if (certificates === undefined) return 'a root certificate does not parse';
+    if (certificates.length === 0) return 'no root certificate is in it';
+  }
+  return undefined;
+}

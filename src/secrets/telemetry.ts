@@ -1,0 +1,38 @@
+import type { LogLine } from '../log/log-line.ts';
+import type { MetricFamily } from '../metrics/metric-family.ts';
+import { describeCertificates } from './certificates.ts';
+import type { SecretState } from './secret.ts';
+
+/** What there is to say of a new state of a secret: whose certificate it is now, or why what came is not served. Pure. */
+export function narrateSecret({ name, source, served, refused }: SecretState): LogLine {
+  if (refused !== undefined) {
+    const msg = served === undefined ? 'secret refused: there is none to serve' : 'secret refused: the one before is served on';
+    return { level: 'error', msg, secret: name, reason: refused };
+  }
+  const [leaf] = served === undefined ? [] : describeCertificates(served.secret);
+  const until = leaf === undefined ? {} : { serial: leaf.serialNumber, notAfter: new Date(leaf.notAfter).toISOString() };
+  return { level: 'info', msg: 'secret read', secret: name, version: served?.version, source, ...until };
+}
+
+/**
+ * The metrics of the secrets that are followed: how long each is still valid, by the first of its certificates to expire, and whether what came last
+ * is refused. Names as in the Go agent (1.7 and later). Pure.
+ *
+ * @param now ms since 1970
+ */
+export function secretFamilies(states: readonly SecretState[], now: number): readonly MetricFamily[] {
+  const expiry = states.flatMap(({ name, served }) => {
+    const ends = served === undefined ? [] : describeCertificates(served.secret).map(({ notAfter }) => notAfter);
+    return ends.length === 0 ? [] : [{ labels: { resource_name: name }, value: (Math.min(...ends) - now) / 1000 }];
+  });
+  const refused = states.map(({ name, refused: reason }) => ({ labels: { resource_name: name }, value: Number(reason !== undefined) }));
+  return [
+    {
+      name: 'istio_agent_cert_expiry_seconds',
+      type: 'gauge',
+      help: 'Seconds until a secret expires; negative since then',
+      samples: expiry,
+    },
+    { name: 'istio_agent_secret_refused', type: 'gauge', help: 'Whether what came last for a secret can not be served', samples: refused },
+  ];
+}
