@@ -9,6 +9,7 @@ import { concatMap, distinctUntilChanged, exhaustMap, filter, interval, merge, s
 import { exitCodes, Fatal } from '../src/run/exit.ts';
 import { parseDuration } from '../src/config/value.ts';
 import { findExecutable } from '../src/envoy/find-envoy.ts';
+import type { LogEvent } from '../src/log/log-event.ts';
 import { openLog } from '../src/log/open-log.ts';
 import { signals } from '../src/streams/signals.ts';
 import { certificateAuthority, certificateFiles, writeKubernetesVolume } from './certificates.ts';
@@ -57,9 +58,10 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
   };
 
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-demo-'));
-  const log = openLog({ level: 'info', json: false, targets: ['stdout'] });
-  const tell = (msg: string, fields: Readonly<Record<string, string>>) => log.write({ level: 'info', component: 'demo', ...fields, msg });
-  log.open();
+  const demoLog = openLog({ level: 'info', json: false, targets: ['stdout'] });
+  const log = (event: LogEvent, msg: string, fields: Readonly<Record<string, string>>) =>
+    demoLog.write({ level: 'info', component: 'demo', ...fields, event, msg });
+  demoLog.open();
   try {
     const certDir = join(folder, 'certs');
     const config = join(folder, 'envoy.json');
@@ -101,7 +103,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
     const rotation$ = interval(period).pipe(
       concatMap(() => ca.issue()),
       tap((issued) => {
-        tell('a new certificate is written', { serial: issued.serial });
+        log('demo.certificate_written', 'a new certificate is written', { serial: issued.serial });
         writeKubernetesVolume(certDir, certificateFiles(issued));
       }),
       takeUntil(stop$),
@@ -110,7 +112,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
       exhaustMap(() => servedSerial(ports.tls, ca.rootCert)),
       filter((serial) => serial !== undefined),
       distinctUntilChanged(),
-      tap((serial) => tell('clients are shown this certificate', { serial })),
+      tap((serial) => log('demo.certificate_shown', 'clients are shown this certificate', { serial })),
       takeUntil(stop$),
     );
     const failed = new Promise<never>((_, fail) => merge(forwarded$, rotation$, served$).subscribe({ error: fail }));
@@ -122,8 +124,8 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
     return exitCode ?? (signal === undefined ? exitCodes.software : 128 + constants.signals[signal]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
-    tell('the temporary folder is removed', { path: folder });
-    await log.close();
+    log('demo.folder_removed', 'the temporary folder is removed', { path: folder });
+    await demoLog.close();
   }
 }
 

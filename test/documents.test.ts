@@ -8,6 +8,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { exitCodes } from '../src/run/exit.ts';
 import { type Flag, flags, logFlags } from '../src/config/flags.ts';
 import { resolveConfig, type ResolvedConfig } from '../src/config/resolve-config.ts';
+import { logEvents } from '../src/log/log-event.ts';
 import { secretsConfig } from '../src/config/secrets-config.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
@@ -102,6 +103,15 @@ describe('README.md', () => {
   it('has each exit code of the agent', () => {
     const numbers = tables('README.md', 'Exit codes').flatMap(([cell]) => (/^\d+$/.test(code(cell)) ? [Number(code(cell))] : []));
     expect(numbers).toEqual(Object.values(exitCodes).sort((a, b) => a - b));
+  });
+
+  it('has each code of a line of the log with its meaning', () => {
+    expect(tables('README.md', 'Log events').map(([event, meaning]) => [code(event), meaning])).toEqual(Object.entries(logEvents));
+  });
+
+  it('has no code of a line of the log that no line has', () => {
+    const texts = [...sources, 'demo/start.ts'].filter((file) => file !== join('src', 'log', 'log-event.ts')).map(read);
+    expect(Object.keys(logEvents).filter((event) => !texts.some((text) => text.includes(`'${event}'`)))).toEqual([]);
   });
 
   it('has each command with its arguments', () => {

@@ -1,49 +1,58 @@
+import type { LogLine } from '../log/log-line.ts';
 import { unreachable } from '../operators/tagged-union.ts';
 import type { AgentTransition } from './agent.ts';
 import { newestEpoch } from './lineage.ts';
 import type { AgentState } from './model.ts';
 import type { Exit } from './ports.ts';
 
-/** One line of the agent's log. `msg` is a constant; what varies is in the fields. */
-export interface NarratedLine {
-  readonly level: 'info' | 'warn' | 'error';
-  readonly msg: string;
-  readonly [field: string]: unknown;
-}
-
 const shortHash = (hash: string) => hash.slice(0, 8);
 
 /** What there is to say of a transition, in the order in which it is to be read: what happened, then what the agent does about it. Pure. */
-export function narrate({ event, before, state }: AgentTransition): readonly NarratedLine[] {
-  return [...tell(event, before), ...decide(before, state)];
+export function narrate({ event, before, state }: AgentTransition): readonly LogLine[] {
+  return [...happened(event, before), ...decided(before, state)];
 }
 
-function tell(event: AgentTransition['event'], before: AgentState): readonly NarratedLine[] {
+function happened(event: AgentTransition['event'], before: AgentState): readonly LogLine[] {
   switch (event.type) {
     case 'epochs-adopted':
-      return event.epochs.map(({ epoch, pid }) => ({ level: 'info', msg: 'an Envoy that was kept is taken over', epoch, pid }));
+      return event.epochs.map(({ epoch, pid }) => ({
+        level: 'info',
+        event: 'epoch.adopted',
+        msg: 'an Envoy that was kept is taken over',
+        epoch,
+        pid,
+      }));
     case 'files-awaited':
       return event.missing.length === 0
-        ? [{ level: 'info', msg: 'the files that were waited for are there' }]
-        : [{ level: 'info', msg: 'waiting for files', missing: event.missing }];
+        ? [{ level: 'info', event: 'files.found', msg: 'the files that were waited for are there' }]
+        : [{ level: 'info', event: 'files.awaited', msg: 'waiting for files', missing: event.missing }];
     case 'config-changed':
       return [
         ...(before.awaited.length === 0
           ? []
-          : [{ level: 'warn' as const, msg: 'files are still missing: the agent goes on without them', missing: before.awaited }]),
+          : [
+              {
+                level: 'warn' as const,
+                event: 'files.missing' as const,
+                msg: 'files are still missing: the agent goes on without them',
+                missing: before.awaited,
+              },
+            ]),
         {
           level: 'info',
+          event: before.wanted === undefined ? 'config.read' : 'config.changed',
           msg: before.wanted === undefined ? 'configuration read' : 'configuration changed',
           hash: shortHash(event.hash),
         },
       ];
     case 'restart-requested':
-      return [{ level: 'info', msg: 'restart requested', hash: shortHash(event.hash) }];
+      return [{ level: 'info', event: 'restart.requested', msg: 'restart requested', hash: shortHash(event.hash) }];
     case 'leave-requested':
     case 'terminate-requested':
       return [
         {
           level: 'info',
+          event: 'termination.requested',
           msg: event.type === 'leave-requested' && before.terminations === 0 ? 'asked to end' : termination(before),
           by: event.by,
           active: [...before.epochs.keys()],
@@ -51,79 +60,99 @@ function tell(event: AgentTransition['event'], before: AgentState): readonly Nar
       ];
     case 'drain-requested':
       return before.phase === 'running'
-        ? [{ level: 'info', msg: 'asked to drain: the agent goes on', active: [...before.epochs.keys()] }]
+        ? [{ level: 'info', event: 'drain.requested', msg: 'asked to drain: the agent goes on', active: [...before.epochs.keys()] }]
         : [];
     case 'reopen-requested':
-      return [{ level: 'info', msg: 'log files are opened anew' }];
+      return [{ level: 'info', event: 'log.reopened', msg: 'log files are opened anew' }];
     case 'turn-granted':
       if (before.claim?.epoch !== event.epoch || event.parent !== 'stuck') return [];
-      return [{ level: 'warn', msg: 'the epoch before is not LIVE after its time', epoch: event.epoch }];
+      return [{ level: 'warn', event: 'epoch.not_live', msg: 'the epoch before is not LIVE after its time', epoch: event.epoch }];
     case 'config-accepted':
       if (before.claim?.hash !== event.hash) return [];
-      if (event.noRoom !== undefined) return [{ level: 'warn', msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts', reason: event.noRoom }]; // prettier-ignore
+      if (event.noRoom !== undefined) return [{ level: 'warn', event: 'epoch.no_room', msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts', reason: event.noRoom }]; // prettier-ignore
       return event.standalone === true
-        ? [{ level: 'warn', msg: 'the Envoy binary was replaced by one of another hot restart version' }]
+        ? [{ level: 'warn', event: 'envoy.replaced', msg: 'the Envoy binary was replaced by one of another hot restart version' }]
         : [];
     case 'config-refused':
       if (before.claim?.hash !== event.hash && before.examined === undefined) return [];
-      return [{ level: 'error', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
+      return [{ level: 'error', event: 'config.refused', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
     case 'epoch-spawned':
-      return [{ level: 'info', msg: 'Envoy started', epoch: event.epoch, pid: event.pid }];
+      return [{ level: 'info', event: 'epoch.started', msg: 'Envoy started', epoch: event.epoch, pid: event.pid }];
     case 'epoch-live':
       if (before.epochs.get(event.epoch)?.stage !== 'starting') return [];
       return [
-        { level: 'info', msg: 'epoch is LIVE', epoch: event.epoch },
+        { level: 'info', event: 'epoch.live', msg: 'epoch is LIVE', epoch: event.epoch },
         ...[...before.epochs.keys()]
           .filter((epoch) => epoch !== event.epoch)
-          .map((epoch): NarratedLine => ({ level: 'info', msg: 'epoch drains', epoch })),
+          .map((epoch): LogLine => ({ level: 'info', event: 'epoch.draining', msg: 'epoch drains', epoch })),
       ];
     case 'epoch-unresponsive':
-      return [{ level: 'warn', msg: 'the admin endpoint is silent: not ready', epoch: event.epoch }];
+      return [{ level: 'warn', event: 'epoch.unresponsive', msg: 'the admin endpoint is silent: not ready', epoch: event.epoch }];
     case 'epoch-answered':
       return before.epochs.get(event.epoch)?.answering === false
-        ? [{ level: 'info', msg: 'the admin endpoint answers again', epoch: event.epoch }]
+        ? [{ level: 'info', event: 'epoch.answering', msg: 'the admin endpoint answers again', epoch: event.epoch }]
         : [];
     case 'epoch-hung':
-      return [{ level: 'error', msg: 'Envoy hangs: it is killed', epoch: event.epoch }];
+      return [{ level: 'error', event: 'epoch.hung', msg: 'Envoy hangs: it is killed', epoch: event.epoch }];
     case 'epoch-stable':
     case 'parent-expired':
       return [];
     case 'epoch-handed-off':
-      if (!event.unresponsive) return [{ level: 'info', msg: 'epoch has no clients any more: it ends', epoch: event.epoch }];
-      return [{ level: 'warn', msg: 'epoch does not answer, and cannot be drained: it is killed', epoch: event.epoch }];
+      if (!event.unresponsive)
+        return [{ level: 'info', event: 'epoch.handed_off', msg: 'epoch has no clients any more: it ends', epoch: event.epoch }];
+      return [
+        {
+          level: 'warn',
+          event: 'epoch.not_drained',
+          msg: 'epoch does not answer, and cannot be drained: it is killed',
+          epoch: event.epoch,
+        },
+      ];
     case 'epoch-exited':
       return [narrateEnd(event.epoch, event.exit, before)];
     case 'retry-due':
       return [];
     case 'drained':
       if (before.phase !== 'draining') return [];
-      return [{ level: event.active === 0 ? 'info' : 'warn', msg: drainEnd(event.active), ...(event.active !== undefined && { active: event.active }) }]; // prettier-ignore
+      return [{ level: event.active === 0 ? 'info' : 'warn', event: 'drain.ended', msg: drainEnd(event.active), ...(event.active !== undefined && { active: event.active }) }]; // prettier-ignore
     default:
       return unreachable(event);
   }
 }
 
-function decide(before: AgentState, state: AgentState): readonly NarratedLine[] {
-  const lines: NarratedLine[] = [];
+function decided(before: AgentState, state: AgentState): readonly LogLine[] {
+  const lines: LogLine[] = [];
   if (state.claim !== undefined && before.claim === undefined && state.lastEpoch >= 0) {
-    lines.push({ level: 'info', msg: 'new epoch is prepared', epoch: state.claim.epoch, hash: shortHash(state.claim.hash) });
+    lines.push({
+      level: 'info',
+      event: 'epoch.claimed',
+      msg: 'new epoch is prepared',
+      epoch: state.claim.epoch,
+      hash: shortHash(state.claim.hash),
+    });
   }
   if (state.claim === undefined && before.claim !== undefined && state.lastEpoch === before.lastEpoch && state.refused === before.refused) {
-    lines.push({ level: 'info', msg: 'new epoch is not needed any more', epoch: before.claim.epoch });
+    lines.push({ level: 'info', event: 'epoch.withdrawn', msg: 'new epoch is not needed any more', epoch: before.claim.epoch });
   }
   if (state.claim?.standalone === true && before.claim?.standalone !== true) {
-    lines.push({ level: 'warn', msg: 'a hot restart is out of the question', epoch: state.claim.epoch });
+    lines.push({ level: 'warn', event: 'epoch.standalone', msg: 'a hot restart is out of the question', epoch: state.claim.epoch });
   }
   if (state.lineage > before.lineage && before.lastEpoch >= 0) {
-    lines.push({ level: 'warn', msg: 'rescue: the new epoch comes up beside the old one', epoch: state.lastEpoch });
+    lines.push({
+      level: 'warn',
+      event: 'rescue.started',
+      msg: 'rescue: the new epoch comes up beside the old one',
+      epoch: state.lastEpoch,
+    });
   }
-  if (state.retried && !before.retried) lines.push({ level: 'warn', msg: 'the epoch is tried again at once' });
+  if (state.retried && !before.retried) lines.push({ level: 'warn', event: 'epoch.retried', msg: 'the epoch is tried again at once' });
   if (state.crashes > before.crashes) {
-    lines.push({ level: 'warn', msg: 'Envoy is started again after a pause', attempt: state.crashes });
+    lines.push({ level: 'warn', event: 'restart.scheduled', msg: 'Envoy is started again after a pause', attempt: state.crashes });
   }
   if (state.phase === 'stopped') {
-    if (state.epochs.size === 0) lines.push({ level: 'info', msg: 'no Envoy is left' });
-    for (const [epoch, { pid }] of state.epochs) lines.push({ level: 'info', msg: 'Envoy serves on without the agent', epoch, pid });
+    if (state.epochs.size === 0) lines.push({ level: 'info', event: 'agent.stopped', msg: 'no Envoy is left' });
+    for (const [epoch, { pid }] of state.epochs)
+      lines.push({ level: 'info', event: 'epoch.left', msg: 'Envoy serves on without the agent', epoch, pid });
   }
   return lines;
 }
@@ -142,27 +171,37 @@ function drainEnd(active: number | undefined): string {
 }
 
 /** What there is to say of the end of an epoch, by what it was before. Pure. */
-function narrateEnd(epoch: number, exit: Exit, before: AgentState): NarratedLine {
+function narrateEnd(epoch: number, exit: Exit, before: AgentState): LogLine {
   const stage = before.epochs.get(epoch)?.stage;
   const expected = stage === 'stopping' || before.phase !== 'running';
   switch (exit.kind) {
     case 'clean':
-      if (stage !== 'draining') return { level: 'info', msg: 'epoch ended', epoch };
-      if (expected || newestEpoch(before)?.parentExpired !== false) return { level: 'info', msg: 'epoch has drained and ended', epoch };
-      return { level: 'warn', msg: 'epoch ended before its time: its child can not go on without it', epoch };
+      if (stage !== 'draining') return { level: 'info', event: 'epoch.ended', msg: 'epoch ended', epoch };
+      if (expected || newestEpoch(before)?.parentExpired !== false)
+        return { level: 'info', event: 'epoch.ended', msg: 'epoch has drained and ended', epoch };
+      return { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child can not go on without it', epoch };
     case 'failed':
-      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, code: exit.code, tail: exit.tail };
+      return { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch, kind: exit.kind, code: exit.code, tail: exit.tail };
     case 'signaled': {
-      if (expected) return { level: 'info', msg: 'epoch was ended', epoch, signal: exit.signal };
+      if (expected) return { level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch, signal: exit.signal };
       const ours = before.epochs.get(epoch)?.answering === false;
       const hint = exit.signal === 'SIGKILL' && !ours ? memoryHint(exit.outOfMemory) : {};
-      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, signal: exit.signal, ...hint, tail: exit.tail };
+      return {
+        level: 'error',
+        event: 'epoch.failed',
+        msg: 'epoch failed',
+        epoch,
+        kind: exit.kind,
+        signal: exit.signal,
+        ...hint,
+        tail: exit.tail,
+      };
     }
     case 'spawn-failed':
-      return { level: 'error', msg: 'Envoy could not be started', epoch, kind: exit.kind, reason: exit.reason };
+      return { level: 'error', event: 'epoch.not_started', msg: 'Envoy could not be started', epoch, kind: exit.kind, reason: exit.reason };
     case 'unknown':
-      if (expected) return { level: 'info', msg: 'epoch was ended', epoch };
-      return { level: 'error', msg: 'epoch failed', epoch, kind: exit.kind, tail: exit.tail };
+      if (expected) return { level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch };
+      return { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch, kind: exit.kind, tail: exit.tail };
     default:
       return unreachable(exit);
   }

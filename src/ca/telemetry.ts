@@ -45,7 +45,16 @@ export function caFamilies({ requests, failures, took }: CaCounts): readonly Met
 /** What there is to say of a request to an authority. Pure. */
 export function narrateCa(event: CaEvent): LogLine {
   const { took: tookMs, delay: delayMs } = event;
-  if (event.type === 'issued') return { level: 'info', msg: 'certificate issued: the next one is asked for in time', tookMs, delayMs };
+  if (event.type === 'issued')
+    return { level: 'info', event: 'certificate.issued', msg: 'certificate issued: the next one is asked for in time', tookMs, delayMs };
   const { reason, failures: attempt } = event;
-  return { level: 'error', msg: 'certificate request failed, and is tried again', reason, attempt, tookMs, delayMs };
+  return {
+    level: 'error',
+    event: 'certificate.request_failed',
+    msg: 'certificate request failed, and is tried again',
+    reason,
+    attempt,
+    tookMs,
+    delayMs,
+  };
 }

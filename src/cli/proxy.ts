@@ -53,10 +53,23 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   attempt(() => prepareFolder(configPath), `--configPath ${configPath} cannot be written`);
   const log = attempt(() => openLog(logging), '--log_target');
   const tell = (line: LogLine) => log.write({ component: 'agent', ...line });
-  tell({ level: 'info', msg: 'pilot-agent', version, node: process.version, pid, role, id: node.id, envoy: found.path });
-  tell({ level: 'info', msg: rotation.way === 'sds' ? 'a changed certificate is pushed to Envoy' : 'a changed certificate restarts Envoy', because: rotation.because }); // prettier-ignore
-  for (const warning of [...warnings, ...plan.warnings]) tell({ level: 'warn', msg: 'configuration warning', warning });
-  const tools = findTools(env['PATH'], pid, (msg) => tell({ level: 'warn', msg }));
+  tell({
+    level: 'info',
+    event: 'agent.started',
+    msg: 'pilot-agent',
+    version,
+    node: process.version,
+    pid,
+    role,
+    id: node.id,
+    envoy: found.path,
+  });
+  const byPush = { event: 'rotation.by_push', msg: 'a changed certificate is pushed to Envoy' } as const;
+  const byRestart = { event: 'rotation.by_restart', msg: 'a changed certificate restarts Envoy' } as const;
+  tell({ level: 'info', ...(rotation.way === 'sds' ? byPush : byRestart), because: rotation.because });
+  for (const warning of [...warnings, ...plan.warnings])
+    tell({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
+  const tools = findTools(env['PATH'], pid, tell);
 
   const folder = resolve(configPath);
   const addressFile = `${folder}/envoy-admin-address`;
@@ -94,7 +107,8 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     tools,
     keeper,
     newBaseId,
-    onLine: ({ level, component, message }, epoch) => log.write({ level, component: `envoy.${component}`, epoch, msg: message }),
+    onLine: ({ level, component, message }, epoch) =>
+      log.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
   });
   const life$ = runAgent(running, {
     beside$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, env, tell }),

@@ -1,19 +1,10 @@
+import type { LogLevel } from '../log/log-line.ts';
+import type { LogOptions } from '../log/open-log.ts';
 import { type LogFlagName, logFlags } from './flags.ts';
 import { parseBoolean } from './value.ts';
 import type { Problem } from './read-layer.ts';
 
-const levels = ['debug', 'info', 'warn', 'error', 'fatal', 'none'] as const;
-type Level = (typeof levels)[number];
-
-/** How the agent logs. */
-export interface LogOptions {
-  /** From which level on. */
-  readonly level: Level;
-  /** JSON, even on a terminal. */
-  readonly json: boolean;
-  /** Paths; `stdout` and `stderr` are the streams. Each once, and at least one. */
-  readonly targets: readonly string[];
-}
+const levels = ['debug', 'info', 'warn', 'error', 'fatal', 'none'] as const satisfies readonly LogLevel[];
 
 /** The logging flags that were given, each with its value, or with all of them where it was repeated. */
 export type GivenLogFlags = Readonly<Partial<Record<LogFlagName, string | readonly string[]>>>;
@@ -52,7 +43,7 @@ export function logOptions(given: GivenLogFlags): ResolvedLogOptions {
     if (!/^[+-]?\d+$/.test(last(flag))) refuse(flag, `'${last(flag)}' is not a whole number`);
   if (json === undefined || problems.length > 0) return { ok: false, problems };
 
-  let level: Level = 'info';
+  let level: LogLevel = 'info';
   for (const part of scoped('log_output_level')) {
     const isOwn = part.scope === 'default' || part.scope === 'all';
     if (isOwn) level = part.level ?? level;
@@ -68,7 +59,7 @@ export function logOptions(given: GivenLogFlags): ResolvedLogOptions {
 }
 
 /** `level`, of the scope `default`, or `scope:level`. */
-function scopedLevel(text: string): { readonly text: string; readonly scope: string; readonly level: Level | undefined } {
+function scopedLevel(text: string): { readonly text: string; readonly scope: string; readonly level: LogLevel | undefined } {
   const [first = '', second, ...more] = text.split(':');
   const [scope, name] = second === undefined ? ['default', first] : [first, second];
   return { text, scope, level: more.length > 0 ? undefined : levels.find((level) => level === name) };

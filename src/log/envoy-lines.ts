@@ -1,8 +1,9 @@
 import { asyncScheduler, Observable, type OperatorFunction, type SchedulerLike } from 'rxjs';
+import type { LogLine } from './log-line.ts';
 
 /** One message of Envoy's log. */
 export interface EnvoyLine {
-  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly level: LogLine['level'];
   /** The name of Envoy's logger (`main`, `config`, …); `stderr` for what did not come from one. */
   readonly component: string;
   /** Without the line break at its end; a trace keeps those within. */

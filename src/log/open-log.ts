@@ -15,11 +15,13 @@ export interface AgentLog {
   close(): Promise<void>;
 }
 
+/** How the agent logs. */
 export interface LogOptions {
+  /** From which level on. */
   readonly level: LogLevel;
   /** JSON, even on a terminal. */
   readonly json: boolean;
-  /** Paths; `stdout` and `stderr` are the streams. Each gets all lines. */
+  /** Paths; `stdout` and `stderr` are the streams. Each once, and at least one; each gets all lines. */
   readonly targets: readonly string[];
 }
 
@@ -62,7 +64,14 @@ export function openLog({ level: first, json, targets: names }: LogOptions): Age
         await old?.close();
       } catch (error) {
         const reason = (error as Error).message;
-        write({ level: 'warn', component: 'agent', msg: 'a log file cannot be opened anew: the old one goes on', path: file, reason });
+        write({
+          level: 'warn',
+          event: 'log.reopen_failed',
+          component: 'agent',
+          msg: 'a log file cannot be opened anew: the old one goes on',
+          path: file,
+          reason,
+        });
       }
     }
   };

@@ -39,7 +39,7 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
     if (dropped === 0) return;
     const lines = dropped;
     dropped = 0;
-    write({ level: 'warn', msg: 'log lines were dropped: the reader is too slow', component: 'agent', lines });
+    write({ level: 'warn', event: 'log.dropped', msg: 'log lines were dropped: the reader is too slow', component: 'agent', lines });
   });
   destination.on('error', () => undefined); // a reader that is gone is no reason to end
 

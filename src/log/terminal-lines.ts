@@ -17,11 +17,11 @@ export function terminalLines(destination: NodeJS.WritableStream | { write(text:
   });
 }
 
-/** What the line has besides, as `name=value`. */
+/** What the line has besides, as `name=value`. The code is left out: a person reads the sentence. */
 function fields(log: Readonly<Record<string, unknown>>): string {
-  const shown = new Set(['level', 'time', 'msg', 'component', 'epoch', 'tail']);
+  const others = new Set(['level', 'time', 'event', 'msg', 'component', 'epoch', 'tail']);
   return Object.entries(log)
-    .filter(([name]) => !shown.has(name))
+    .filter(([name]) => !others.has(name))
     .map(([name, value]) => ` ${name}=${quoted(value)}`)
     .join('');
 }

@@ -103,7 +103,12 @@ export function detachedEnvoys({ setsid, sh, folder, tell, scheduler }: Detached
           renameSync(`${list}.new`, list);
         }
       } catch (error) {
-        tell({ level: 'warn', msg: 'the next agent cannot be told of this Envoy, and will kill it', reason: (error as Error).message });
+        tell({
+          level: 'warn',
+          event: 'envoy.not_recorded',
+          msg: 'the next agent cannot be told of this Envoy, and will kill it',
+          reason: (error as Error).message,
+        });
       }
     },
 

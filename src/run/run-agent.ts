@@ -70,13 +70,21 @@ export function runAgent(
           throttleTime(config.minDelay),
           tap(({ path }) => {
             heard = true;
-            tell({ level: 'info', msg: 'change seen: the files are read after the window', path, delayMs: config.minDelay });
+            tell({
+              level: 'info',
+              event: 'config.change_seen',
+              msg: 'change seen: the files are read after the window',
+              path,
+              delayMs: config.minDelay,
+            });
           }),
           ignoreElements(),
         ),
         shared$.pipe(
           ofType('watch-failed'),
-          tap(({ path, reason }) => tell({ level: 'warn', msg: 'watching failed, and is tried again', path, reason })),
+          tap(({ path, reason }) =>
+            tell({ level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', path, reason }),
+          ),
           ignoreElements(),
         ),
       ),
@@ -86,7 +94,8 @@ export function runAgent(
     map((hashes) => createHash('sha256').update(hashes).digest('hex')), // its first characters stand for it in the log
     tap((hash) => {
       keep({ type: 'window-closed', at: asyncScheduler.now() });
-      if (heard && hash === state$.value.wanted) tell({ level: 'info', msg: 'the files say what they said before' });
+      if (heard && hash === state$.value.wanted)
+        tell({ level: 'info', event: 'config.unchanged', msg: 'the files say what they said before' });
       heard = false;
     }),
   );
@@ -137,7 +146,9 @@ export function runAgent(
       return transition;
     }),
     takeWhile(({ state }) => state.phase !== 'stopped', true),
-    tap({ complete: () => tell({ level: 'info', msg: 'the agent ends', component: 'agent', ...past$.value.counters }) }),
+    tap({
+      complete: () => tell({ level: 'info', event: 'agent.ended', msg: 'the agent ends', component: 'agent', ...past$.value.counters }),
+    }),
   );
 }
 

@@ -93,7 +93,8 @@ export function runSecrets(plan: SecretsPlan, agent: AgentConfig, tell: (line: L
       filter(() => config.output !== ''),
       concatMap(({ set }) => writeSet(resolve(config.output), set)),
       tap((reason) => {
-        if (reason !== undefined) tell({ level: 'error', msg: 'secrets could not be written', path: config.output, reason });
+        if (reason !== undefined)
+          tell({ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path: config.output, reason });
       }),
     );
     return merge(

@@ -57,10 +57,14 @@ export function runSts(
     };
     const served$ = stsServer(node.ipv6 ? '::1' : '127.0.0.1', stsPort, tokens).pipe(
       tap((event) => {
-        if (event.type === 'listening') tell({ level: 'info', msg: 'tokens are exchanged', port: stsPort });
+        if (event.type === 'listening') tell({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port: stsPort });
         if (event.type !== 'answered') return;
         const { status, reason } = event;
-        tell(status === 200 ? { level: 'info', msg: 'token given' } : { level: 'warn', msg: 'no token is given', status, reason });
+        tell(
+          status === 200
+            ? { level: 'info', event: 'sts.token_given', msg: 'token given' }
+            : { level: 'warn', event: 'sts.token_refused', msg: 'no token is given', status, reason },
+        );
       }),
       filter(({ type }) => type !== 'answered'),
       map((event) => {

@@ -5,9 +5,9 @@ import type { Timeline } from '../agent/timeline.ts';
 import { fixedTiming } from '../agent/timing.ts';
 import type { AppProbes } from '../config/app-probes.ts';
 import { metricsTargets } from '../config/metrics-targets.ts';
-import type { LogLine } from '../log/log-line.ts';
+import type { LogLevel, LogLine } from '../log/log-line.ts';
 import { lifecycleFamilies, processFamilies, stateFamilies } from '../metrics/agent-families.ts';
-import type { LogLevel, StatusEvent, StatusParts } from '../status/handler.ts';
+import type { StatusEvent, StatusParts } from '../status/handler.ts';
 import { notLive, notStarted } from '../status/liveness.ts';
 import { notReady } from '../status/readiness.ts';
 import { routes } from '../status/routes.ts';
@@ -64,8 +64,8 @@ export function serveStatus(
     epochs$: all$.pipe(map(([state, past]) => epochsNow(state, past))),
   }).pipe(
     tap((event) => {
-      if (event.type === 'broken') tell({ level: 'error', msg: 'the status server broke, and is started again', component: 'status', reason: event.reason }); // prettier-ignore
-      if (event.type === 'request-failed') tell({ level: 'error', msg: 'a request could not be answered', component: 'status', path: event.path, reason: event.reason }); // prettier-ignore
+      if (event.type === 'broken') tell({ level: 'error', event: 'status.broken', msg: 'the status server broke, and is started again', component: 'status', reason: event.reason }); // prettier-ignore
+      if (event.type === 'request-failed') tell({ level: 'error', event: 'status.request_failed', msg: 'a request could not be answered', component: 'status', path: event.path, reason: event.reason }); // prettier-ignore
       if (event.type === 'level-requested') setLevel(event.level);
     }),
   );

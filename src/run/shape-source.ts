@@ -64,7 +64,7 @@ export function shapeSource({ initial, reread, platform$, sds, env, tell }: Shap
   const warn = (warning: string): void => {
     if (told.has(warning)) return;
     told.add(warning);
-    tell({ level: 'warn', msg: 'configuration warning', warning });
+    tell({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
   };
   const keep = ({ config, sources }: KnownConfig): AgentConfig => {
     const changed = kept.filter((field) => config[field] !== initial.config[field]);

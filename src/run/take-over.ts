@@ -26,7 +26,7 @@ export async function takeOver({ keep, folder, addressFile, path, tell }: TakeOv
   const keeper = keep ? await makeKeeper(folder, path, tell) : undefined;
   for (const { pid, baseId } of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
     if (keeper?.adopted.some((kept) => kept.pid === pid) === true) continue;
-    tell({ level: 'warn', msg: 'an Envoy of an agent that is gone is killed', pid });
+    tell({ level: 'warn', event: 'envoy.orphan_killed', msg: 'an Envoy of an agent that is gone is killed', pid });
     attempt(() => process.kill(pid, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${pid})`);
     rmSync(sharedMemoryOf(baseId), { force: true });
   }

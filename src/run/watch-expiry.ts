@@ -27,7 +27,14 @@ export function watchExpiry(
   ).pipe(
     tap((sign) => {
       if (sign.type === 'certificates-read') keep({ ...sign, at: asyncScheduler.now() });
-      else tell({ level: 'warn', msg: 'a certificate has expired that is served', component: 'agent', path: sign.certificate.path });
+      else
+        tell({
+          level: 'warn',
+          event: 'certificate.expired',
+          msg: 'a certificate has expired that is served',
+          component: 'agent',
+          path: sign.certificate.path,
+        });
     }),
     ignoreElements(),
   );

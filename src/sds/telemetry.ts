@@ -69,22 +69,29 @@ export function sdsFamilies({ streams, pushes, accepted, rejected }: SdsCounts):
 export function narrateSds(event: SdsEvent): readonly LogLine[] {
   switch (event.type) {
     case 'listening':
-      return [{ level: 'info', msg: 'secrets are served' }];
+      return [{ level: 'info', event: 'sds.listening', msg: 'secrets are served' }];
     case 'failed':
       return []; // it ends the agent, which says why
     case 'stream-opened':
     case 'stream-closed':
       return [];
     case 'stream-refused':
-      return [{ level: 'warn', msg: 'a stream of secrets is refused', stream: event.stream, reason: event.reason }];
+      return [
+        { level: 'warn', event: 'sds.stream_refused', msg: 'a stream of secrets is refused', stream: event.stream, reason: event.reason },
+      ];
     case 'pushed':
-      return secrets(event, { level: 'info', msg: 'secret pushed' });
+      return secrets(event, { level: 'info', event: 'secret.pushed', msg: 'secret pushed' });
     case 'accepted':
-      return secrets(event, { level: 'info', msg: 'secret accepted by Envoy' });
+      return secrets(event, { level: 'info', event: 'secret.accepted', msg: 'secret accepted by Envoy' });
     case 'rejected':
-      return secrets(event, { level: 'error', msg: 'secret rejected by Envoy: it goes on with the one before', reason: event.reason });
+      return secrets(event, {
+        level: 'error',
+        event: 'secret.rejected',
+        msg: 'secret rejected by Envoy: it goes on with the one before',
+        reason: event.reason,
+      });
     case 'missing':
-      return [{ level: 'warn', msg: 'a secret is asked for that is not there', secret: event.name, stream: event.stream, reason: event.reason }]; // prettier-ignore
+      return [{ level: 'warn', event: 'secret.missing', msg: 'a secret is asked for that is not there', secret: event.name, stream: event.stream, reason: event.reason }]; // prettier-ignore
   }
 }
 

@@ -7,11 +7,11 @@ import type { SecretState } from './secret.ts';
 export function narrateSecret({ name, source, served, refused }: SecretState): LogLine {
   if (refused !== undefined) {
     const msg = served === undefined ? 'secret refused: there is none to serve' : 'secret refused: the one before is served on';
-    return { level: 'error', msg, secret: name, reason: refused };
+    return { level: 'error', event: 'secret.refused', msg, secret: name, reason: refused };
   }
   const [leaf] = served === undefined ? [] : describeCertificates(served.secret);
   const until = leaf === undefined ? {} : { serial: leaf.serialNumber, notAfter: new Date(leaf.notAfter).toISOString() };
-  return { level: 'info', msg: 'secret read', secret: name, version: served?.version, source, ...until };
+  return { level: 'info', event: 'secret.read', msg: 'secret read', secret: name, version: served?.version, source, ...until };
 }
 
 /**

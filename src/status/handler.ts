@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import type { AppProbe } from '../config/app-probes.ts';
 import type { MetricsTarget } from '../config/metrics-targets.ts';
+import type { LogLevel } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 
 /**
@@ -30,9 +31,6 @@ export type StatusRequest =
   | { readonly type: 'drain-requested' }
   | { readonly type: 'restart-requested' }
   | { readonly type: 'level-requested'; readonly level: LogLevel };
-
-/** Levels of the agent's log: from which one on lines are written. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'none';
 
 /** What becomes of the status server, and what is asked of it. */
 export type StatusEvent =

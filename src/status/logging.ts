@@ -1,6 +1,7 @@
 import { EMPTY, ignoreElements, merge, type Observable, of, tap } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
-import { answer, type Handler, type LogLevel, type StatusRequest } from './handler.ts';
+import type { LogLevel } from '../log/log-line.ts';
+import { answer, type Handler, type StatusRequest } from './handler.ts';
 import { controlGuard } from './control-guard.ts';
 /** Envoy's levels, and the agent's that stand for them. */
 const levels: Readonly<Record<string, LogLevel>> = {

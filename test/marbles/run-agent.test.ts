@@ -48,12 +48,18 @@ const changes: Record<string, SourceChange> = {
 };
 /** What is said besides the transitions; e is told at the end. */
 const lines: Record<string, LogLine> = {
-  c: { level: 'info', msg: 'change seen: the files are read after the window', path: '/etc/cert-chain.pem', delayMs: 10_000 },
-  s: { level: 'info', msg: 'the files say what they said before' },
-  w: { level: 'warn', msg: 'watching failed, and is tried again', path: '/etc/key.pem', reason: 'EACCES' },
+  c: {
+    level: 'info',
+    event: 'config.change_seen',
+    msg: 'change seen: the files are read after the window',
+    path: '/etc/cert-chain.pem',
+    delayMs: 10_000,
+  },
+  s: { level: 'info', event: 'config.unchanged', msg: 'the files say what they said before' },
+  w: { level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', path: '/etc/key.pem', reason: 'EACCES' },
 };
 const ends = (counters: Partial<Timeline['counters']>): LogLine => ({
-  ...{ level: 'info', msg: 'the agent ends', component: 'agent' },
+  ...{ level: 'info', event: 'agent.ended', msg: 'the agent ends', component: 'agent' },
   ...{ changes: 0, windows: 1, restarts: 0, refusals: 0, crashes: 0, rescues: 0, drains: 0, ...counters },
 });
 

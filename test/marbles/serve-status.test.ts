@@ -233,8 +233,21 @@ describe('what becomes of the server', () => {
       const status = drawStatus(m, { events$ });
       m.expectObservable(status.served$, unsub).toBe('l 9999ms b 9999ms f 9999ms n 9999ms q', events);
       m.expectObservable(status.told$).toBe('10s b 9999ms f', {
-        b: { level: 'error', msg: 'the status server broke, and is started again', component: 'status', reason: 'it was closed' },
-        f: { level: 'error', msg: 'a request could not be answered', component: 'status', path: '/drain', reason: 'no' },
+        b: {
+          level: 'error',
+          event: 'status.broken',
+          msg: 'the status server broke, and is started again',
+          component: 'status',
+          reason: 'it was closed',
+        },
+        f: {
+          level: 'error',
+          event: 'status.request_failed',
+          msg: 'a request could not be answered',
+          component: 'status',
+          path: '/drain',
+          reason: 'no',
+        },
       });
       m.expectObservable(status.levels$).toBe('30s n', { n: 'debug' });
       m.expectSubscriptions(events$.subscriptions).toBe(unsub);

@@ -16,6 +16,8 @@ import {
   hashFiles,
   initialState,
   type Inputs,
+  type LogEvent,
+  type LogLine,
   narrate,
   ofType,
   type Outcome,
@@ -59,9 +61,11 @@ it('the reducer answers a state and an event with a state and effects', () => {
   expectTypeOf<AgentState['epochs']>().not.toHaveProperty('set');
 });
 
-it('a narrated line has a level, a constant text and fields', () => {
+it('a narrated line has a level, a code, a constant text and fields', () => {
   expectTypeOf(narrate).parameter(0).toEqualTypeOf<AgentTransition>();
-  expectTypeOf<ReturnType<typeof narrate>[number]['level']>().toEqualTypeOf<'info' | 'warn' | 'error'>();
+  expectTypeOf<ReturnType<typeof narrate>[number]>().toEqualTypeOf<LogLine>();
+  expectTypeOf<LogLine['level']>().toEqualTypeOf<'trace' | 'debug' | 'info' | 'warn' | 'error'>();
+  expectTypeOf<LogLine['event']>().toEqualTypeOf<LogEvent>();
 });
 
 it('ends and outcomes are told apart by their kind', () => {

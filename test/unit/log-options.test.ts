@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LogFlagName, logFlags } from '../../src/config/flags.ts';
-import { type GivenLogFlags, type LogOptions, logOptions } from '../../src/config/log-options.ts';
+import { type GivenLogFlags, logOptions } from '../../src/config/log-options.ts';
+import type { LogOptions } from '../../src/log/open-log.ts';
 
 const standard: LogOptions = { level: 'info', json: false, targets: ['stdout'] };
 

@@ -53,56 +53,71 @@ interface Case {
   readonly lines: readonly Readonly<Record<string, unknown>>[];
 }
 
-const started = { level: 'warn', msg: 'Envoy is started again after a pause', attempt: 1 };
-const hopeless = (epoch: number) => ({ level: 'warn', msg: 'a hot restart is out of the question', epoch });
-const rescued = (epoch: number) => ({ level: 'warn', msg: 'rescue: the new epoch comes up beside the old one', epoch });
-const nobody = { level: 'info', msg: 'no Envoy is left' };
+const started = { level: 'warn', event: 'restart.scheduled', msg: 'Envoy is started again after a pause', attempt: 1 };
+const hopeless = (epoch: number) => ({ level: 'warn', event: 'epoch.standalone', msg: 'a hot restart is out of the question', epoch });
+const rescued = (epoch: number) => ({
+  level: 'warn',
+  event: 'rescue.started',
+  msg: 'rescue: the new epoch comes up beside the old one',
+  epoch,
+});
+const nobody = { level: 'info', event: 'agent.stopped', msg: 'no Envoy is left' };
 
 const cases: readonly Case[] = [
   {
     what: 'files that the first epoch waits for',
     given: [],
     when: missing('/certs/key.pem'),
-    lines: [{ level: 'info', msg: 'waiting for files', missing: ['/certs/key.pem'] }],
+    lines: [{ level: 'info', event: 'files.awaited', msg: 'waiting for files', missing: ['/certs/key.pem'] }],
   },
   {
     what: 'the files that were waited for are there',
     given: [missing('/certs/key.pem')],
     when: missing(),
-    lines: [{ level: 'info', msg: 'the files that were waited for are there' }],
+    lines: [{ level: 'info', event: 'files.found', msg: 'the files that were waited for are there' }],
   },
   {
     what: 'the files that were waited for have not come',
     given: [missing('/certs/key.pem')],
     when: changed(a),
     lines: [
-      { level: 'warn', msg: 'files are still missing: the agent goes on without them', missing: ['/certs/key.pem'] },
-      { level: 'info', msg: 'configuration read', hash: 'aaaaaaaa' },
+      {
+        level: 'warn',
+        event: 'files.missing',
+        msg: 'files are still missing: the agent goes on without them',
+        missing: ['/certs/key.pem'],
+      },
+      { level: 'info', event: 'config.read', msg: 'configuration read', hash: 'aaaaaaaa' },
     ],
   },
-  { what: 'the first reading', given: [], when: changed(a), lines: [{ level: 'info', msg: 'configuration read', hash: 'aaaaaaaa' }] },
+  {
+    what: 'the first reading',
+    given: [],
+    when: changed(a),
+    lines: [{ level: 'info', event: 'config.read', msg: 'configuration read', hash: 'aaaaaaaa' }],
+  },
   {
     what: 'a change',
     given: serving,
     when: changed(b),
     lines: [
-      { level: 'info', msg: 'configuration changed', hash: 'bbbbbbbb' },
-      { level: 'info', msg: 'new epoch is prepared', epoch: 1, hash: 'bbbbbbbb' },
+      { level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'bbbbbbbb' },
+      { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'bbbbbbbb' },
     ],
   },
   {
     what: 'a change while an epoch waits already',
     given: waiting,
     when: changed('cccccccc'),
-    lines: [{ level: 'info', msg: 'configuration changed', hash: 'cccccccc' }],
+    lines: [{ level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'cccccccc' }],
   },
   {
     what: 'a change that is taken back',
     given: waiting,
     when: changed(a),
     lines: [
-      { level: 'info', msg: 'configuration changed', hash: 'aaaaaaaa' },
-      { level: 'info', msg: 'new epoch is not needed any more', epoch: 1 },
+      { level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'aaaaaaaa' },
+      { level: 'info', event: 'epoch.withdrawn', msg: 'new epoch is not needed any more', epoch: 1 },
     ],
   },
   {
@@ -110,15 +125,15 @@ const cases: readonly Case[] = [
     given: serving,
     when: { type: 'restart-requested', hash: a },
     lines: [
-      { level: 'info', msg: 'restart requested', hash: 'aaaaaaaa' },
-      { level: 'info', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' },
+      { level: 'info', event: 'restart.requested', msg: 'restart requested', hash: 'aaaaaaaa' },
+      { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' },
     ],
   },
   {
     what: 'a drain by hand',
     given: serving,
     when: { type: 'drain-requested' },
-    lines: [{ level: 'info', msg: 'asked to drain: the agent goes on', active: [0] }],
+    lines: [{ level: 'info', event: 'drain.requested', msg: 'asked to drain: the agent goes on', active: [0] }],
   },
   {
     what: 'a drain by hand that is one already',
@@ -126,19 +141,27 @@ const cases: readonly Case[] = [
     when: { type: 'drain-requested' },
     lines: [],
   },
-  { what: 'a reopening', given: serving, when: { type: 'reopen-requested' }, lines: [{ level: 'info', msg: 'log files are opened anew' }] },
+  {
+    what: 'a reopening',
+    given: serving,
+    when: { type: 'reopen-requested' },
+    lines: [{ level: 'info', event: 'log.reopened', msg: 'log files are opened anew' }],
+  },
   { what: 'a turn', given: waiting, when: granted(1), lines: [] },
   {
     what: 'a turn after a parent that did not come up',
     given: waiting,
     when: stuck(1),
-    lines: [{ level: 'warn', msg: 'the epoch before is not LIVE after its time', epoch: 1 }, hopeless(1)],
+    lines: [{ level: 'warn', event: 'epoch.not_live', msg: 'the epoch before is not LIVE after its time', epoch: 1 }, hopeless(1)],
   },
   {
     what: 'a check of another binary',
     given: checking,
     when: { type: 'config-accepted', hash: b, standalone: true },
-    lines: [{ level: 'warn', msg: 'the Envoy binary was replaced by one of another hot restart version' }, rescued(1)],
+    lines: [
+      { level: 'warn', event: 'envoy.replaced', msg: 'the Envoy binary was replaced by one of another hot restart version' },
+      rescued(1),
+    ],
   },
   {
     what: 'a check for which there is no room',
@@ -147,6 +170,7 @@ const cases: readonly Case[] = [
     lines: [
       {
         level: 'warn',
+        event: 'epoch.no_room',
         msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts',
         reason: 'memory',
       },
@@ -163,28 +187,28 @@ const cases: readonly Case[] = [
     given: handingOver,
     when: ended(1, failed),
     lines: [
-      { level: 'error', msg: 'epoch failed', epoch: 1, kind: 'failed', code: 3, tail: ['bye'] },
-      { level: 'info', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
-      { level: 'warn', msg: 'the epoch is tried again at once' },
+      { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 1, kind: 'failed', code: 3, tail: ['bye'] },
+      { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
+      { level: 'warn', event: 'epoch.retried', msg: 'the epoch is tried again at once' },
     ],
   },
   {
     what: 'a rescue',
     given: [...handingOver, ended(1, failed), granted(2), accepted(b)],
     when: ended(2, { ...failed, code: 1 }),
-    lines: [{ level: 'error', msg: 'epoch failed', epoch: 2, kind: 'failed', code: 1, tail: ['bye'] }, rescued(3)],
+    lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 2, kind: 'failed', code: 1, tail: ['bye'] }, rescued(3)],
   },
   {
     what: 'the end of the clients of an epoch that was replaced',
     given: [...checking, { type: 'config-accepted', hash: b, standalone: true }, live(1)],
     when: { type: 'epoch-handed-off', epoch: 0, unresponsive: false },
-    lines: [{ level: 'info', msg: 'epoch has no clients any more: it ends', epoch: 0 }],
+    lines: [{ level: 'info', event: 'epoch.handed_off', msg: 'epoch has no clients any more: it ends', epoch: 0 }],
   },
   {
     what: 'an epoch that was replaced and is silent',
     given: [...checking, { type: 'config-accepted', hash: b, standalone: true }, live(1)],
     when: { type: 'epoch-handed-off', epoch: 0, unresponsive: true },
-    lines: [{ level: 'warn', msg: 'epoch does not answer, and cannot be drained: it is killed', epoch: 0 }],
+    lines: [{ level: 'warn', event: 'epoch.not_drained', msg: 'epoch does not answer, and cannot be drained: it is killed', epoch: 0 }],
   },
   { what: 'the end of the time of a parent', given: handedOver, when: { type: 'parent-expired', epoch: 1 }, lines: [] },
   { what: 'a turn that nobody waits for', given: serving, when: stuck(1), lines: [] },
@@ -193,35 +217,42 @@ const cases: readonly Case[] = [
     what: 'a refusal beside an old epoch',
     given: checking,
     when: refused(b),
-    lines: [{ level: 'error', msg: 'configuration refused: the old epoch goes on', hash: 'bbbbbbbb', reason: 'expired' }],
+    lines: [
+      { level: 'error', event: 'config.refused', msg: 'configuration refused: the old epoch goes on', hash: 'bbbbbbbb', reason: 'expired' },
+    ],
   },
   {
     what: 'a refusal of what is to follow a crash',
     given: [...serving, ended(0, failed), { type: 'retry-due' }, granted(1)],
     when: refused(a),
-    lines: [{ level: 'error', msg: 'configuration refused', hash: 'aaaaaaaa', reason: 'expired' }],
+    lines: [{ level: 'error', event: 'config.refused', msg: 'configuration refused', hash: 'aaaaaaaa', reason: 'expired' }],
   },
   {
     what: 'a refusal of what the first Envoy ended of',
     given: [...starting, ended(0, { kind: 'failed', code: 1, tail: [] })],
     when: refused(a),
-    lines: [{ level: 'error', msg: 'configuration refused', hash: 'aaaaaaaa', reason: 'expired' }, nobody],
+    lines: [{ level: 'error', event: 'config.refused', msg: 'configuration refused', hash: 'aaaaaaaa', reason: 'expired' }, nobody],
   },
   { what: 'a refusal of what is old by now', given: [...checking, changed('cccccccc')], when: refused(b), lines: [] },
   {
     what: 'a process',
     given: starting,
     when: { type: 'epoch-spawned', epoch: 0, pid: 4711 },
-    lines: [{ level: 'info', msg: 'Envoy started', epoch: 0, pid: 4711 }],
+    lines: [{ level: 'info', event: 'epoch.started', msg: 'Envoy started', epoch: 0, pid: 4711 }],
   },
-  { what: 'the first epoch LIVE', given: starting, when: live(0), lines: [{ level: 'info', msg: 'epoch is LIVE', epoch: 0 }] },
+  {
+    what: 'the first epoch LIVE',
+    given: starting,
+    when: live(0),
+    lines: [{ level: 'info', event: 'epoch.live', msg: 'epoch is LIVE', epoch: 0 }],
+  },
   {
     what: 'the next epoch LIVE',
     given: handingOver,
     when: live(1),
     lines: [
-      { level: 'info', msg: 'epoch is LIVE', epoch: 1 },
-      { level: 'info', msg: 'epoch drains', epoch: 0 },
+      { level: 'info', event: 'epoch.live', msg: 'epoch is LIVE', epoch: 1 },
+      { level: 'info', event: 'epoch.draining', msg: 'epoch drains', epoch: 0 },
     ],
   },
   { what: 'what is LIVE already', given: serving, when: live(0), lines: [] },
@@ -229,20 +260,20 @@ const cases: readonly Case[] = [
     what: 'silence',
     given: serving,
     when: silent(0),
-    lines: [{ level: 'warn', msg: 'the admin endpoint is silent: not ready', epoch: 0 }],
+    lines: [{ level: 'warn', event: 'epoch.unresponsive', msg: 'the admin endpoint is silent: not ready', epoch: 0 }],
   },
   {
     what: 'the end of silence',
     given: [...serving, silent(0)],
     when: { type: 'epoch-answered', epoch: 0 },
-    lines: [{ level: 'info', msg: 'the admin endpoint answers again', epoch: 0 }],
+    lines: [{ level: 'info', event: 'epoch.answering', msg: 'the admin endpoint answers again', epoch: 0 }],
   },
   { what: 'an answer without silence before', given: serving, when: { type: 'epoch-answered', epoch: 0 }, lines: [] },
   {
     what: 'a hang',
     given: [...serving, silent(0)],
     when: { type: 'epoch-hung', epoch: 0 },
-    lines: [{ level: 'error', msg: 'Envoy hangs: it is killed', epoch: 0 }],
+    lines: [{ level: 'error', event: 'epoch.hung', msg: 'Envoy hangs: it is killed', epoch: 0 }],
   },
   { what: 'a stable run', given: serving, when: { type: 'epoch-stable', epoch: 0 }, lines: [] },
   {
@@ -250,8 +281,8 @@ const cases: readonly Case[] = [
     given: handedOver,
     when: ended(0, clean),
     lines: [
-      { level: 'warn', msg: 'epoch ended before its time: its child can not go on without it', epoch: 0 },
-      { level: 'info', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
+      { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child can not go on without it', epoch: 0 },
+      { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
       hopeless(2),
     ],
   },
@@ -259,26 +290,35 @@ const cases: readonly Case[] = [
     what: 'the end of a parent',
     given: [...handedOver, { type: 'parent-expired', epoch: 1 }],
     when: ended(0, clean),
-    lines: [{ level: 'info', msg: 'epoch has drained and ended', epoch: 0 }],
+    lines: [{ level: 'info', event: 'epoch.ended', msg: 'epoch has drained and ended', epoch: 0 }],
   },
   {
     what: 'A7 the clean end of the last epoch',
     given: serving,
     when: ended(0, clean),
-    lines: [{ level: 'info', msg: 'epoch ended', epoch: 0 }, nobody],
+    lines: [{ level: 'info', event: 'epoch.ended', msg: 'epoch ended', epoch: 0 }, nobody],
   },
   {
     what: 'S1 a crash',
     given: serving,
     when: ended(0, failed),
-    lines: [{ level: 'error', msg: 'epoch failed', epoch: 0, kind: 'failed', code: 3, tail: ['bye'] }, started],
+    lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'failed', code: 3, tail: ['bye'] }, started],
   },
   {
     what: 'S1 a SIGKILL that nobody of us has sent',
     given: serving,
     when: ended(0, killed),
     lines: [
-      { level: 'error', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGKILL', hint: 'may be out of memory', tail: ['bye'] },
+      {
+        level: 'error',
+        event: 'epoch.failed',
+        msg: 'epoch failed',
+        epoch: 0,
+        kind: 'signaled',
+        signal: 'SIGKILL',
+        hint: 'may be out of memory',
+        tail: ['bye'],
+      },
       started,
     ],
   },
@@ -286,84 +326,102 @@ const cases: readonly Case[] = [
     what: 'S1 a SIGSEGV',
     given: serving,
     when: ended(0, { ...killed, signal: 'SIGSEGV' }),
-    lines: [{ level: 'error', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGSEGV', tail: ['bye'] }, started],
+    lines: [
+      { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGSEGV', tail: ['bye'] },
+      started,
+    ],
   },
   {
     what: 'the SIGKILL that ends a hang: no hint',
     given: [...serving, silent(0), { type: 'epoch-hung', epoch: 0 }],
     when: ended(0, killed),
-    lines: [{ level: 'error', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGKILL', tail: ['bye'] }, started],
+    lines: [
+      { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGKILL', tail: ['bye'] },
+      started,
+    ],
   },
   {
     what: 'S2 a start that fails',
     given: starting,
     when: ended(0, { kind: 'spawn-failed', reason: 'ENOENT' }),
     lines: [
-      { level: 'error', msg: 'Envoy could not be started', epoch: 0, kind: 'spawn-failed', reason: 'ENOENT' },
-      { level: 'info', msg: 'no Envoy is left' },
+      { level: 'error', event: 'epoch.not_started', msg: 'Envoy could not be started', epoch: 0, kind: 'spawn-failed', reason: 'ENOENT' },
+      { level: 'info', event: 'agent.stopped', msg: 'no Envoy is left' },
     ],
   },
   {
     what: 'the pause before a restart',
     given: [...serving, ended(0, failed)],
     when: { type: 'retry-due' },
-    lines: [{ level: 'info', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' }],
+    lines: [{ level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' }],
   },
   {
     what: 'SIGTERM',
     given: serving,
     when: terminate,
-    lines: [{ level: 'info', msg: 'asked to end: draining', by: 'SIGTERM', active: [0] }],
+    lines: [{ level: 'info', event: 'termination.requested', msg: 'asked to end: draining', by: 'SIGTERM', active: [0] }],
   },
   {
     what: 'SIGTERM before the first epoch',
     given: [],
     when: terminate,
-    lines: [{ level: 'info', msg: 'asked to end', by: 'SIGTERM', active: [] }, nobody],
+    lines: [{ level: 'info', event: 'termination.requested', msg: 'asked to end', by: 'SIGTERM', active: [] }, nobody],
   },
   {
     what: 'SIGTERM while an epoch waits',
     given: waiting,
     when: terminate,
     lines: [
-      { level: 'info', msg: 'asked to end: draining', by: 'SIGTERM', active: [0] },
-      { level: 'info', msg: 'new epoch is not needed any more', epoch: 1 },
+      { level: 'info', event: 'termination.requested', msg: 'asked to end: draining', by: 'SIGTERM', active: [0] },
+      { level: 'info', event: 'epoch.withdrawn', msg: 'new epoch is not needed any more', epoch: 1 },
     ],
   },
   {
     what: 'S10 a second SIGTERM',
     given: draining,
     when: terminate,
-    lines: [{ level: 'info', msg: 'asked to end again: the drain is cut short', by: 'SIGTERM', active: [0] }],
+    lines: [
+      { level: 'info', event: 'termination.requested', msg: 'asked to end again: the drain is cut short', by: 'SIGTERM', active: [0] },
+    ],
   },
   {
     what: 'a third SIGTERM',
     given: stopping,
     when: terminate,
-    lines: [{ level: 'info', msg: 'asked to end again: Envoy is killed', by: 'SIGTERM', active: [0] }],
+    lines: [{ level: 'info', event: 'termination.requested', msg: 'asked to end again: Envoy is killed', by: 'SIGTERM', active: [0] }],
   },
-  { what: 'a drain', given: draining, when: { type: 'drained', active: 0 }, lines: [{ level: 'info', msg: 'drained', active: 0 }] },
+  {
+    what: 'a drain',
+    given: draining,
+    when: { type: 'drained', active: 0 },
+    lines: [{ level: 'info', event: 'drain.ended', msg: 'drained', active: 0 }],
+  },
   {
     what: 'a drain that was too short',
     given: draining,
     when: { type: 'drained', active: 2 },
-    lines: [{ level: 'warn', msg: 'drain time is over: requests in flight are cut', active: 2 }],
+    lines: [{ level: 'warn', event: 'drain.ended', msg: 'drain time is over: requests in flight are cut', active: 2 }],
   },
   {
     what: 'a drain of nobody knows what',
     given: draining,
     when: { type: 'drained', active: undefined },
-    lines: [{ level: 'warn', msg: 'drain time is over: what is still in flight is not known' }],
+    lines: [{ level: 'warn', event: 'drain.ended', msg: 'drain time is over: what is still in flight is not known' }],
   },
   { what: 'a drain that is over already', given: stopping, when: { type: 'drained', active: 0 }, lines: [] },
-  { what: 'the end', given: stopping, when: ended(0, clean), lines: [{ level: 'info', msg: 'epoch ended', epoch: 0 }, nobody] },
+  {
+    what: 'the end',
+    given: stopping,
+    when: ended(0, clean),
+    lines: [{ level: 'info', event: 'epoch.ended', msg: 'epoch ended', epoch: 0 }, nobody],
+  },
   {
     what: 'Envoys that an earlier agent has left',
     given: [],
     when: kept,
     lines: [
-      { level: 'info', msg: 'an Envoy that was kept is taken over', epoch: 6, pid: 66 },
-      { level: 'info', msg: 'an Envoy that was kept is taken over', epoch: 7, pid: 77 },
+      { level: 'info', event: 'epoch.adopted', msg: 'an Envoy that was kept is taken over', epoch: 6, pid: 66 },
+      { level: 'info', event: 'epoch.adopted', msg: 'an Envoy that was kept is taken over', epoch: 7, pid: 77 },
     ],
   },
   {
@@ -371,40 +429,42 @@ const cases: readonly Case[] = [
     given: [kept],
     when: leave,
     lines: [
-      { level: 'info', msg: 'asked to end', by: 'SIGTERM', active: [6, 7] },
-      { level: 'info', msg: 'Envoy serves on without the agent', epoch: 6, pid: 66 },
-      { level: 'info', msg: 'Envoy serves on without the agent', epoch: 7, pid: 77 },
+      { level: 'info', event: 'termination.requested', msg: 'asked to end', by: 'SIGTERM', active: [6, 7] },
+      { level: 'info', event: 'epoch.left', msg: 'Envoy serves on without the agent', epoch: 6, pid: 66 },
+      { level: 'info', event: 'epoch.left', msg: 'Envoy serves on without the agent', epoch: 7, pid: 77 },
     ],
   },
   {
     what: 'the end of the agent alone, without an Envoy',
     given: [],
     when: leave,
-    lines: [{ level: 'info', msg: 'asked to end', by: 'SIGTERM', active: [] }, nobody],
+    lines: [{ level: 'info', event: 'termination.requested', msg: 'asked to end', by: 'SIGTERM', active: [] }, nobody],
   },
   {
     what: 'the end of the agent alone when both are to end',
     given: draining,
     when: leave,
-    lines: [{ level: 'info', msg: 'asked to end again: the drain is cut short', by: 'SIGTERM', active: [0] }],
+    lines: [
+      { level: 'info', event: 'termination.requested', msg: 'asked to end again: the drain is cut short', by: 'SIGTERM', active: [0] },
+    ],
   },
   {
     what: 'an end of which nobody knows how',
     given: serving,
     when: ended(0, { kind: 'unknown', tail: ['bye'] }),
-    lines: [{ level: 'error', msg: 'epoch failed', epoch: 0, kind: 'unknown', tail: ['bye'] }, started],
+    lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'unknown', tail: ['bye'] }, started],
   },
   {
     what: 'an end that was asked for, of which nobody knows how',
     given: stopping,
     when: ended(0, { kind: 'unknown', tail: ['bye'] }),
-    lines: [{ level: 'info', msg: 'epoch was ended', epoch: 0 }, nobody],
+    lines: [{ level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch: 0 }, nobody],
   },
   {
     what: 'the end by a signal that was sent',
     given: stopping,
     when: ended(0, { ...killed, signal: 'SIGTERM' }),
-    lines: [{ level: 'info', msg: 'epoch was ended', epoch: 0, signal: 'SIGTERM' }, nobody],
+    lines: [{ level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch: 0, signal: 'SIGTERM' }, nobody],
   },
 ];
 

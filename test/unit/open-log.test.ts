@@ -9,7 +9,7 @@ import { type AgentLog, openLog } from '../../src/log/open-log.ts';
 import { eventually } from '../support/eventually.ts';
 
 const within = 5_000;
-const line = (level: LogLine['level'], msg: string, component = 'agent'): LogLine => ({ level, component, msg });
+const line = (level: LogLine['level'], msg: string, component = 'agent'): LogLine => ({ level, event: 'epoch.live', component, msg });
 
 const linkOf = (path: string) => {
   try {
@@ -52,11 +52,12 @@ describe('openLog', () => {
     log.open();
     log.write(line('warn', 'b'));
     await eventually(() => said().length === 2, { within });
-    log.write({ level: 'error', component: 'agent', msg: 'c', epoch: 1 });
+    log.write({ level: 'error', event: 'epoch.live', component: 'agent', msg: 'c', epoch: 1 });
     await close();
     expect(said()).toEqual(['a', 'b', 'c']);
     expect(lines()[2]).toMatchObject({
       level: 'error',
+      event: 'epoch.live',
       component: 'agent',
       epoch: 1,
       time: expect.stringMatching(/^\d{4}-.*Z$/) as unknown,
@@ -144,6 +145,7 @@ describe('openLog', () => {
     await eventually(() => said(join(moved, 'agent.log')).length === 2, { within });
     expect(lines(join(moved, 'agent.log'))[1]).toMatchObject({
       level: 'warn',
+      event: 'log.reopen_failed',
       msg: 'a log file cannot be opened anew: the old one goes on',
       path,
       reason: expect.stringMatching(/^ENOENT/) as unknown,
@@ -189,7 +191,7 @@ describe('openLog', () => {
     const code = `import { openLog } from './src/log/open-log.ts';
       for (const json of [false, true]) {
         const log = openLog({ level: 'info', json, targets: ['/dev/stdout', '${file}'] });
-        log.write({ level: 'info', component: 'agent', msg: 'a', b: 1 });
+        log.write({ level: 'info', event: 'epoch.live', component: 'agent', msg: 'a', b: 1 });
         await log.close();
       }`;
     const args = [process.execPath, '--import', 'tsx', '--input-type', 'module', '--eval', code];

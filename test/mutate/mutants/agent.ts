@@ -171,8 +171,8 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/narrate-refused-level',
     file: 'agent/narrate.ts',
-    find: "{ level: 'error', msg: before.epochs.size",
-    replace: "{ level: 'info', msg: before.epochs.size",
+    find: "{ level: 'error', event: 'config.refused', msg: before.epochs.size",
+    replace: "{ level: 'info', event: 'config.refused', msg: before.epochs.size",
   },
   { id: 'agent/back-off-longest', file: 'agent/back-off.ts', find: 'longest = 30_000', replace: 'longest = 60_000' },
   { id: 'agent/histogram-edge', file: 'agent/timeline.ts', find: 'seconds <= limit', replace: 'seconds < limit' },
