@@ -51,9 +51,9 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const { config: first } = makeConfig(config, readShape(config), { platform: unknownPlatform, sds, env });
   if (first.kind === 'refused') throw new Fatal(first.reason, exitCodes.config);
   attempt(() => prepareFolder(configPath), `--configPath ${configPath} cannot be written`);
-  const log = attempt(() => openLog(logging), '--log_target');
-  const tell = (line: LogLine) => log.write({ component: 'agent', ...line });
-  tell({
+  const agentLog = attempt(() => openLog(logging), '--log_target');
+  const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
+  log({
     level: 'info',
     event: 'agent.started',
     msg: 'pilot-agent',
@@ -66,14 +66,14 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   });
   const byPush = { event: 'rotation.by_push', msg: 'a changed certificate is pushed to Envoy' } as const;
   const byRestart = { event: 'rotation.by_restart', msg: 'a changed certificate restarts Envoy' } as const;
-  tell({ level: 'info', ...(rotation.way === 'sds' ? byPush : byRestart), because: rotation.because });
+  log({ level: 'info', ...(rotation.way === 'sds' ? byPush : byRestart), because: rotation.because });
   for (const warning of [...warnings, ...plan.warnings])
-    tell({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
-  const tools = findTools(env['PATH'], pid, tell);
+    log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
+  const tools = findTools(env['PATH'], pid, log);
 
   const folder = resolve(configPath);
   const addressFile = `${folder}/envoy-admin-address`;
-  const keeper = await takeOver({ keep: config.keepEnvoy, folder, addressFile, path: env['PATH'], tell });
+  const keeper = await takeOver({ keep: config.keepEnvoy, folder, addressFile, path: env['PATH'], log });
   const admin = adminClient(addressFile, config.proxyAdminPort);
   const platform$ = platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' });
   const shape = shapeSource({
@@ -82,7 +82,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     platform$,
     sds,
     env,
-    tell,
+    log,
   });
   const envoy = envoyProxy({
     binary: found.path,
@@ -108,17 +108,17 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     keeper,
     newBaseId,
     onLine: ({ level, component, message }, epoch) =>
-      log.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
+      agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
   });
   const life$ = runAgent(running, {
-    beside$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, env, tell }),
+    beside$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, env, log }),
     proxy: envoy,
     kept: keeper?.adopted ?? [],
     admin,
     shape,
     terminal: isatty(1),
-    tell: (line) => tell({ component: 'watcher', ...line }),
-    setLevel: (level) => log.level(level),
+    log: (line) => log({ component: 'watcher', ...line }),
+    setLevel: (level) => agentLog.level(level),
     status: {
       probes,
       targets,
@@ -132,14 +132,14 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     life$.subscribe({
       next: (transition) => {
         last = transition.state.outcome;
-        for (const line of narrate(transition)) tell(line);
-        if (transition.event.type === 'reopen-requested') log.reopen();
-        if (!beforeSpawn.includes(transition.event.type)) log.open();
+        for (const line of narrate(transition)) log(line);
+        if (transition.event.type === 'reopen-requested') agentLog.reopen();
+        if (!beforeSpawn.includes(transition.event.type)) agentLog.open();
       },
       error: fail,
       complete: () => done(last),
     });
-  }).finally(() => log.close());
+  }).finally(() => agentLog.close());
 
   const { code, why } = exitOf(outcome ?? { kind: 'asked' });
   if (why === undefined) return;

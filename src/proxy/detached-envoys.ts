@@ -37,7 +37,7 @@ export interface DetachedOptions {
   readonly setsid: string;
   readonly sh: string;
   readonly folder: string;
-  readonly tell: (line: LogLine) => void;
+  readonly log: (line: LogLine) => void;
   readonly scheduler: SchedulerLike;
 }
 
@@ -54,13 +54,13 @@ wait "$!"
 echo "$?" >"$ended"`;
 
 /** The keeper of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and for each Envoy one that says what it has ended with. All are for their owner's eyes only. */
-export function detachedEnvoys({ setsid, sh, folder, tell, scheduler }: DetachedOptions): DetachedEnvoys {
+export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedOptions): DetachedEnvoys {
   const list = `${folder}/envoy-kept.json`;
-  const log = `${folder}/envoy.log`;
+  const logFile = `${folder}/envoy.log`;
   const endOf = ({ epoch, baseId }: Named) => `${folder}/envoy-rev${epoch}-${baseId}.exit`;
   /** Envoy would make it for everybody to read. Returns how long it is, in bytes; throws where it cannot be made. */
   const makeLog = () => {
-    const fd = openSync(log, 'a', 0o600);
+    const fd = openSync(logFile, 'a', 0o600);
     try {
       return fstatSync(fd).size;
     } finally {
@@ -69,7 +69,7 @@ export function detachedEnvoys({ setsid, sh, folder, tell, scheduler }: Detached
   };
 
   function look(known: Pick<Watched, 'pid' | 'startTime' | 'from'>, own: Named, signals$: Observable<Signal>) {
-    return watchDetached({ ...known, ended: endOf(own), log, reopening: () => lengthOf(makeLog), signals$, scheduler });
+    return watchDetached({ ...known, ended: endOf(own), log: logFile, reopening: () => lengthOf(makeLog), signals$, scheduler });
   }
 
   return {
@@ -79,7 +79,7 @@ export function detachedEnvoys({ setsid, sh, folder, tell, scheduler }: Detached
       return defer(() => {
         try {
           const from = makeLog();
-          const kept = ['envoy-keeper', log, endOf(own), binary, ...args, '--log-path', log];
+          const kept = ['envoy-keeper', logFile, endOf(own), binary, ...args, '--log-path', logFile];
           const said = execFileSync(setsid, ['--fork', sh, '-c', script, ...kept], { stdio: ['ignore', 'pipe', 'pipe'] });
           const pid = Number(said);
           return concat(of<ProcessEvent>({ type: 'spawned', pid }), look({ pid, startTime: startTime(pid), from }, own, signals$));
@@ -103,7 +103,7 @@ export function detachedEnvoys({ setsid, sh, folder, tell, scheduler }: Detached
           renameSync(`${list}.new`, list);
         }
       } catch (error) {
-        tell({
+        log({
           level: 'warn',
           event: 'envoy.not_recorded',
           msg: 'the next agent cannot be told of this Envoy, and will kill it',

@@ -16,14 +16,14 @@ export interface BesideEnvoy {
  * unsubscribed. Each is loaded only if it runs. Never completes; errors as they do.
  */
 export function besideEnvoy(plan: SecretsPlan, config: AgentConfig, sts: StsParts): Observable<BesideEnvoy> {
-  const tell = (line: LogLine) => sts.tell({ component: 'secrets', ...line });
+  const log = (line: LogLine) => sts.log({ component: 'secrets', ...line });
   const families$ = plan.isServed
-    ? defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, tell)))
+    ? defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, log)))
     : of(() => []);
   const tokens$ =
     config.stsPort > 0
       ? defer(() => import('./run-sts.ts')).pipe(
-          switchMap((module) => module.runSts(config, { ...sts, tell: (line) => sts.tell({ component: 'sts', ...line }) })),
+          switchMap((module) => module.runSts(config, { ...sts, log: (line) => sts.log({ component: 'sts', ...line }) })),
         )
       : of(undefined);
   return combineLatest({ families: families$, tokens: tokens$ });

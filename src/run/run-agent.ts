@@ -52,7 +52,7 @@ export interface Parts extends StatusOptions {
  */
 export function runAgent(
   config: AgentConfig,
-  { proxy, kept, admin, shape, terminal, beside$, tell, setLevel, status }: Parts,
+  { proxy, kept, admin, shape, terminal, beside$, log, setLevel, status }: Parts,
   outside: Outside = real,
 ): Observable<AgentTransition> {
   const state$ = new BehaviorSubject(initialState);
@@ -70,7 +70,7 @@ export function runAgent(
           throttleTime(config.minDelay),
           tap(({ path }) => {
             heard = true;
-            tell({
+            log({
               level: 'info',
               event: 'config.change_seen',
               msg: 'change seen: the files are read after the window',
@@ -83,7 +83,7 @@ export function runAgent(
         shared$.pipe(
           ofType('watch-failed'),
           tap(({ path, reason }) =>
-            tell({ level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', path, reason }),
+            log({ level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', path, reason }),
           ),
           ignoreElements(),
         ),
@@ -95,13 +95,13 @@ export function runAgent(
     tap((hash) => {
       keep({ type: 'window-closed', at: asyncScheduler.now() });
       if (heard && hash === state$.value.wanted)
-        tell({ level: 'info', event: 'config.unchanged', msg: 'the files say what they said before' });
+        log({ level: 'info', event: 'config.unchanged', msg: 'the files say what they said before' });
       heard = false;
     }),
   );
   const listening$ = of<StatusEvent>({ type: 'listening' });
-  const told = { state$, past$, families$ };
-  const status$ = (config.statusPort === 0 ? listening$ : outside.serve(config, told, { admin, tell, setLevel, status })).pipe(share());
+  const streams = { state$, past$, families$ };
+  const status$ = (config.statusPort === 0 ? listening$ : outside.serve(config, streams, { admin, log, setLevel, status })).pipe(share());
   const quit$ = status$.pipe(ofType('quit-requested'));
   const ending = ['SIGTERM', 'SIGINT', ...(terminal ? ['SIGHUP' as const] : [])] as const;
   const life$ = agent(
@@ -127,7 +127,7 @@ export function runAgent(
       random: () => outside.random(),
     },
   );
-  const expiry$ = watchExpiry(config.certificates, state$, { tell, keep });
+  const expiry$ = watchExpiry(config.certificates, state$, { log, keep });
   return status$.pipe(
     filter((event) => event.type === 'listening' || event.type === 'failed'),
     // A server that breaks and listens again later is no new life. It stays subscribed meanwhile:
@@ -147,7 +147,7 @@ export function runAgent(
     }),
     takeWhile(({ state }) => state.phase !== 'stopped', true),
     tap({
-      complete: () => tell({ level: 'info', event: 'agent.ended', msg: 'the agent ends', component: 'agent', ...past$.value.counters }),
+      complete: () => log({ level: 'info', event: 'agent.ended', msg: 'the agent ends', component: 'agent', ...past$.value.counters }),
     }),
   );
 }

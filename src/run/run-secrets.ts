@@ -63,7 +63,7 @@ export type SecretMetrics = () => readonly MetricFamily[];
  * The secrets, and the server that Envoy takes them from: emits its metrics once, when it listens, and serves until it is unsubscribed. Cold, never
  * completes; errors with a {@link Fatal} if the socket is not to be had.
  */
-export function runSecrets(plan: SecretsPlan, agent: AgentConfig, tell: (line: LogLine) => void): Observable<SecretMetrics> {
+export function runSecrets(plan: SecretsPlan, agent: AgentConfig, log: (line: LogLine) => void): Observable<SecretMetrics> {
   const { socket, config } = plan;
   return defer(() => {
     const sds$ = new BehaviorSubject(noSds);
@@ -73,7 +73,7 @@ export function runSecrets(plan: SecretsPlan, agent: AgentConfig, tell: (line: L
       tap((sign) => {
         if (!isEvent(sign)) return;
         ca$.next(countCa(ca$.value, sign));
-        tell(narrateCa(sign));
+        log(narrateCa(sign));
       }),
       filter((sign) => !isEvent(sign)),
       share({ connector: () => new ReplaySubject(1) }),
@@ -94,19 +94,19 @@ export function runSecrets(plan: SecretsPlan, agent: AgentConfig, tell: (line: L
       concatMap(({ set }) => writeSet(resolve(config.output), set)),
       tap((reason) => {
         if (reason !== undefined)
-          tell({ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path: config.output, reason });
+          log({ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path: config.output, reason });
       }),
     );
     return merge(
       book.changes$.pipe(
-        tap((state) => tell(narrateSecret(state))),
+        tap((state) => log(narrateSecret(state))),
         ignoreElements(),
       ),
       (isAtHand ? merge(book.get('ROOTCA'), book.get('default'), outputs$) : NEVER).pipe(ignoreElements()),
       sdsServer(socket, book).pipe(
         tap((event) => {
           sds$.next(countSds(sds$.value, event));
-          for (const line of narrateSds(event)) tell(line);
+          for (const line of narrateSds(event)) log(line);
         }),
         filter(({ type }) => type === 'listening' || type === 'failed'),
         map((event) => {

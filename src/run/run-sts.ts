@@ -26,7 +26,7 @@ export interface StsParts {
   readonly platform$: Observable<Platform>;
   readonly trustDomain: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly tell: (line: LogLine) => void;
+  readonly log: (line: LogLine) => void;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface StsParts {
  */
 export function runSts(
   { stsPort, tokenManagerPlugin, node }: Pick<AgentConfig, 'stsPort' | 'tokenManagerPlugin' | 'node'>,
-  { platform$, trustDomain, env, tell }: StsParts,
+  { platform$, trustDomain, env, log }: StsParts,
 ): Observable<void> {
   return defer(() => {
     let exchange = noTokenExchange;
@@ -57,10 +57,10 @@ export function runSts(
     };
     const served$ = stsServer(node.ipv6 ? '::1' : '127.0.0.1', stsPort, tokens).pipe(
       tap((event) => {
-        if (event.type === 'listening') tell({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port: stsPort });
+        if (event.type === 'listening') log({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port: stsPort });
         if (event.type !== 'answered') return;
         const { status, reason } = event;
-        tell(
+        log(
           status === 200
             ? { level: 'info', event: 'sts.token_given', msg: 'token given' }
             : { level: 'warn', event: 'sts.token_refused', msg: 'no token is given', status, reason },

@@ -23,15 +23,15 @@ export function epochsNow({ epochs, ...state }: AgentState, { epochs: past, coun
 
 export interface StatusOptions {
   readonly admin: AdminClient;
-  /** Takes what the watcher and the status server have to tell. */
-  readonly tell: (line: LogLine) => void;
+  /** Takes the lines of the watcher and of the status server. */
+  readonly log: (line: LogLine) => void;
   /** Changes the level of the agent's own log. */
   readonly setLevel: (level: LogLevel) => void;
   readonly status: Pick<StatusParts, 'probes' | 'targets' | 'config$' | 'version'>;
 }
 
-/** What there is to tell of the agent; each emits at once, on subscribe. */
-export interface Told {
+/** What the status port answers from; each emits at once, on subscribe. */
+export interface AgentStreams {
   readonly state$: Observable<AgentState>;
   readonly past$: Observable<Timeline>;
   /** Makes the metrics of the servers beside Envoy as they are now. */
@@ -41,11 +41,11 @@ export interface Told {
 /** Serves at a port what there is to answer, as {@link statusServer} does. */
 type Listen = (port: number, parts: StatusParts) => Observable<StatusEvent>;
 
-/** The status port over the agent's state and its past. Tells what goes wrong with it; otherwise as {@link statusServer}. */
+/** The status port over the agent's state and its past. Logs what goes wrong with it; otherwise as {@link statusServer}. */
 export function serveStatus(
   { statusPort, readinessTimeout }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout'>,
-  { state$, past$, families$ }: Told,
-  { admin, tell, setLevel, status }: StatusOptions,
+  { state$, past$, families$ }: AgentStreams,
+  { admin, log, setLevel, status }: StatusOptions,
   listen$: Listen = (port, parts) => statusServer(port, routes(parts)),
 ): Observable<StatusEvent> {
   const all$ = combineLatest([state$, past$]);
@@ -64,8 +64,8 @@ export function serveStatus(
     epochs$: all$.pipe(map(([state, past]) => epochsNow(state, past))),
   }).pipe(
     tap((event) => {
-      if (event.type === 'broken') tell({ level: 'error', event: 'status.broken', msg: 'the status server broke, and is started again', component: 'status', reason: event.reason }); // prettier-ignore
-      if (event.type === 'request-failed') tell({ level: 'error', event: 'status.request_failed', msg: 'a request could not be answered', component: 'status', path: event.path, reason: event.reason }); // prettier-ignore
+      if (event.type === 'broken') log({ level: 'error', event: 'status.broken', msg: 'the status server broke, and is started again', component: 'status', reason: event.reason }); // prettier-ignore
+      if (event.type === 'request-failed') log({ level: 'error', event: 'status.request_failed', msg: 'a request could not be answered', component: 'status', path: event.path, reason: event.reason }); // prettier-ignore
       if (event.type === 'level-requested') setLevel(event.level);
     }),
   );

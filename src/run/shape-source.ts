@@ -25,7 +25,7 @@ export interface ShapeOptions {
   /** As of the start: the secret discovery server is as old as the agent. */
   readonly sds: SdsInputs | undefined;
   readonly env: NodeJS.ProcessEnv;
-  readonly tell: (line: LogLine) => void;
+  readonly log: (line: LogLine) => void;
 }
 
 /** The source whose configuration is what Envoy is started from, apart from the certificates. */
@@ -55,16 +55,16 @@ const kept = [
  *
  * A reading makes it anew. What cannot be made is a reading too: `latest` then says why. Never errors.
  */
-export function shapeSource({ initial, reread, platform$, sds, env, tell }: ShapeOptions): ShapeSource {
+export function shapeSource({ initial, reread, platform$, sds, env, log }: ShapeOptions): ShapeSource {
   const platforms$ = platform$.pipe(share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: false }));
-  const told = new Set<string>();
+  const warned = new Set<string>();
   let latest: EpochConfig = { kind: 'refused', reason: 'nothing has been read yet' };
   let known = initial;
 
   const warn = (warning: string): void => {
-    if (told.has(warning)) return;
-    told.add(warning);
-    tell({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
+    if (warned.has(warning)) return;
+    warned.add(warning);
+    log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
   };
   const keep = ({ config, sources }: KnownConfig): AgentConfig => {
     const changed = kept.filter((field) => config[field] !== initial.config[field]);

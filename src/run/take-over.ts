@@ -15,25 +15,25 @@ export interface TakeOverOptions {
   readonly addressFile: string;
   /** `PATH`. */
   readonly path: string | undefined;
-  readonly tell: (line: LogLine) => void;
+  readonly log: (line: LogLine) => void;
 }
 
 /**
  * Sees to what an agent that is gone has left in `folder`: Envoys are killed, but for those that were kept, which go to the keeper that is returned. Without
  * `keep` none is kept, and there is no keeper. Rejects with a {@link Fatal} where that cannot be done.
  */
-export async function takeOver({ keep, folder, addressFile, path, tell }: TakeOverOptions): Promise<DetachedEnvoys | undefined> {
-  const keeper = keep ? await makeKeeper(folder, path, tell) : undefined;
+export async function takeOver({ keep, folder, addressFile, path, log }: TakeOverOptions): Promise<DetachedEnvoys | undefined> {
+  const keeper = keep ? await makeKeeper(folder, path, log) : undefined;
   for (const { pid, baseId } of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
     if (keeper?.adopted.some((kept) => kept.pid === pid) === true) continue;
-    tell({ level: 'warn', event: 'envoy.orphan_killed', msg: 'an Envoy of an agent that is gone is killed', pid });
+    log({ level: 'warn', event: 'envoy.orphan_killed', msg: 'an Envoy of an agent that is gone is killed', pid });
     attempt(() => process.kill(pid, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${pid})`);
     rmSync(sharedMemoryOf(baseId), { force: true });
   }
   return keeper;
 }
 
-async function makeKeeper(folder: string, path: string | undefined, tell: TakeOverOptions['tell']): Promise<DetachedEnvoys> {
+async function makeKeeper(folder: string, path: string | undefined, log: TakeOverOptions['log']): Promise<DetachedEnvoys> {
   const { detachedEnvoys } = await import('../proxy/detached-envoys.ts');
   const { claimFolder } = await import('../proxy/adopted-envoys.ts');
   const [setsid, sh] = ['setsid', 'sh'].map((name) => findExecutable(name, path));
@@ -41,5 +41,5 @@ async function makeKeeper(folder: string, path: string | undefined, tell: TakeOv
     throw new Fatal('--keepEnvoy needs setsid (util-linux) and sh in PATH', exitCodes.unavailable);
   }
   if (!(await claimFolder(folder))) throw new Fatal(`--configPath ${folder} belongs to another agent that runs`, exitCodes.unavailable);
-  return detachedEnvoys({ setsid, sh, folder, tell, scheduler: asyncScheduler });
+  return detachedEnvoys({ setsid, sh, folder, log, scheduler: asyncScheduler });
 }

@@ -5,8 +5,8 @@ import type { Happening } from '../agent/timeline.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { certificateExpiry } from '../streams/certificate-expiry.ts';
 
-interface Ears {
-  readonly tell: (line: LogLine) => void;
+interface ExpiryOptions {
+  readonly log: (line: LogLine) => void;
   readonly keep: (happening: Happening) => void;
 }
 
@@ -14,7 +14,7 @@ interface Ears {
 export function watchExpiry(
   pairs: readonly { readonly chain: string }[],
   state$: Observable<AgentState>,
-  { tell, keep }: Ears,
+  { log, keep }: ExpiryOptions,
 ): Observable<never> {
   const live$ = state$.pipe(
     map(({ epochs }) => [...epochs].findLast(([, { stage }]) => stage === 'live')?.[0]),
@@ -28,7 +28,7 @@ export function watchExpiry(
     tap((sign) => {
       if (sign.type === 'certificates-read') keep({ ...sign, at: asyncScheduler.now() });
       else
-        tell({
+        log({
           level: 'warn',
           event: 'certificate.expired',
           msg: 'a certificate has expired that is served',

@@ -96,7 +96,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ke
         setsid: inPath('setsid') ?? '',
         sh: allTools.sh ?? '',
         folder,
-        tell: () => undefined,
+        log: () => undefined,
         scheduler: asyncScheduler,
       }),
     }),

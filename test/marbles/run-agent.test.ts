@@ -84,7 +84,7 @@ interface Surroundings {
 /** `runAgent` with all that surrounds it drawn. A window of 10 s, a minimum of the drain of 5 s, one process unless the script says otherwise. */
 function drawRun(m: RunHelpers, around: Surroundings) {
   const fake = fakeProxy(m, around.script ?? { processes: ['-'] });
-  const told$ = new ReplaySubject<LogLine>(Infinity);
+  const log$ = new ReplaySubject<LogLine>(Infinity);
   const states$ = new ReplaySubject<AgentState>(Infinity);
   const pasts$ = new ReplaySubject<Timeline>(Infinity);
   const families$ = new ReplaySubject<number>(Infinity);
@@ -104,7 +104,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
       shape: { changes$: NEVER, hash$: of('shape') },
       terminal: around.terminal ?? false,
       beside$: around.beside$ ?? concat(of({ families: () => [] }), NEVER),
-      tell: (line) => told$.next(line),
+      log: (line) => log$.next(line),
       setLevel: () => undefined,
       status: { probes: new Map(), targets: [], config$: EMPTY, version: {} },
     },
@@ -116,11 +116,11 @@ function drawRun(m: RunHelpers, around: Surroundings) {
       random: () => 0.5,
       missing: () => around.missing$ ?? EMPTY,
       signals: (names) => merge(NEVER, ...names.map((name) => (around.signals?.[name] ?? NEVER).pipe(map(() => name)))),
-      serve: ({ statusPort }, told) => {
+      serve: ({ statusPort }, streams) => {
         const heard$ = merge(
-          told.state$.pipe(tap((state) => states$.next(state))),
-          told.past$.pipe(tap((past) => pasts$.next(past))),
-          told.families$.pipe(tap((families) => families$.next(families().length))),
+          streams.state$.pipe(tap((state) => states$.next(state))),
+          streams.past$.pipe(tap((past) => pasts$.next(past))),
+          streams.families$.pipe(tap((families) => families$.next(families().length))),
         ).pipe(ignoreElements());
         return defer(() => {
           served.push(statusPort);
@@ -141,7 +141,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     /** Who asks it to end or to leave. */
     by$: life$.pipe(concatMap(({ event }) => ('by' in event ? [event.by] : []))),
     epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
-    told$: told$.asObservable(),
+    log$: log$.asObservable(),
     /** What the status port is told. */
     heard: { serving$: serving(states$), pasts$: pasts$.asObservable(), families$: families$.asObservable() },
   };
@@ -219,7 +219,7 @@ describe('a status port that is not to be had', () => {
       const beside$ = m.cold(' b', { b: { families: () => [] } });
       const run = drawRun(m, { status$, beside$ });
       m.expectObservable(run.serving$).toBe('1s (f|)', { f: '69 --statusPort 15020: address in use' });
-      m.expectObservable(run.told$).toBe('');
+      m.expectObservable(run.log$).toBe('');
       m.expectSubscriptions(status$.subscriptions).toBe('^ 999ms !');
       m.expectSubscriptions(beside$.subscriptions).toBe([]);
     }),
@@ -233,14 +233,14 @@ describe('a change', () => {
       const changes$ = m.hot(' 20s c 999ms c 8998ms c 28s c', changes);
       const hash$ = readings(' abc');
       //                               [ 10s ]
-      const told = '           20s c 37999ms c';
+      const logged = '         20s c 37999ms c';
       const epochs = '         0 29999ms 1 37999ms 2';
       const serving = '        n 499ms 0 29999ms 1 37999ms 2';
       const script = { processes: ['55s c', '-', '-'] };
       const run = drawRun(m, { changes$, hash$, script, config: { parentShutdownDuration: 20_000 } });
       m.expectObservable(run.serving$, '^ 70s !').toBe(serving);
       m.expectObservable(run.epochs$).toBe(epochs);
-      m.expectObservable(run.told$).toBe(told, lines);
+      m.expectObservable(run.log$).toBe(logged, lines);
     }),
   );
 
@@ -249,11 +249,11 @@ describe('a change', () => {
     marbles((m) => {
       const changes$ = m.hot('   20s c', changes);
       const status$ = m.hot('    l 89999ms r', statusEvents);
-      const told = '             20s c 9999ms s';
+      const logged = '           20s c 9999ms s';
       const epochs = '           0 89999ms 1';
       const run = drawRun(m, { changes$, status$, script: { processes: ['-', '-'] } });
       m.expectObservable(run.serving$, '^ 200s !').toBe('n 499ms 0 89999ms 1');
-      m.expectObservable(run.told$).toBe(told, lines);
+      m.expectObservable(run.log$).toBe(logged, lines);
       m.expectObservable(run.epochs$).toBe(epochs);
     }),
   );
@@ -264,7 +264,7 @@ describe('a change', () => {
       const changes$ = m.hot('   20s w', changes);
       const run = drawRun(m, { changes$ });
       m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
-      m.expectObservable(run.told$).toBe('20s w', lines);
+      m.expectObservable(run.log$).toBe('20s w', lines);
     }),
   );
 
@@ -339,7 +339,7 @@ describe('a signal', () => {
       const signal$ = m.hot('  10s s');
       const run = drawRun(m, { signals: { SIGHUP: signal$ }, script: { processes: ['-', '-'] }, config: { keepEnvoy } });
       m.expectObservable(run.serving$, '^ 20s !').toBe('n 499ms 0 9999ms 1');
-      m.expectObservable(run.told$).toBe('');
+      m.expectObservable(run.log$).toBe('');
       m.expectSubscriptions(signal$.subscriptions).toBe('^ 20s !');
     })(),
   );
@@ -412,11 +412,11 @@ describe('the end', () => {
     marbles((m) => {
       const changes$ = m.hot(' 2s c 999ms c', changes);
       const status$ = m.hot('  l', statusEvents);
-      const told = '           2s c 2999ms e';
+      const logged = '         2s c 2999ms e';
       const script = { processes: ['5s x'] };
       const run = drawRun(m, { changes$, status$, script, config: { envoyRestartPolicy: 'exit' } });
       m.expectObservable(run.serving$).toBe('n 499ms 0 4499ms (E|)');
-      m.expectObservable(run.told$).toBe(told, { ...lines, e: ends({ changes: 2, crashes: 1 }) });
+      m.expectObservable(run.log$).toBe(logged, { ...lines, e: ends({ changes: 2, crashes: 1 }) });
       m.expectSubscriptions(status$.subscriptions).toBe('^ 4999ms !');
       m.expectSubscriptions(changes$.subscriptions).toBe('^ 4999ms !');
     }),
@@ -428,7 +428,7 @@ describe('the end', () => {
       const script = { processes: ['1s k', '1s k'] };
       const run = drawRun(m, { script, config: { envoyRestartBudget: 1 } });
       m.expectObservable(run.serving$).toBe('n 499ms 0 499ms n 699ms 1 499ms (E|)');
-      m.expectObservable(run.told$).toBe('2200ms e', { e: ends({ crashes: 2, restarts: 1 }) });
+      m.expectObservable(run.log$).toBe('2200ms e', { e: ends({ crashes: 2, restarts: 1 }) });
     }),
   );
 
@@ -445,7 +445,7 @@ describe('the end', () => {
       for (const { subscriptions } of [changes$, status$, beside$, ...Object.values(hots)])
         m.expectSubscriptions(subscriptions).toBe(unsub);
       m.expectSubscriptions(run.lives[0] ?? []).toBe(unsub);
-      m.expectObservable(run.told$).toBe('');
+      m.expectObservable(run.log$).toBe('');
     }),
   );
 });

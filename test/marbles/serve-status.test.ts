@@ -42,7 +42,7 @@ interface Surroundings {
 /** The status port, listening from the start on, with requests that are answered at the times of a diagram: `ask('10s a', '/healthz/ready')`. */
 function drawStatus(m: RunHelpers, around: Surroundings) {
   const state$ = held(initialState, around.state$);
-  const told$ = new ReplaySubject<LogLine>(Infinity);
+  const log$ = new ReplaySubject<LogLine>(Infinity);
   const levels$ = new ReplaySubject<string>(Infinity);
   const asked: string[] = [];
   const listened: [number, StatusParts][] = [];
@@ -58,7 +58,7 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
         open: () => NEVER,
         located: () => true,
       },
-      tell: (line) => told$.next(line),
+      log: (line) => log$.next(line),
       setLevel: (level) => levels$.next(level),
       status: { probes: new Map(), targets: [], config$: of({}), version: {} },
     },
@@ -75,7 +75,7 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
     listened,
     served$,
     asked,
-    told$: told$.asObservable(),
+    log$: log$.asObservable(),
     levels$: levels$.asObservable(),
     ask: (times: string, path: string, accept = '*/*') => m.hot(times).pipe(mergeMap(() => answered(route(path), request(path, accept)))),
     /** The server is there for so long. */
@@ -232,7 +232,7 @@ describe('what becomes of the server', () => {
       const unsub = '          ^ 60s !';
       const status = drawStatus(m, { events$ });
       m.expectObservable(status.served$, unsub).toBe('l 9999ms b 9999ms f 9999ms n 9999ms q', events);
-      m.expectObservable(status.told$).toBe('10s b 9999ms f', {
+      m.expectObservable(status.log$).toBe('10s b 9999ms f', {
         b: {
           level: 'error',
           event: 'status.broken',
@@ -264,7 +264,7 @@ describe('what becomes of the server', () => {
         { state$, past$: NEVER, families$: NEVER },
         {
           admin: { request: () => NEVER, open: () => NEVER, located: () => false },
-          tell: () => undefined,
+          log: () => undefined,
           setLevel: () => undefined,
           status: { probes: new Map(), targets: [], config$: NEVER, version: {} },
         },

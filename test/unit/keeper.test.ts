@@ -5,6 +5,7 @@ import { asyncScheduler, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findExecutable } from '../../src/envoy/find-envoy.ts';
 import type { ProcessEvent, Signal } from '../../src/agent/ports.ts';
+import type { LogLine } from '../../src/log/log-line.ts';
 import { detachedEnvoys } from '../../src/proxy/detached-envoys.ts';
 import { startTime } from '../../src/proxy/proc.ts';
 import { eventually } from '../support/eventually.ts';
@@ -42,7 +43,7 @@ function start(script: string, { inShell = setsid } = {}) {
   chmodSync(program, 0o755);
   const signals$ = new Subject<Signal>();
   const events: ProcessEvent[] = [];
-  const keeps = detachedEnvoys({ setsid: inShell, sh, folder, tell: () => undefined, scheduler: asyncScheduler });
+  const keeps = detachedEnvoys({ setsid: inShell, sh, folder, log: () => undefined, scheduler: asyncScheduler });
   const life = keeps.start({ epoch: 0, baseId: 7 }, program, ['--epoch', '0'], signals$).subscribe({
     error: fail,
     next: (event) => {
@@ -100,7 +101,7 @@ describe('an Envoy that is kept', () => {
     life.unsubscribe();
     const signals$ = new Subject<Signal>();
     const events: ProcessEvent[] = [];
-    const next = detachedEnvoys({ setsid, sh, folder, tell: () => undefined, scheduler: asyncScheduler });
+    const next = detachedEnvoys({ setsid, sh, folder, log: () => undefined, scheduler: asyncScheduler });
     next
       .watch({ ...written, restartEpoch: 0, lineage: 0, baseId: 7, addressFile: '' }, signals$)
       .subscribe({ next: (event) => events.push(event), error: fail });
@@ -154,12 +155,12 @@ describe('an Envoy that is kept', () => {
 });
 
 it('an agent that cannot write down what it keeps says so', () => {
-  const told: string[] = [];
+  const lines: LogLine[] = [];
   const keeps = detachedEnvoys({
     setsid,
     sh,
     folder: join(folder, 'missing'),
-    tell: ({ msg }) => told.push(msg),
+    log: (line) => lines.push(line),
     scheduler: asyncScheduler,
   });
   keeps.remember([
@@ -168,5 +169,5 @@ it('an agent that cannot write down what it keeps says so', () => {
       ...{ config: '', admin: { request: () => new Subject(), open: () => new Subject(), located: () => false }, seenLive: true, ended: false }, // prettier-ignore
     },
   ]);
-  expect(told).toEqual(['the next agent cannot be told of this Envoy, and will kill it']);
+  expect(lines).toMatchObject([{ event: 'envoy.not_recorded', msg: 'the next agent cannot be told of this Envoy, and will kill it' }]);
 });

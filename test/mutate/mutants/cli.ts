@@ -27,7 +27,12 @@ export const cli: readonly Mutant[] = [
     find: 'Math.floor(config.parentShutdownDuration / 1_000) * 1_000',
     replace: 'config.parentShutdownDuration',
   },
-  { id: 'cli/level-set', file: 'run/serve-status.ts', find: 'setLevel(event.level)', replace: "tell({ level: 'info', msg: event.level })" },
+  {
+    id: 'cli/level-set',
+    file: 'run/serve-status.ts',
+    find: 'setLevel(event.level)',
+    replace: "log({ level: 'info', event: 'status.broken', msg: event.level })",
+  },
   { id: 'cli/unlive-followed', file: 'run/serve-status.ts', find: 'merge(unlive$.pipe(ignoreElements()), server$)', replace: 'server$' },
   {
     id: 'cli/shape-kept-fields',
@@ -36,7 +41,7 @@ export const cli: readonly Mutant[] = [
     replace: '{ ...old(initial.config), ...config }',
   },
   { id: 'cli/shape-latest', file: 'run/shape-source.ts', find: 'tap((config) => (latest = config)),', replace: '' },
-  { id: 'cli/shape-warned-once', file: 'run/shape-source.ts', find: 'if (told.has(warning)) return;', replace: '' },
+  { id: 'cli/shape-warned-once', file: 'run/shape-source.ts', find: 'if (warned.has(warning)) return;', replace: '' },
   { id: 'cli/shape-platform-change', file: 'run/shape-source.ts', find: 'platforms$.pipe(skip(1),', replace: 'platforms$.pipe(skip(2),' },
   { id: 'cli/exit-refused', file: 'run/exit.ts', find: 'code: exitCodes.config, why', replace: 'code: exitCodes.unavailable, why' },
   { id: 'cli/plan-pushed', file: 'run/secrets-plan.ts', find: "rotation.way === 'sds' || (own", replace: "rotation.way !== 'sds' || (own" },
