@@ -108,7 +108,7 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
   }
   /** The Envoys in the order of their start. */
   const envoys = () => {
-    const started = agent().log().flatMap(({ msg, pid }) => (msg === 'Envoy started' ? [Number(pid)] : [])); // prettier-ignore
+    const started = agent().log().flatMap(({ event, pid }) => (event === 'epoch.started' ? [Number(pid)] : [])); // prettier-ignore
     return [...envoysOf(rig).keys()].sort((a, b) => started.indexOf(a) - started.indexOf(b));
   };
 
@@ -146,7 +146,7 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
 
     if (serial === undefined && wanted !== undefined) {
       downSince ??= now();
-      const attempt = Number(agent().log().findLast(({ msg }) => msg === 'Envoy is started again after a pause')?.['attempt'] ?? 0); // prettier-ignore
+      const attempt = Number(agent().log().findLast(({ event }) => event === 'restart.scheduled')?.['attempt'] ?? 0); // prettier-ignore
       most.outage = Math.max(most.outage, now() - downSince);
       if (now() - downSince > outage + 1.2 * backOff(attempt)) {
         complain(`nobody has served for ${Math.round(now() - downSince)} ms`);
@@ -255,7 +255,7 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
 
   let played = 0;
   try {
-    await agent().said('epoch is LIVE', 0);
+    await agent().said('epoch.live', 0);
     for (const event of plan(seed)) {
       if (played === events || now() > duration) break;
       played++;
@@ -284,8 +284,8 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
       events: played,
       requests: ok + failed,
       excused,
-      epochs: lines.filter(({ msg }) => msg === 'epoch is LIVE').length,
-      rescues: lines.filter(({ msg }) => msg.startsWith('rescue:')).length,
+      epochs: lines.filter(({ event }) => event === 'epoch.live').length,
+      rescues: lines.filter(({ event }) => event === 'rescue.started').length,
       longestRescue: Math.max(0, ...agents.flatMap(rescuesOf)),
       longestOutage: most.outage,
       longestRotation: most.rotation,
@@ -306,10 +306,10 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
 /** How long each rescue took that came to its end. */
 function rescuesOf(agent: RunningAgent): readonly number[] {
   const known = new Map<unknown, number>();
-  return agent.log().flatMap(({ msg, epoch, time }) => {
-    if (msg === 'a hot restart is out of the question') known.set(epoch, Date.parse(String(time)));
+  return agent.log().flatMap(({ event, epoch, time }) => {
+    if (event === 'epoch.standalone') known.set(epoch, Date.parse(String(time)));
     const since = known.get(epoch);
-    return msg === 'epoch is LIVE' && since !== undefined ? [Date.parse(String(time)) - since] : [];
+    return event === 'epoch.live' && since !== undefined ? [Date.parse(String(time)) - since] : [];
   });
 }
 

@@ -6,14 +6,14 @@ import { eventually } from '../support/eventually.ts';
 import { expectNothingLeft, servedSerial, starts, withoutDrain } from './support/bad-input-program.ts';
 import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
-const refusal = 'configuration refused: the old epoch goes on';
+const refusal = 'config.refused';
 
 let rig: Rig;
 let agent: RunningAgent;
 beforeEach(async () => {
   rig = await makeRig();
   agent = rig.start([], { env: withoutDrain });
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
 });
 afterEach(() => rig.dispose());
 
@@ -56,7 +56,7 @@ it.each([
 
   put(join(rig.certDir, second), files[second]);
   await expectNextEpoch(next.serial);
-  expect(agent.log().filter(({ msg }) => msg === refusal)).toHaveLength(1);
+  expect(agent.log().filter(({ event }) => event === refusal)).toHaveLength(1);
 });
 
 it('a custom configuration that Envoy refuses leaves the old epoch as it is', async () => {
@@ -73,7 +73,7 @@ it('a custom configuration that vanishes leaves the old epoch as it is', async (
 
 it('SIGHUP starts a new epoch of unchanged files', async () => {
   agent.kill('SIGHUP');
-  await agent.said('restart requested');
+  await agent.said('restart.requested');
   await expectNextEpoch(rig.issued.serial);
 });
 
@@ -95,7 +95,7 @@ async function expectOldEpoch(): Promise<void> {
 
 /** The second Envoy that was ever started serves; the agent ends without leaving anything. */
 async function expectNextEpoch(serial: string): Promise<void> {
-  await agent.said('epoch is LIVE', 1);
+  await agent.said('epoch.live', 1);
   await eventually(async () => (await servedSerial(rig)) === serial, { within: 5_000 });
   expect(await rig.ready()).toEqual({ status: 200, body: '' });
   expect(starts(agent)).toBe(2);

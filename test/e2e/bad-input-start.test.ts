@@ -56,8 +56,8 @@ describe('the command line', () => {
   it.each(['router', 'sidecar'])('an unknown flag before the role %s is a warning, and does not eat it', async (role) => {
     const agent = run(rig, [...program, 'proxy', '--newThing', role, ...standardFlags(rig), '--newList=a', '--newest', 'x']);
     try {
-      expect(await agent.said('pilot-agent')).toMatchObject({ role });
-      await agent.said('epoch is LIVE');
+      expect(await agent.said('agent.started')).toMatchObject({ role });
+      await agent.said('epoch.live');
       for (const flag of ['--newThing', '--newList', '--newest']) expect(agent.output()).toContain(`"unknown flag ${flag} is ignored"`);
       agent.kill('SIGTERM');
       expect(await agent.exit).toEqual({ code: 0, signal: null });
@@ -128,7 +128,7 @@ describe('the folder to write to', () => {
     }
     const agent = run(rig, [...prefix, ...program, 'proxy', 'sidecar', ...standardFlags(rig)]);
     try {
-      await agent.said('epoch is LIVE');
+      await agent.said('epoch.live');
       expect(await rig.ready()).toEqual({ status: 200, body: '' });
       agent.kill('SIGTERM');
       expect(await agent.exit).toEqual({ code: 0, signal: null });
@@ -242,7 +242,7 @@ describe('an Envoy that ends by itself', () => {
 
   it('by a signal while it serves, policy exit: 128 + n', async () => {
     const agent = rig.start(['--envoyRestartPolicy', 'exit']);
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('epoch.live', 0);
     const [pid = 0] = rig.envoys();
     process.kill(pid, 'SIGKILL');
     await expectEnd(rig, agent, 137, 'Envoy was ended by SIGKILL');
@@ -253,8 +253,8 @@ describe('an Envoy that ends by itself', () => {
     const second = `[ -e ${marker} ] && exec ${realEnvoy()} "$@"`;
     const envoy = fakeEnvoy(rig, acceptsAll, second, `touch ${marker}`, 'exit 1');
     const agent = rig.start(['--binaryPath', envoy], { env: withoutDrain });
-    expect(await agent.said('epoch failed', 0)).toMatchObject({ kind: 'failed', code: 1 });
-    await agent.said('epoch is LIVE', 1);
+    expect(await agent.said('epoch.failed', 0)).toMatchObject({ kind: 'failed', code: 1 });
+    await agent.said('epoch.live', 1);
     expect(await rig.ready()).toEqual({ status: 200, body: '' });
 
     agent.kill('SIGTERM');

@@ -68,7 +68,7 @@ it(
     expect(ok).toBeGreaterThan(100);
     lags.sort((a, b) => a - b);
     expect(lags[Math.floor(lags.length * 0.9)]).toBeLessThan(1_000);
-    expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+    expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
     expect(server.asked[0]?.authorization).toBe(`Bearer ${readFileSync(token, 'utf8')}`);
     for (const name of ['key.pem', 'cert-chain.pem', 'root-cert.pem'])
       expect(statSync(join(rig.folder, 'output', name)).mode & 0o777).toBe(0o600);
@@ -79,9 +79,9 @@ it('an authority that is down, or refuses, takes nothing away, and is asked unti
   const sign = server.answer;
   server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' });
   const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1' });
-  expect((await agent.said('certificate request failed, and is tried again'))['reason']).toBe('not yet');
+  expect((await agent.said('certificate.request_failed'))['reason']).toBe('not yet');
   server.answer = async ({ csr }) => [(await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate, rig.ca.rootCert];
-  await agent.said('certificate issued: the next one is asked for in time');
+  await agent.said('certificate.issued');
   await eventually(async () => (await served()) !== undefined, { within: 15_000 });
   server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'down again' });
   await eventually(() => agent.log().some((line) => line['reason'] === 'down again'), { within: 15_000 });
@@ -94,8 +94,8 @@ it('an authority that is down, or refuses, takes nothing away, and is asked unti
 
 it('without a token it is said, and Envoy waits', async () => {
   const agent = start({ JWT_POLICY: 'none' });
-  await agent.said('Envoy started', 0);
-  expect((await agent.said('certificate request failed, and is tried again'))['reason']).toContain('token');
+  await agent.said('epoch.started', 0);
+  expect((await agent.said('certificate.request_failed'))['reason']).toContain('token');
 });
 
 it('an unknown provider of the roots ends the agent with 78', async () => {

@@ -16,21 +16,21 @@ const envoy = () => {
 
 it('a killed Envoy is started again; it is not ready meanwhile, and says why', async () => {
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   process.kill(envoy(), 'SIGKILL');
   await eventually(async () => (await rig.ready()).status === 503, { within: 1_000, every: 1 });
-  const failed = await agent.said('epoch failed', 0);
+  const failed = await agent.said('epoch.failed', 0);
   expect(failed).toMatchObject({ level: 'error', kind: 'signaled', signal: 'SIGKILL' });
   expect(['may be out of memory', undefined]).toContain(failed['hint']); // where the kernel counts, it is known that it was not
-  await agent.said('epoch is LIVE', 1);
+  await agent.said('epoch.live', 1);
   expect((await rig.ready()).status).toBe(200);
 });
 
 it('the budget ends the agent with the code of the last Envoy', async () => {
   const agent = rig.start(['--envoyRestartBudget', '1']);
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   process.kill(envoy(), 'SIGKILL');
-  await agent.said('epoch is LIVE', 1);
+  await agent.said('epoch.live', 1);
   process.kill(envoy(), 'SIGSEGV');
   expect(await agent.exit).toEqual({ code: 139, signal: null });
   expect(agent.errors()).toBe('pilot-agent: Envoy was ended by SIGSEGV\n');
@@ -38,21 +38,21 @@ it('the budget ends the agent with the code of the last Envoy', async () => {
 
 it('a stopped Envoy is not ready within 3 s, and is again when it goes on', async () => {
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   process.kill(envoy(), 'SIGSTOP');
-  await agent.said('the admin endpoint is silent: not ready', 0);
+  await agent.said('epoch.unresponsive', 0);
   expect(await rig.ready()).toEqual({ status: 503, body: 'Envoy does not answer\n' });
   process.kill(envoy(), 'SIGCONT');
-  await agent.said('the admin endpoint answers again', 0);
+  await agent.said('epoch.answering', 0);
   expect((await rig.ready()).status).toBe(200);
 });
 
 it('a child that is killed is replaced, and the change it was started for is not forgotten', async () => {
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   writeCertificates(rig.certDir, await rig.ca.issue());
-  const { pid } = await agent.said('epoch is LIVE', 1).then(() => agent.said('Envoy started', 1));
+  const { pid } = await agent.said('epoch.live', 1).then(() => agent.said('epoch.started', 1));
   process.kill(Number(pid), 'SIGKILL');
-  await agent.said('epoch is LIVE', 2);
+  await agent.said('epoch.live', 2);
   await eventually(async () => (await rig.ready()).status === 200, { within: 5_000 });
 });

@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { LogEvent } from '../../src/log/log-event.ts';
 import { sharedMemoryOf } from '../../src/proxy/proc.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -10,8 +11,8 @@ import type { AgentExit, LogLine } from './support/rig.ts';
 
 interface Demo {
   readonly exit: Promise<AgentExit>;
-  readonly said: (msg: string, fields?: Readonly<Record<string, unknown>>) => Promise<LogLine>;
-  readonly saidAll: () => readonly string[];
+  readonly said: (event: LogEvent, fields?: Readonly<Record<string, unknown>>) => Promise<LogLine>;
+  readonly log: () => readonly LogLine[];
   /** Resolves when the SIGINT has been taken: the kernel makes one of two that wait. */
   readonly press: () => Promise<void>;
   readonly kill: (signal: NodeJS.Signals) => void;
@@ -36,22 +37,22 @@ afterEach(async () => {
 
 it('a new certificate becomes a new epoch, a Ctrl-C that comes more than once drains once, and nothing is left', async () => {
   const demo = await start({ DEMO_ROTATE_EVERY: '3s', MINIMUM_DRAIN_DURATION: '1s', TERMINATION_DRAIN_DURATION_SECONDS: '1' });
-  const { serial } = await demo.said('clients are shown this certificate');
+  const { serial } = await demo.said('demo.certificate_shown');
   expect(demo.errors()).toContain(`curl --cacert ${temporary}`);
-  const { pid } = await demo.said('Envoy started', { epoch: 0 });
+  const { pid } = await demo.said('epoch.started', { epoch: 0 });
   const sharedMemory = sharedMemoryOf(Number(/--base-id\0(\d+)/.exec(read(`/proc/${String(pid)}/cmdline`))?.[1]));
   expect(existsSync(sharedMemory)).toBe(true);
 
-  const written = await demo.said('a new certificate is written');
-  await demo.said('epoch is LIVE', { epoch: 1 });
-  await demo.said('clients are shown this certificate', { serial: written['serial'] });
+  const written = await demo.said('demo.certificate_written');
+  await demo.said('epoch.live', { epoch: 1 });
+  await demo.said('demo.certificate_shown', { serial: written['serial'] });
   expect(written['serial']).not.toBe(serial);
 
   const first = performance.now();
   while (performance.now() - first < 100) await demo.press();
   expect(await demo.exit, demo.errors()).toEqual({ code: 0, signal: null });
-  expect(demo.saidAll().filter((msg) => msg.startsWith('asked to end'))).toEqual(['asked to end: draining']);
-  expect(demo.saidAll()).toContain('drained');
+  expect(demo.log().filter(({ event }) => event === 'termination.requested')).toMatchObject([{ msg: 'asked to end: draining' }]);
+  expect(demo.log()).toContainEqual(expect.objectContaining({ event: 'drain.ended', active: 0 }));
   expect(processes()).toEqual([]);
   expect(left()).toEqual([]);
   expect(existsSync(sharedMemory)).toBe(false);
@@ -60,10 +61,10 @@ it('a new certificate becomes a new epoch, a Ctrl-C that comes more than once dr
 it('with --rotation sds a new certificate is pushed to the Envoy that runs', async () => {
   const quick = { DEMO_ROTATE_EVERY: '1s', MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' };
   const demo = await start(quick, ['--rotation', 'sds']);
-  await demo.said('clients are shown this certificate');
-  const written = await demo.said('a new certificate is written');
-  await demo.said('clients are shown this certificate', { serial: written['serial'] });
-  expect(demo.saidAll().filter((msg) => msg === 'Envoy started')).toHaveLength(1);
+  await demo.said('demo.certificate_shown');
+  const written = await demo.said('demo.certificate_written');
+  await demo.said('demo.certificate_shown', { serial: written['serial'] });
+  expect(demo.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
   await demo.press();
   expect(await demo.exit, demo.errors()).toEqual({ code: 0, signal: null });
   expect(left()).toEqual([]);
@@ -71,8 +72,8 @@ it('with --rotation sds a new certificate is pushed to the Envoy that runs', asy
 
 it('a later Ctrl-C cuts the drain short', async () => {
   const demo = await start({ MINIMUM_DRAIN_DURATION: '60s', TERMINATION_DRAIN_DURATION_SECONDS: '60' });
-  await demo.said('epoch is LIVE', { epoch: 0 });
-  const again = () => demo.saidAll().includes('asked to end again: the drain is cut short');
+  await demo.said('epoch.live', { epoch: 0 });
+  const again = () => demo.log().filter(({ event }) => event === 'termination.requested').length >= 2;
   await eventually(() => again() || demo.press().then(again), { within: 10_000, every: 50 });
   expect((await demo.exit).code).toBe(0);
   expect(left()).toEqual([]);
@@ -80,9 +81,9 @@ it('a later Ctrl-C cuts the drain short', async () => {
 
 it('the agent ends when the demo is killed', async () => {
   const demo = await start({ MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' });
-  await demo.said('epoch is LIVE', { epoch: 0 });
+  await demo.said('epoch.live', { epoch: 0 });
   demo.kill('SIGKILL');
-  await demo.said('no Envoy is left');
+  await demo.said('agent.stopped');
   await eventually(() => processes().length === 0, { within: 5_000 });
 });
 
@@ -118,11 +119,11 @@ async function start(env: NodeJS.ProcessEnv, flags: readonly string[] = []): Pro
     Object.entries(fields).every(([name, value]) => line[name] === value);
   const demo: Demo = {
     exit: new Promise((done) => child.once('exit', (code, signal) => done({ code, signal }))),
-    said: (msg, fields = {}) =>
-      eventually(() => log().find((line) => line.msg === msg && matches(line, fields)), { within: 10_000 }).catch((error: unknown) => {
-        throw new Error(`'${msg}': ${String(error)}\n${read(stdout)}${read(stderr)}`);
+    said: (event, fields = {}) =>
+      eventually(() => log().find((line) => line.event === event && matches(line, fields)), { within: 10_000 }).catch((error: unknown) => {
+        throw new Error(`${event}: ${String(error)}\n${read(stdout)}${read(stderr)}`);
       }),
-    saidAll: () => log().map(({ msg }) => msg),
+    log,
     press: async () => {
       child.kill('SIGINT');
       await eventually(() => !isPending(child.pid ?? 0), { within: 5_000, every: 1 });

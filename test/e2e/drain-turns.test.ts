@@ -30,7 +30,7 @@ it('three rotations while the first epoch still answers start two more epochs: t
   await once(upstream, 'listening');
   rig = await makeRig({ upstreamPort: (upstream.address() as AddressInfo).port });
   const agent = rig.start(['--drainDuration', '14s', '--parentShutdownDuration', '15s']);
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const answered = new Promise<string>((done, fail) => {
     getTls(
       { host: '127.0.0.1', port: rig.ports.listen, path: '/slow', servername: 'localhost', ca: rig.ca.rootCert, agent: false },
@@ -45,15 +45,15 @@ it('three rotations while the first epoch still answers start two more epochs: t
   const rotations = [await rig.ca.issue(), await rig.ca.issue(), await rig.ca.issue()];
   for (const [index, issued] of rotations.entries()) {
     writeCertificates(rig.certDir, issued);
-    if (index === 0) await agent.said('epoch is LIVE', 1);
-    else await eventually(() => agent.log().filter(({ msg }) => msg === 'configuration changed').length === index + 1, { within: 10_000 });
+    if (index === 0) await agent.said('epoch.live', 1);
+    else await eventually(() => agent.log().filter(({ event }) => event === 'config.changed').length === index + 1, { within: 10_000 });
   }
-  await agent.said('new epoch is prepared', 2);
+  await agent.said('epoch.claimed', 2);
   answer();
   expect(await answered).toBe('slow but whole');
-  await eventually(() => agent.log().some(({ msg, epoch }) => msg === 'epoch is LIVE' && epoch === 2), { within: 25_000 });
+  await eventually(() => agent.log().some(({ event, epoch }) => event === 'epoch.live' && epoch === 2), { within: 25_000 });
   expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(rotations.at(-1)?.serial);
-  expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(3);
+  expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(3);
 });
 
 /** What the status port says to a program. */
@@ -64,31 +64,31 @@ async function status(path: string): Promise<string> {
 it('the halves of a pair that come in two windows are one restart, and the reason is told meanwhile', async () => {
   rig = await makeRig();
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const issued = await rig.ca.issue();
   const files = certificateFiles(issued);
   writeFileSync(join(rig.certDir, 'cert-chain.pem'), files['cert-chain.pem'] ?? '');
-  const { reason } = await agent.said('configuration refused: the old epoch goes on');
+  const { reason } = await agent.said('config.refused');
   expect(reason).toMatch(/cert-chain\.pem: the key does not match the certificate$/);
   const [ready, metrics] = await Promise.all([status('/healthz/ready'), status('/stats/prometheus')]);
   expect(JSON.parse(ready)).toMatchObject({ ok: true, notes: [`configuration refused: ${String(reason)}`] });
   expect(metrics).toContain(`istio_agent_configuration_refused{reason="${String(reason)}"} 1`);
   writeFileSync(join(rig.certDir, 'key.pem'), files['key.pem'] ?? '');
-  await agent.said('epoch is LIVE', 1);
+  await agent.said('epoch.live', 1);
   expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);
-  expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(2);
+  expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(2);
 });
 
 it('a certificate that Envoy does not use and that has expired meanwhile keeps no crashed Envoy from coming back', async () => {
   rig = await makeRig({ plain: true });
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   writeCertificates(rig.certDir, await rig.ca.issue({ notAfter: new Date(Date.now() - 1_000), notBefore: new Date(Date.now() - 60_000) }));
-  await agent.said('configuration refused: the old epoch goes on');
+  await agent.said('config.refused');
   for (const pid of rig.envoys()) process.kill(pid, 'SIGKILL');
-  await agent.said('epoch failed', 0);
-  await agent.said('epoch is LIVE', 1);
-  expect(await agent.said('a certificate has expired that is served')).toMatchObject({ path: join(rig.certDir, 'cert-chain.pem') });
+  await agent.said('epoch.failed', 0);
+  await agent.said('epoch.live', 1);
+  expect(await agent.said('certificate.expired')).toMatchObject({ path: join(rig.certDir, 'cert-chain.pem') });
   expect(await new Promise((done) => get({ host: '127.0.0.1', port: rig.ports.listen }, ({ statusCode }) => done(statusCode)))).toBe(200);
 });
 
@@ -97,17 +97,17 @@ it('a parent that still drains and its child end by themselves, without a SIGKIL
   const agent = rig.start(['--drainDuration', '50s', '--parentShutdownDuration', '60s'], {
     env: { TERMINATION_DRAIN_DURATION_SECONDS: '1' },
   });
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const load = startLoad({ port: rig.ports.listen, mode: 'keep-alive', clients: 1 });
   await eventually(() => load.counts.ok > 100, { within: 10_000 });
   agent.kill('SIGHUP');
-  await agent.said('epoch is LIVE', 1);
+  await agent.said('epoch.live', 1);
   await eventually(() => load.counts.connections > 1, { within: 10_000 });
   const { ok, failed } = await load.stop();
   expect(failed).toBe(0);
   agent.kill('SIGTERM');
   expect(await agent.exit).toEqual({ code: 0, signal: null });
-  const ends = agent.log().filter(({ msg }) => /^epoch (was )?ended|^epoch has drained and ended/.test(msg));
+  const ends = agent.log().filter(({ event }) => event.startsWith('epoch.ended'));
   expect(ends.map(({ signal }) => signal)).toEqual([undefined, undefined]);
   expect(agent.output().split('\n').filter((line) => line.startsWith('['))).toHaveLength(ok); // prettier-ignore
 });

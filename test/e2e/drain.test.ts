@@ -52,7 +52,7 @@ it.each(['static', 'dynamic'] as const)(
     rig = await makeRig({ plain: true, trafficDirection: 'INBOUND' });
     const outbound = await withOutbound(where);
     const agent = rig.start([], { env });
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('epoch.live', 0);
     expect((await rig.ready()).status).toBe(200);
     expect([await connectionHeader(rig.ports.listen), await connectionHeader(outbound)]).toEqual(['kept', 'kept']);
     agent.kill('SIGTERM');
@@ -65,7 +65,7 @@ it.each(['static', 'dynamic'] as const)(
 it('where nothing is marked, all is drained', async () => {
   rig = await makeRig({ plain: true });
   const agent = rig.start([], { env });
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   agent.kill('SIGTERM');
   await eventually(async () => (await connectionHeader(rig.ports.listen)) === 'close', { within: 2_500 });
   expect((await agent.exit).code).toBe(0);

@@ -32,7 +32,7 @@ it('holds the command back until the agent is ready, ends the agent with it, and
   const agent = rig.start([], { env: withoutDrain });
   expect(await ended).toEqual({ code: 7, stdout: '200\n', stderr: '' });
   expect(await agent.exit).toEqual({ code: 0, signal: null });
-  expect(agent.log().find(({ msg }) => msg.startsWith('asked to end'))).toMatchObject({ by: '/quitquitquit' });
+  expect(agent.log().find(({ event }) => event === 'termination.requested')).toMatchObject({ by: '/quitquitquit' });
 });
 
 it('passes signals on to the command, and says what ended it', async () => {

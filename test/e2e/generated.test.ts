@@ -35,14 +35,14 @@ const epochFile = (epoch: number) => join(rig.folder, 'run', `envoy-rev${epoch}.
 describe('a generated bootstrap', () => {
   it('is a file of the epoch, for its owner alone, and gone with the epoch', async () => {
     const agent = start();
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('epoch.live', 0);
     expect(statSync(epochFile(0)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(epochFile(0), 'utf8'))).toHaveProperty('static_resources.clusters.0.name', 'first');
 
     write(template(), alone.replace('first', 'second'));
-    await agent.said('epoch is LIVE', 1);
+    await agent.said('epoch.live', 1);
     expect(JSON.parse(readFileSync(epochFile(1), 'utf8'))).toHaveProperty('static_resources.clusters.0.name', 'second');
-    await agent.said('epoch has drained and ended', 0);
+    await agent.said('epoch.ended', 0);
     expect(readdirSync(join(rig.folder, 'run')).filter((name) => name.startsWith('envoy-rev'))).toEqual(['envoy-rev1.json']);
 
     agent.kill('SIGTERM');
@@ -60,9 +60,9 @@ describe('a generated bootstrap', () => {
     write(template(), everything);
     if (before !== undefined) write(file(), before);
     const agent = start(['--meshConfig', join(pod, 'mesh.yaml')], { ISTIO_BOOTSTRAP_OVERRIDE: join(pod, 'override.yaml') });
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('epoch.live', 0);
     write(file(), after);
-    await agent.said('epoch is LIVE', 1);
+    await agent.said('epoch.live', 1);
     expect((await rig.ready()).status).toBe(200);
   });
 
@@ -70,25 +70,25 @@ describe('a generated bootstrap', () => {
     const mesh = join(pod, 'mesh.yaml');
     write(mesh, 'defaultConfig: {}');
     const agent = start(['--meshConfig', mesh]);
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('epoch.live', 0);
     write(mesh, 'defaultConfig: {drainDuration: [}');
-    const refusal = await agent.said('configuration refused: the old epoch goes on');
+    const refusal = await agent.said('config.refused');
     expect(refusal['reason']).toMatch(/^mesh file .*mesh\.yaml: line 1, column \d+: /);
     expect((await rig.ready()).status).toBe(200);
 
     write(template(), alone.replace('first', 'third'));
     write(mesh, 'defaultConfig: {}');
-    await agent.said('epoch is LIVE', 1);
+    await agent.said('epoch.live', 1);
   });
 
   it('goes on without an override that vanishes, and warns', async () => {
     const override = join(pod, 'override.yaml');
     write(override, 'node: {cluster: over}');
     const agent = start([], { ISTIO_BOOTSTRAP_OVERRIDE: override });
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('epoch.live', 0);
     rmSync(override);
-    await agent.said('epoch is LIVE', 1);
-    const { warning } = await agent.said('configuration warning');
+    await agent.said('epoch.live', 1);
+    const { warning } = await agent.said('config.warning');
     expect(warning).toMatch(/^ISTIO_BOOTSTRAP_OVERRIDE .*override\.yaml is left out: cannot be read: ENOENT/);
   });
 
@@ -96,11 +96,11 @@ describe('a generated bootstrap', () => {
     const annotations = join(pod, 'etc/istio/pod/annotations');
     write(annotations, 'a="b"');
     const agent = start();
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('epoch.live', 0);
     write(annotations, 'proxy.istio.io/config="drainDuration: 7s\\nparentShutdownDuration: 9s\\nconcurrency: 3\\nextraStatTags: [one]"');
-    const { warning } = await agent.said('configuration warning');
+    const { warning } = await agent.said('config.warning');
     expect(warning).toBe('concurrency: changed, which only a new agent can honour'); // the others are flags, which are stronger
-    await agent.said('the files say what they said before');
+    await agent.said('config.unchanged');
     const shown = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/config`)).json();
     expect(shown).toMatchObject({
       concurrency: { value: 0, source: 'default' },
@@ -127,20 +127,20 @@ describe('certificates that a variable names', () => {
       status: 503,
       body: `waiting for ${Object.values(named()).join(', ')}\n`,
     });
-    expect(agent.log().map(({ msg }) => msg)).not.toContain('Envoy started');
+    expect(agent.log().map(({ event }) => event)).not.toContain('epoch.started');
 
     mkdirSync(awaited());
     for (const name of ['cert-chain.pem', 'key.pem']) copyFileSync(join(rig.certDir, name), join(awaited(), name));
     await eventually(async () => (await rig.ready()).body === `waiting for ${join(awaited(), 'root-cert.pem')}\n`, { within: 10_000 });
     copyFileSync(join(rig.certDir, 'root-cert.pem'), join(awaited(), 'root-cert.pem'));
-    await agent.said('the files that were waited for are there');
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('files.found');
+    await agent.said('epoch.live', 0);
     expect((await rig.ready()).status).toBe(200);
   });
 
   it('do not hold the agent back from ending', async () => {
     const agent = start([], named());
-    await agent.said('waiting for files');
+    await agent.said('files.awaited');
     agent.kill('SIGTERM');
     expect(await agent.exit).toEqual({ code: 0, signal: null });
   });

@@ -52,7 +52,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
       generated: true,
       env: { ISTIO_META_INTERCEPTION_MODE: 'NONE', ISTIO_BOOTSTRAP_OVERRIDE: override },
     });
-    await agent.said('Envoy started', 0);
+    await agent.said('epoch.started', 0);
     const early = await eventually(async () => {
       const answer = await rig.ready();
       return /Pilot|starting/.test(answer.body) && answer;
@@ -75,10 +75,10 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     await istiod.start();
     istiod.serve('one.test', listen[2] ?? 0, target);
     await eventually(async () => (await ask('one.test', listen[2] ?? 0)) === 200, { within: 40_000 });
-    expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+    expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
 
     writeFileSync(override, '{"node":{"metadata":{"CHANGED":"yes"}}}');
-    await agent.said('epoch is LIVE', 1);
+    await agent.said('epoch.live', 1);
     await eventually(async () => (await rig.ready()).status === 200, timeoutMs);
     expect(await ask('two.test', second)).toBe(200);
 

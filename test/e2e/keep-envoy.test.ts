@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
 import { findExecutable } from '../../src/envoy/find-envoy.ts';
+import type { LogEvent } from '../../src/log/log-event.ts';
 import { sharedMemoryOf } from '../../src/proxy/proc.ts';
 import { eventually } from '../support/eventually.ts';
 import { startLoad } from '../support/load.ts';
@@ -40,7 +41,7 @@ it(
   async () => {
     rig = await makeRig();
     const before = rig.start(keep, { env });
-    await before.said('epoch is LIVE', 0);
+    await before.said('epoch.live', 0);
     const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 4 };
     const loads = [startLoad({ ...to, mode: 'keep-alive' }), startLoad({ ...to, mode: 'new-connection', pause: 20 })];
     const sent = () => Math.min(...loads.map(({ counts }) => counts.ok));
@@ -48,14 +49,14 @@ it(
     before.kill('SIGTERM');
     expect(await before.exit).toEqual({ code: 0, signal: null });
     const [old] = kept();
-    expect(before.log().find(({ msg }) => msg === 'Envoy serves on without the agent')).toMatchObject({ epoch: 0, pid: old?.pid });
+    expect(before.log().find(({ event }) => event === 'epoch.left')).toMatchObject({ epoch: 0, pid: old?.pid });
     const alone = sent();
     await eventually(() => sent() > alone + 50, { within: 10_000 });
 
     const after = rig.start(keep, { env });
-    expect(await after.said('an Envoy that was kept is taken over')).toMatchObject({ epoch: 0, pid: old?.pid });
-    await after.said('epoch is LIVE', 1);
-    await after.said('epoch has drained and ended', 0);
+    expect(await after.said('epoch.adopted')).toMatchObject({ epoch: 0, pid: old?.pid });
+    await after.said('epoch.live', 1);
+    await after.said('epoch.ended', 0);
     expect(existsSync(`/proc/${old?.pid ?? 0}`)).toBe(false);
     expect((await rig.ready()).status).toBe(200);
     expect(kept()).toMatchObject([{ epoch: 1, restartEpoch: 1, baseId: old?.baseId }]);
@@ -78,19 +79,20 @@ it(
   async () => {
     rig = await makeRig();
     const before = rig.start(keep, { env });
-    await before.said('epoch is LIVE', 0);
+    await before.said('epoch.live', 0);
     writeCertificates(rig.certDir, await rig.ca.issue());
-    await before.said('Envoy started', 1);
+    await before.said('epoch.started', 1);
     before.kill('SIGKILL');
     await before.exit;
     const [parent, child] = kept();
     const after = rig.start(keep, { env });
-    await after.said('an Envoy that was kept is taken over', 1);
-    await after.said('epoch is LIVE', 1);
-    await after.said('epoch has drained and ended', 0);
-    await after.said('epoch is LIVE', 2);
-    expect(after.log().filter(({ msg }) => msg.includes('is killed') || msg.includes('rescue'))).toEqual([]);
-    await after.said('epoch has drained and ended', 1);
+    await after.said('epoch.adopted', 1);
+    await after.said('epoch.live', 1);
+    await after.said('epoch.ended', 0);
+    await after.said('epoch.live', 2);
+    const unwanted: readonly LogEvent[] = ['epoch.hung', 'epoch.not_drained', 'envoy.orphan_killed', 'rescue.started'];
+    expect(after.log().filter(({ event }) => unwanted.includes(event))).toEqual([]);
+    await after.said('epoch.ended', 1);
     expect([parent, child].filter((one) => existsSync(`/proc/${one?.pid ?? 0}`))).toEqual([]);
     await quit();
     await after.exit;
@@ -101,19 +103,19 @@ it(
 it('where the next agent finds a configuration that is refused, the kept Envoy goes on serving, and readiness says so', async () => {
   rig = await makeRig();
   const before = rig.start(keep, { env });
-  await before.said('epoch is LIVE', 0);
+  await before.said('epoch.live', 0);
   before.kill('SIGINT');
   await before.exit;
   const good = readFileSync(rig.config, 'utf8');
   writeFileSync(rig.config, '{"static_resources": {"listeners": 7}}');
   const after = rig.start(keep, { env });
-  await after.said('configuration refused: the old epoch goes on');
+  await after.said('config.refused');
   await eventually(async () => (await rig.ready()).status === 200, { within: 5_000 });
   expect((await rig.ready()).status).toBe(200);
   const epochs = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/epochs`)).json(); // prettier-ignore
   expect(epochs).toMatchObject({ epochs: [{ number: 0, stage: 'live' }], past: [{ epoch: 0, why: 'adopted' }], refused: {} });
   writeFileSync(rig.config, good);
-  await after.said('epoch is LIVE', 1);
+  await after.said('epoch.live', 1);
 });
 
 it(
@@ -123,14 +125,14 @@ it(
     rig = await makeRig();
     for (const list of ['garbage', undefined]) {
       const before = rig.start(keep, { env });
-      await before.said('epoch is LIVE');
+      await before.said('epoch.live');
       before.kill('SIGKILL');
       await before.exit;
       const [old] = kept();
       writeFileSync(run('envoy-kept.json'), list ?? JSON.stringify([{ ...old, startTime: '1' }]));
       const after = rig.start(keep, { env });
-      expect(await after.said('an Envoy of an agent that is gone is killed')).toMatchObject({ pid: old?.pid });
-      await after.said('epoch is LIVE', 0);
+      expect(await after.said('envoy.orphan_killed')).toMatchObject({ pid: old?.pid });
+      await after.said('epoch.live', 0);
       await quit();
       await after.exit;
     }
@@ -141,18 +143,18 @@ it(
 it('an Envoy that was kept is killed by an agent that keeps none', async () => {
   rig = await makeRig();
   const before = rig.start(keep, { env });
-  await before.said('epoch is LIVE', 0);
+  await before.said('epoch.live', 0);
   before.kill('SIGTERM');
   await before.exit;
   const [old] = kept();
   const after = rig.start([], { env });
-  expect(await after.said('an Envoy of an agent that is gone is killed')).toMatchObject({ pid: old?.pid });
-  await after.said('epoch is LIVE', 0);
+  expect(await after.said('envoy.orphan_killed')).toMatchObject({ pid: old?.pid });
+  await after.said('epoch.live', 0);
 });
 
 it('a second agent that wants the same Envoy is told that it has one', async () => {
   rig = await makeRig();
-  await rig.start(keep, { env }).said('epoch is LIVE', 0);
+  await rig.start(keep, { env }).said('epoch.live', 0);
   const second = rig.start([...keep, '--statusPort', '0'], { env });
   expect(await second.exit).toEqual({ code: 69, signal: null });
   expect(second.errors()).toMatch(/^pilot-agent: --configPath \S+ belongs to another agent that runs\n$/);
@@ -172,11 +174,11 @@ it('without setsid the flag is refused', async () => {
 it('an Envoy that is kept is started again when it crashes, and its log is its owner’s alone', async () => {
   rig = await makeRig();
   const agent = rig.start(keep, { env });
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const [first] = kept();
   process.kill(first?.pid ?? 0, 'SIGKILL');
-  expect(await agent.said('epoch failed')).toMatchObject({ epoch: 0, signal: 'SIGKILL' });
-  await agent.said('epoch is LIVE', 1);
+  expect(await agent.said('epoch.failed')).toMatchObject({ epoch: 0, signal: 'SIGKILL' });
+  await agent.said('epoch.live', 1);
   const files = ['envoy.log', 'envoy-kept.json'];
   expect(files.map((name) => statSync(run(name)).mode & 0o777)).toEqual([0o600, 0o600]);
   expect(readFileSync(run('envoy.log'), 'utf8')).toContain('\tenvoy main\t');
@@ -192,7 +194,7 @@ it('an Envoy that is kept is started again when it crashes, and its log is its o
 it('a kept Envoy of another hot restart version is replaced side by side', async () => {
   rig = await makeRig();
   const before = rig.start(keep, { env });
-  await before.said('epoch is LIVE', 0);
+  await before.said('epoch.live', 0);
   before.kill('SIGTERM');
   await before.exit;
   const envoy = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
@@ -200,9 +202,9 @@ it('a kept Envoy of another hot restart version is replaced side by side', async
   writeFileSync(other, `#!/bin/sh\nif [ "$1" = --hot-restart-version ]; then echo 99.1; else exec ${envoy} "$@"; fi\n`, { mode: 0o755 });
   const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'keep-alive', clients: 2 });
   const after = rig.start([...keep, '--binaryPath', other], { env });
-  await after.said('rescue: the new epoch comes up beside the old one');
-  await after.said('epoch is LIVE', 1);
-  await after.said('epoch ended', 0);
+  await after.said('rescue.started');
+  await after.said('epoch.live', 1);
+  await after.said('epoch.ended', 0);
   const { failed, errors } = await load.stop();
   expect([failed, [...errors]]).toEqual([0, []]);
   expect(kept()).toMatchObject([{ epoch: 1, restartEpoch: 0, lineage: 1 }]);

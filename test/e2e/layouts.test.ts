@@ -68,15 +68,15 @@ const layouts: readonly Layout[] = [
 it.each(layouts)('two rotations by $name are two epochs', async ({ prepare, rotate }) => {
   prepare?.();
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   for (const epoch of [1, 2]) {
     const issued = await rig.ca.issue();
     rotate(issued);
-    await agent.said('epoch is LIVE', epoch);
+    await agent.said('epoch.live', epoch);
     expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);
   }
   agent.kill('SIGKILL');
-  expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(3);
+  expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(3);
 });
 
 it('a folder of certificates that appears later is waited for, and then watched', async () => {
@@ -90,38 +90,38 @@ it('a folder of certificates that appears later is waited for, and then watched'
   const agent = rig.start([], {
     env: { ISTIO_META_TLS_CLIENT_CERT_CHAIN: join(late, 'c.pem'), ISTIO_META_TLS_CLIENT_KEY: join(late, 'k.pem') },
   });
-  await agent.said('waiting for files');
+  await agent.said('files.awaited');
   await appear();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   await appear();
-  await agent.said('epoch is LIVE', 1);
+  await agent.said('epoch.live', 1);
 });
 
 it('the same bytes, other times and unrelated files change nothing', async () => {
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const chain = join(rig.certDir, 'cert-chain.pem');
   writeFileSync(join(rig.certDir, 'unrelated.pem'), 'x');
   copyFileSync(chain, `${chain}.new`);
   renameSync(`${chain}.new`, chain);
   utimesSync(chain, 1, 1);
-  await agent.said('change seen: the files are read after the window');
+  await agent.said('config.change_seen');
   // What follows is seen in a later window than what went before, so nothing came of that if this is epoch 1.
-  await agent.said('the files say what they said before');
+  await agent.said('config.unchanged');
   writeCertificates(rig.certDir, await rig.ca.issue());
-  await agent.said('epoch is LIVE', 1);
-  expect(agent.log().filter(({ msg }) => msg === 'configuration changed')).toHaveLength(1);
+  await agent.said('epoch.live', 1);
+  expect(agent.log().filter(({ event }) => event === 'config.changed')).toHaveLength(1);
 });
 
 it('a thousand writes in a window are one epoch, with what was written last', async () => {
   const agent = rig.start(['--minDelay', '2s']);
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const chain = readFileSync(join(rig.certDir, 'cert-chain.pem'), 'utf8');
   for (let n = 0; n < 1_000; n++) writeFileSync(join(rig.certDir, 'cert-chain.pem'), `${chain}\n# ${n}\n`);
   const issued = await rig.ca.issue();
   writeCertificates(rig.certDir, issued);
-  await agent.said('epoch is LIVE', 1);
+  await agent.said('epoch.live', 1);
   expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);
-  await agent.said('epoch has drained and ended', 0);
-  expect(agent.log().filter(({ msg }) => msg === 'configuration changed')).toHaveLength(1);
+  await agent.said('epoch.ended', 0);
+  expect(agent.log().filter(({ event }) => event === 'config.changed')).toHaveLength(1);
 });

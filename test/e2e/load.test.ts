@@ -21,7 +21,7 @@ it('ten hot restarts under 200,000 requests lose none, over kept connections and
 it('readiness does not flap while the admin port goes from epoch to epoch', async () => {
   rig = await makeRig();
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const answers: string[] = [];
   const sampling = new AbortController();
   const sampler = (async () => {
@@ -32,7 +32,7 @@ it('readiness does not flap while the admin port goes from epoch to epoch', asyn
   })();
   for (let epoch = 1; epoch <= 2; epoch++) {
     writeCertificates(rig.certDir, await rig.ca.issue());
-    await agent.said('epoch has drained and ended', epoch - 1);
+    await agent.said('epoch.ended', epoch - 1);
   }
   sampling.abort();
   await sampler;

@@ -29,7 +29,7 @@ it(
       await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
       await eventually(() => !shared.some((file) => existsSync(file)), { within: 2_000 });
     }
-    await rig.start().said('epoch is LIVE', 0);
+    await rig.start().said('epoch.live', 0);
   },
 );
 
@@ -40,7 +40,7 @@ it(
     rig = await makeRig();
     for (let trial = 0; trial < 20; trial++) {
       const agent = rig.start(['--minDelay', '0s']);
-      await agent.said('epoch is LIVE', 0);
+      await agent.said('epoch.live', 0);
       writeCertificates(rig.certDir, await rig.ca.issue());
       await eventually(() => rig.envoys().length > 1, { within: 10_000, every: 1 });
       // The first 100 ms of the new Envoy, and then up to 0.5 s, when it is LIVE.
@@ -52,14 +52,14 @@ it(
       await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
       await eventually(() => !existsSync(shared), { within: 2_000 });
     }
-    await rig.start().said('epoch is LIVE', 0);
+    await rig.start().said('epoch.live', 0);
   },
 );
 
 it('an Envoy that is stopped does not outlive its agent, nor does anything that watched over it', async () => {
   rig = await makeRig();
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const [envoy = 0] = rig.envoys();
   const guards = () => guardsOf(agent.pid);
   expect(guards()).toHaveLength(1);
@@ -88,7 +88,7 @@ function guardsOf(agent: number): readonly number[] {
 it.each(['SIGSTOP', 'SIGCONT'] as const)('an Envoy whose agent is gone is taken out of the way by the next start (%s)', async (signal) => {
   rig = await makeRig();
   const agent = rig.start([], { env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' } });
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const [envoy = 0] = rig.envoys();
   // Started from the same folder, by a parent that ends at once: nothing kills it when an agent dies.
   const [program = '', ...args] = readFileSync(`/proc/${envoy}/cmdline`, 'utf8').split('\0').slice(0, -1);
@@ -100,8 +100,8 @@ it.each(['SIGSTOP', 'SIGCONT'] as const)('an Envoy whose agent is gone is taken 
   await eventually(() => existsSync(shared), { within: 10_000 });
   process.kill(stale, signal);
   const next = rig.start();
-  expect(await next.said('an Envoy of an agent that is gone is killed')).toMatchObject({ pid: stale });
-  await next.said('epoch is LIVE', 0);
+  expect(await next.said('envoy.orphan_killed')).toMatchObject({ pid: stale });
+  await next.said('epoch.live', 0);
   expect(rig.envoys()).not.toContain(stale);
   expect(existsSync(shared)).toBe(false);
 });

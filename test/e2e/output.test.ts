@@ -16,7 +16,7 @@ const ask = (port: number) => new Promise<void>((done, fail) => get({ host: '127
 it('an access log on /dev/stdout goes where the output of the agent goes', async () => {
   rig = await makeRig({ plain: true, accessLog: '/dev/stdout' });
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   await ask(rig.ports.listen);
   agent.kill('SIGTERM');
   await agent.exit;
@@ -26,7 +26,7 @@ it('an access log on /dev/stdout goes where the output of the agent goes', async
 it('an access log on /dev/stderr becomes lines of the log', async () => {
   rig = await makeRig({ plain: true, accessLog: '/dev/stderr' });
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   await ask(rig.ports.listen);
   agent.kill('SIGTERM');
   await agent.exit;
@@ -38,7 +38,7 @@ it('an access log on /dev/stderr becomes lines of the log', async () => {
 it("each line of Envoy's log has its epoch, level and component", async () => {
   rig = await makeRig({ plain: true });
   const agent = rig.start(['--proxyLogLevel', 'debug', '--proxyComponentLogLevel', '']);
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   agent.kill('SIGTERM');
   await agent.exit;
   const lines = agent.output().trim().split('\n');
@@ -88,7 +88,7 @@ it('SIGUSR1 makes Envoy open its log files anew', async () => {
   const path = join(rig.folder, 'access.log');
   writeFileSync(rig.config, JSON.stringify(envoyConfig({ adminPort: rig.ports.admin, listenPort: rig.ports.listen, accessLog: path })));
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   execFileSync('mv', [path, `${path}.1`]);
   agent.kill('SIGUSR1');
   // Envoy does it when it next writes.

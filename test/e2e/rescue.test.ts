@@ -51,40 +51,40 @@ it.each([0, 10, 20, 30, 45, 60, 90, 150])(
   async (age) => {
     rig = await makeRig();
     const agent = rig.start(['--minDelay', '0s']);
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('epoch.live', 0);
     const [parent] = rig.envoys();
     const issued = await rig.ca.issue();
     writeCertificates(rig.certDir, issued);
-    const started = await agent.said('Envoy started', 1);
+    const started = await agent.said('epoch.started', 1);
     const end = performance.now() + age;
     while (performance.now() < end) await new Promise((resolve) => setImmediate(resolve));
     process.kill(Number(started['pid']), 'SIGKILL');
-    await agent.said('epoch failed', 1);
+    await agent.said('epoch.failed', 1);
     await serves(issued.serial);
     await eventually(() => rig.envoys().length === 1 && !rig.envoys().includes(parent ?? 0), { within: 10_000 });
-    expect(agent.log().filter(({ msg }) => msg === 'Envoy is started again after a pause')).toEqual([]);
+    expect(agent.log().filter(({ event }) => event === 'restart.scheduled')).toEqual([]);
   },
 );
 
 it('a parent that is killed while it drains does not take its child along: no request is lost, and all follows to the new admin endpoint', async () => {
   rig = await makeRig();
   const agent = rig.start([...patient, '--minDelay', '0s']);
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const [parent = 0] = rig.envoys();
   writeCertificates(rig.certDir, await rig.ca.issue());
   const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'new-connection', clients: 2 });
-  await agent.said('epoch is LIVE', 1);
+  await agent.said('epoch.live', 1);
   const configured = address();
   process.kill(parent, 'SIGKILL');
-  await agent.said('epoch is LIVE', 2);
-  await agent.said('epoch was ended', 1);
+  await agent.said('epoch.live', 2);
+  expect(await agent.said('epoch.ended', 1)).toHaveProperty('signal');
   expect(address()).not.toBe(configured);
   expect(await restartEpoch()).toBe(0);
   expect((await rig.ready()).status).toBe(200);
 
   const issued = await rig.ca.issue();
   writeCertificates(rig.certDir, issued);
-  await agent.said('epoch is LIVE', 3);
+  await agent.said('epoch.live', 3);
   expect(address()).toBe(configured);
   expect(await restartEpoch()).toBe(1);
   const { failed, errors, ok } = await load.stop();
@@ -116,14 +116,14 @@ it('an Envoy binary of another hot restart version takes over side by side, and 
   const program = join(rig.folder, 'envoy-in-use');
   symlinkSync(binary, program);
   const agent = rig.start(['--binaryPath', program, '--minDelay', '0s']);
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'keep-alive', clients: 2 });
   replaceBinary(program);
   const issued = await rig.ca.issue();
   writeCertificates(rig.certDir, issued);
-  await agent.said('the Envoy binary was replaced by one of another hot restart version');
-  await agent.said('epoch is LIVE', 1);
-  await agent.said('epoch ended', 0);
+  await agent.said('envoy.replaced');
+  await agent.said('epoch.live', 1);
+  await agent.said('epoch.ended', 0);
   expect(address()).not.toContain(`:${rig.ports.admin}`);
   expect((await ask(metrics, '/stats?filter=server.state')).body).toBe('server.state: 0\n');
   const { failed, errors } = await load.stop();
@@ -136,13 +136,13 @@ it('where no two Envoys can listen, the old one is drained before the new one st
   const program = join(rig.folder, 'envoy-in-use');
   copyFileSync(binary, program);
   const agent = rig.start(['--binaryPath', program, '--minDelay', '0s']);
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   replaceBinary(program);
   const issued = await rig.ca.issue();
   writeCertificates(rig.certDir, issued);
-  await agent.said('Envoy could not be started', 1);
-  await agent.said('epoch has no clients any more: it ends', 0);
-  await agent.said('epoch is LIVE', 2);
+  await agent.said('epoch.not_started', 1);
+  await agent.said('epoch.handed_off', 0);
+  await agent.said('epoch.live', 2);
   await serves(issued.serial);
 });
 
@@ -155,8 +155,8 @@ it('an Envoy that never becomes LIVE is replaced side by side when something cha
   const agent = rig.start(['--minDelay', '0s']);
   await eventually(async () => (await ask(rig.ports.admin, '/ready')).body === 'PRE_INITIALIZING\n', { within: 10_000 });
   writeFileSync(rig.config, good);
-  await eventually(() => agent.log().some(({ msg }) => msg === 'a hot restart is out of the question'), { within: 30_000 });
-  await agent.said('epoch is LIVE', 1);
+  await eventually(() => agent.log().some(({ event }) => event === 'epoch.standalone'), { within: 30_000 });
+  await agent.said('epoch.live', 1);
   await serves(rig.issued.serial);
   await eventually(() => rig.envoys().length === 1, { within: 10_000 });
 });

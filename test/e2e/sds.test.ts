@@ -56,9 +56,9 @@ it(
     await serves(rig, rig.issued);
     const took = await rotate(rig, (issued) => writeKubernetesVolume(rig.certDir, certificateFiles(issued)));
     expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
-    expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
-    expect(agent.log().filter(({ msg }) => msg === 'secret rejected by Envoy: it goes on with the one before')).toEqual([]);
-    expect(agent.log().find(({ msg }) => msg === 'a changed certificate is pushed to Envoy')).toMatchObject({ because: "Envoy's configuration names the socket" }); // prettier-ignore
+    expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
+    expect(agent.log().filter(({ event }) => event === 'secret.rejected')).toEqual([]);
+    expect(agent.log().find(({ event }) => event === 'rotation.by_push')).toMatchObject({ because: "Envoy's configuration names the socket" }); // prettier-ignore
   },
 );
 
@@ -77,7 +77,7 @@ it(
     await serves(rig, fallback);
     const took = await rotate(rig, (issued) => put('shop', issued));
     expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
-    expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+    expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
   },
 );
 
@@ -97,7 +97,7 @@ it('what can not be served is refused with its reason, and the old certificate i
   ];
   for (const [files, reason] of bad) {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(rig.certDir, name), content);
-    await eventually(() => agent.log().some((line) => line.msg.startsWith('secret refused') && String(line['reason']).includes(reason)), {
+    await eventually(() => agent.log().some((line) => line.event === 'secret.refused' && String(line['reason']).includes(reason)), {
       within: 10_000,
     }).catch((error: unknown) => {
       throw new Error(`${reason}: ${String(error)}\n${agent.output()}`);
@@ -108,7 +108,7 @@ it('what can not be served is refused with its reason, and the old certificate i
   const more = await Promise.all(Array.from({ length: 199 }, (_, n) => certificateAuthority(`CA ${n}`)));
   writeCertificates(rig.certDir, { ...good, rootCert: [rig.ca, ...more].map(({ rootCert }) => rootCert).join('') });
   await serves(rig, good);
-  await eventually(() => agent.log().filter(({ msg, ...line }) => msg === 'secret read' && line['secret'] === 'ROOTCA').length === 2, { within: 10_000 }); // prettier-ignore
+  await eventually(() => agent.log().filter(({ event, ...line }) => event === 'secret.read' && line['secret'] === 'ROOTCA').length === 2, { within: 10_000 }); // prettier-ignore
   agent.kill('SIGTERM');
   expect(await agent.exit).toEqual({ code: 0, signal: null });
   expect(existsSync(join(rig.folder, 'run', 'SDS'))).toBe(false);
@@ -117,33 +117,33 @@ it('what can not be served is refused with its reason, and the old certificate i
 it('a changed configuration is a new epoch beside it, which takes the same secret', async () => {
   const rig = await rigFor();
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   await serves(rig, rig.issued);
   writeFileSync(rig.config, readFileSync(rig.config, 'utf8').replace('"ok"', '"new"'));
-  await agent.said('epoch is LIVE', 1);
+  await agent.said('epoch.live', 1);
   const issued = await rig.ca.issue();
   writeCertificates(rig.certDir, issued);
   await serves(rig, issued);
-  await agent.said('epoch has drained and ended', 0);
-  expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(2);
+  await agent.said('epoch.ended', 0);
+  expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(2);
 });
 
 it('--rotation hot-restart restarts Envoy for a changed file, though the socket is served too', async () => {
   const rig = await rigFor();
   const agent = rig.start(['--rotation', 'hot-restart']);
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const issued = await rig.ca.issue();
   writeCertificates(rig.certDir, issued);
-  await agent.said('epoch is LIVE', 1);
+  await agent.said('epoch.live', 1);
   await serves(rig, issued);
-  expect(agent.log().find(({ msg }) => msg === 'a changed certificate restarts Envoy')).toMatchObject({ because: '--rotation' });
+  expect(agent.log().find(({ event }) => event === 'rotation.by_restart')).toMatchObject({ because: '--rotation' });
 });
 
 it('an Envoy that reads files is restarted by default, and no socket is served', async () => {
   const rig = await rigFor({});
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
-  expect(agent.log().find(({ msg }) => msg === 'a changed certificate restarts Envoy')).toMatchObject({ because: 'Envoy reads files' });
+  await agent.said('epoch.live', 0);
+  expect(agent.log().find(({ event }) => event === 'rotation.by_restart')).toMatchObject({ because: 'Envoy reads files' });
   expect(existsSync(join(rig.folder, 'run', 'SDS'))).toBe(false);
 });
 
@@ -188,7 +188,7 @@ it('the metrics of the agent say how long each secret is valid, and what became 
   const rig = await rigFor();
   const agent = rig.start();
   await serves(rig, rig.issued);
-  await agent.said('secret accepted by Envoy');
+  await agent.said('secret.accepted');
   const text = await (await fetch(`http://127.0.0.1:${rig.ports.status}/stats/prometheus`)).text();
   const valueOf = (name: string) =>
     Number(
@@ -221,7 +221,7 @@ it('an agent that is killed with streams open leaves nothing that hinders the ne
   await eventually(() => rig.envoys().length === 0, { within: 10_000 });
   expect(statSync(socket).isSocket()).toBe(true);
   const second = rig.start();
-  await second.said('secrets are served');
+  await second.said('sds.listening');
   await serves(rig, rig.issued);
   expect(statSync(socket).mode & 0o777).toBe(0o600);
 });

@@ -9,7 +9,7 @@ afterEach(() => rig.dispose());
 it('starts Envoy, is ready when it is LIVE, and leaves nothing behind', async () => {
   rig = await makeRig();
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   expect(await rig.ready()).toEqual({ status: 200, body: '' });
   expect(rig.envoys()).toHaveLength(1);
 
@@ -24,7 +24,7 @@ it('two agents on one machine do not meet', async () => {
   rig = await makeRig();
   const other = await makeRig();
   try {
-    await Promise.all([rig.start().said('epoch is LIVE', 0), other.start().said('epoch is LIVE', 0)]);
+    await Promise.all([rig.start().said('epoch.live', 0), other.start().said('epoch.live', 0)]);
     expect([(await rig.ready()).status, (await other.ready()).status]).toEqual([200, 200]);
   } finally {
     await other.dispose();

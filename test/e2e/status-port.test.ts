@@ -27,7 +27,7 @@ describe('the status port', () => {
 
   async function started(flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<RunningAgent> {
     const agent = rig.start(flags, { env: { ...quick, ...env } });
-    await agent.said('epoch is LIVE');
+    await agent.said('epoch.live');
     await eventually(async () => (await rig.ready()).status === 200, { within });
     return agent;
   }
@@ -59,19 +59,19 @@ describe('the status port', () => {
       const sampling = sample();
       for (let epoch = 1; epoch <= 10; epoch++) {
         expect(await post('/restart')).toBe(200);
-        await eventually(() => agent.log().some((line) => line.msg === 'epoch is LIVE' && line.epoch === epoch), { within });
+        await eventually(() => agent.log().some((line) => line.event === 'epoch.live' && line.epoch === epoch), { within });
       }
       over = true;
       await sampling;
       expect(wrong).toEqual([]);
       expect(asked).toBeGreaterThan(200);
-      expect(agent.log().filter(({ msg }) => msg === 'epoch failed')).toEqual([]);
+      expect(agent.log().filter(({ event }) => event === 'epoch.failed')).toEqual([]);
     },
   );
 
   it('turns not ready while Envoy is stopped, and ready when it goes on; it stays live', async () => {
     const agent = await started();
-    const { pid } = await agent.said('Envoy started');
+    const { pid } = await agent.said('epoch.started');
     process.kill(Number(pid), 'SIGSTOP');
     const stopped = performance.now();
     try {
@@ -133,10 +133,10 @@ describe('the status port', () => {
     expect(await post('/logging?level=error')).toBe(200);
     expect(await post('/restart')).toBe(200);
     await eventually(async () => (await read('/debug/epochs')).body.includes('"lastEpoch": 1'), { within });
-    expect(agent.log().some(({ msg }) => msg === 'restart requested')).toBe(false);
+    expect(agent.log().some(({ event }) => event === 'restart.requested')).toBe(false);
     expect(await post('/logging?level=info')).toBe(200);
     expect(await post('/restart')).toBe(200);
-    await agent.said('restart requested');
+    await agent.said('restart.requested');
   });
 
   it('lets look inside: epochs, configuration, version, a profile and the heap', async () => {

@@ -41,7 +41,7 @@ async function inFlight(): Promise<{ answered: Promise<string> }> {
 
 it('SIGTERM waits for the request in flight, but not for idle connections', async () => {
   const agent = rig.start([], { env });
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const idle = connect(rig.ports.listen, '127.0.0.1').on('error', () => undefined);
   idle.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(idle, 'data');
@@ -54,41 +54,41 @@ it('SIGTERM waits for the request in flight, but not for idle connections', asyn
   answerAll();
   expect(await answered).toBe('slow but whole');
   expect(await agent.exit).toEqual({ code: 0, signal: null });
-  expect(await agent.said('drained')).toMatchObject({ active: 0 });
+  expect(await agent.said('drain.ended')).toMatchObject({ active: 0 });
   idle.destroy();
 });
 
 it('a request that outlives the cap is cut there', async () => {
   const agent = rig.start([], { env: { ...env, TERMINATION_DRAIN_DURATION_SECONDS: '2' } });
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   await inFlight();
   agent.kill('SIGTERM');
   expect(await agent.exit).toEqual({ code: 0, signal: null });
-  expect(await agent.said('drain time is over: requests in flight are cut')).toMatchObject({ active: 1 });
+  expect(await agent.said('drain.ended')).toMatchObject({ active: 1 });
 });
 
 it('a second signal ends the drain', async () => {
   const agent = rig.start([], { env });
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   await inFlight();
   agent.kill('SIGTERM');
-  await agent.said('asked to end: draining');
+  await agent.said('termination.requested');
   agent.kill('SIGINT');
-  await agent.said('asked to end again: the drain is cut short');
+  await eventually(() => agent.log().filter(({ event }) => event === 'termination.requested').length === 2, { within: 15_000 });
   expect(await agent.exit).toEqual({ code: 0, signal: null });
   expect(rig.envoys()).toEqual([]);
 });
 
 it('/quitquitquit is the same as SIGTERM, by POST only', async () => {
   const agent = rig.start([], { env });
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   expect(await rig.post(rig.ports.status, '/quitquitquit')).toBe(200);
   expect(await agent.exit).toEqual({ code: 0, signal: null });
 });
 
 it('Envoy that is told to end by its admin endpoint ends the agent cleanly', async () => {
   const agent = rig.start();
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   expect(await rig.post(rig.ports.admin, '/quitquitquit')).toBe(200);
   expect(await agent.exit).toEqual({ code: 0, signal: null });
 });

@@ -50,24 +50,24 @@ const shows = (serial: string) =>
 
 it('a control plane is shown the certificate in the files, and the next one, without a restart', { timeout: 60_000 }, async () => {
   const agent = start(['--rotation', 'sds']);
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   expect(controlPlane.shown).toEqual([rig.issued.serial]);
   const next = await rig.ca.issue();
   writeCertificates(rig.certDir, next);
   await shows(next.serial);
-  expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+  expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
 });
 
 it('a control plane with a new root is trusted when the root is there, without a restart', { timeout: 60_000 }, async () => {
   const agent = start(['--rotation', 'sds']);
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   const other = await certificateAuthority('another CA');
   const { port } = controlPlane;
   controlPlane.close();
   controlPlane = await startOf(other, port);
   writeFileSync(join(rig.certDir, 'root-cert.pem'), rig.ca.rootCert + other.rootCert);
   await shows(rig.issued.serial);
-  expect(agent.log().filter(({ msg }) => msg === 'Envoy started')).toHaveLength(1);
+  expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
 });
 
 it('a certificate of an authority is shown to the control plane, which nobody has in a file', { timeout: 60_000 }, async () => {
@@ -82,8 +82,8 @@ it('a certificate of an authority is shown to the control plane, which nobody ha
   writeFileSync(join(rig.folder, 'var', 'run', 'secrets', 'istio', 'root-cert.pem'), roots);
   const none = Object.fromEntries(['SERVER', 'CLIENT'].flatMap((side) => ['CERT_CHAIN', 'KEY', 'ROOT_CERT'].map((part) => [`ISTIO_META_TLS_${side}_${part}`, '']))); // prettier-ignore
   const agent = start([], { ...none, CA_ADDR: `127.0.0.1:${authority.port}` });
-  await agent.said('epoch is LIVE', 0);
+  await agent.said('epoch.live', 0);
   expect(controlPlane.shown).toHaveLength(1);
-  const read = agent.log().filter(({ msg }) => msg === 'secret read');
+  const read = agent.log().filter(({ event }) => event === 'secret.read');
   expect(read.find((line) => line['secret'] === 'default')?.['source']).toBe(`certificate authority 127.0.0.1:${authority.port}`);
 });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeCertificates } from '../../demo/certificates.ts';
+import type { LogEvent } from '../../src/log/log-event.ts';
 import { makeRig } from '../e2e/support/rig.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -34,13 +35,10 @@ export async function runSoak(
     const agent = rig.start(['--minDelay', '0s', '--drainDuration', '0s', '--parentShutdownDuration', '1s'], {
       env: { NODE_OPTIONS: `--require ${resolve('test/soak/report-needs.cjs')}`, SOAK_REPORT: file },
     });
-    /** A parent that ends before its child has been seen LIVE has just ended. */
-    const words = { live: ['epoch is LIVE'], ended: ['epoch has drained and ended', 'epoch ended'] } as const;
-    const has = (what: keyof typeof words, epoch: number) =>
-      words[what].some((msg) => agent.output().includes(`"epoch":${epoch},"msg":"${msg}"`));
-    const said = (what: keyof typeof words, epoch: number) =>
-      eventually(() => has(what, epoch), { within: 20_000 }).catch((error: unknown) => {
-        throw new Error(`${what} (epoch ${epoch}): ${String(error)}\n${agent.output().slice(-4_000)}`);
+    const has = (event: LogEvent, epoch: number) => agent.output().includes(`"event":"${event}","epoch":${epoch},`);
+    const said = (event: LogEvent, epoch: number) =>
+      eventually(() => has(event, epoch), { within: 20_000 }).catch((error: unknown) => {
+        throw new Error(`${event} (epoch ${epoch}): ${String(error)}\n${agent.output().slice(-4_000)}`);
       });
     let reports = 0;
     const needs = async (done: number): Promise<Needs> => {
@@ -57,12 +55,12 @@ export async function runSoak(
         resources,
       };
     };
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('epoch.live', 0);
     let before: Needs | undefined;
     for (let rotation = 1; rotation <= rotations; rotation++) {
       writeCertificates(rig.certDir, await rig.ca.issue());
-      await said('live', rotation);
-      await said('ended', rotation - 1);
+      await said('epoch.live', rotation);
+      await said('epoch.ended', rotation - 1);
       onRotation(rotation);
       if (rotation === first) before = await needs(rotation);
     }

@@ -39,10 +39,10 @@ export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<Run
     exit: new Promise((done, fail) => child.once('error', fail).once('exit', (code, signal) => done({ code, signal }))),
     output,
     errors,
-    said: (msg) =>
-      eventually(() => output().split('\n').filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as LogLine).find((line) => line.msg === msg), { within: 15_000 }) // prettier-ignore
+    said: (event) =>
+      eventually(() => output().split('\n').filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as LogLine).find((line) => line.event === event), { within: 15_000 }) // prettier-ignore
         .catch((error: unknown) => {
-          throw new Error(`'${msg}': ${String(error)}\n${output()}${errors()}`);
+          throw new Error(`${event}: ${String(error)}\n${output()}${errors()}`);
         }),
     kill: (name) => child.kill(name),
   };
@@ -90,7 +90,7 @@ export async function servedSerial({ ports, ca }: Rig): Promise<string> {
 
 /** How many Envoys the agent has started. */
 export function starts(agent: RunningAgent): number {
-  return agent.log().filter(({ msg }) => msg === 'Envoy started').length;
+  return agent.log().filter(({ event }) => event === 'epoch.started').length;
 }
 
 const mountTmpfs = 'mount -t tmpfs -o "size=4k,nr_inodes=$1" tmpfs "$0" || exit 99';

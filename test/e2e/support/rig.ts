@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type CertificateAuthority, certificateAuthority, type Issued, writeCertificates } from '../../../demo/certificates.ts';
 import { envoyConfig, type EnvoyConfigOptions } from '../../../demo/envoy-config.ts';
+import type { LogEvent } from '../../../src/log/log-event.ts';
 import { sharedMemoryOf } from '../../../src/proxy/proc.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
@@ -12,6 +13,7 @@ import { freePorts } from '../../support/free-ports.ts';
 /** One line of the agent's log. */
 export interface LogLine extends Readonly<Record<string, unknown>> {
   readonly level: string;
+  readonly event: LogEvent;
   readonly msg: string;
   readonly epoch?: number;
 }
@@ -29,8 +31,8 @@ export interface RunningAgent {
   output(): string;
   errors(): string;
   log(): readonly LogLine[];
-  /** Resolves to the first line with `msg`, of that epoch if one is named. */
-  said(msg: string, epoch?: number): Promise<LogLine>;
+  /** Resolves to the first line with that code, of that epoch if one is named. */
+  said(event: LogEvent, epoch?: number): Promise<LogLine>;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -186,16 +188,16 @@ function startAgent(folder: string, args: readonly string[], env: NodeJS.Process
     output: () => (output === undefined ? readFileSync(stdout, 'utf8') : ''),
     errors: () => readFileSync(stderr, 'utf8'),
     log: () => agent.output().split('\n').filter((line) => line.startsWith('{"level"') && line.endsWith('}')).map((line) => JSON.parse(line) as LogLine), // prettier-ignore
-    said: (msg, epoch) =>
+    said: (event, epoch) =>
       eventually(
         () => {
-          const found = agent.log().find((line) => line.msg === msg && (epoch === undefined || line.epoch === epoch));
+          const found = agent.log().find((line) => line.event === event && (epoch === undefined || line.epoch === epoch));
           if (found === undefined && ended) throw new Error(`the agent has ended without saying it: ${agent.output()}${agent.errors()}`);
           return found;
         },
         { within: 15_000 },
       ).catch((error: unknown) => {
-        throw new Error(`'${msg}' (epoch ${String(epoch)}): ${String(error)}\n${agent.output()}${agent.errors()}`);
+        throw new Error(`${event} (epoch ${String(epoch)}): ${String(error)}\n${agent.output()}${agent.errors()}`);
       }),
     kill: (name) => child.kill(name),
   };

@@ -24,7 +24,7 @@ export async function rotateUnderLoad({
   const rig = await makeRig();
   try {
     const agent = rig.start(['--minDelay', '0s']);
-    await agent.said('epoch is LIVE', 0);
+    await agent.said('epoch.live', 0);
     const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, maxDuration: timeoutMs };
     // A handshake costs as much as dozens of requests: new connections come at a moderate pace beside them.
     const loads = modes.map((mode) => startLoad({ ...to, mode, clients: 8, ...(mode === 'new-connection' && { pause: 50 }) }));
@@ -32,8 +32,8 @@ export async function rotateUnderLoad({
     const deadline = performance.now() + timeoutMs;
     for (let rotation = 1; rotation <= rotations; rotation++) {
       writeCertificates(rig.certDir, await rig.ca.issue());
-      await agent.said('epoch is LIVE', rotation);
-      await agent.said('epoch has drained and ended', rotation - 1);
+      await agent.said('epoch.live', rotation);
+      await agent.said('epoch.ended', rotation - 1);
       await eventually(() => sent() >= (requests * rotation) / rotations, { within: deadline - performance.now() });
       onRotation?.(rotation, sent());
     }
