@@ -1,10 +1,38 @@
 export { agent, type AgentTransition, type Inputs } from './agent/agent.ts';
-export { initialState } from './agent/model.ts';
 export type { World } from './agent/interpret.ts';
-export type { AgentEvent, AgentState, AwaitedParent, Claim, Effect, Epoch, Outcome, Stage } from './agent/model.ts';
+export {
+  type AgentEvent,
+  type AgentState,
+  type AwaitedParent,
+  type Claim,
+  claimOf,
+  type ConfigEvent,
+  type Draining,
+  type Effect,
+  type Ending,
+  type Epoch,
+  initialState,
+  type Outcome,
+  type Running,
+  type Stage,
+} from './agent/model.ts';
 export { narrate } from './agent/narrate.ts';
-export type { AdoptedEpoch, Exit, Launch, ProcessEvent, Proxy, Signal, Verdict, Health } from './agent/ports.ts';
-export { reducer, type RestartPolicy } from './agent/reducer.ts';
+export type {
+  AdoptedEpoch,
+  Change,
+  EpochConfig,
+  Exit,
+  Health,
+  Launch,
+  ProcessEvent,
+  Proxy,
+  Reading,
+  Signal,
+  Verdict,
+} from './agent/ports.ts';
+export type { RestartPolicy } from './agent/exits.ts';
+export { newestEpoch } from './agent/lineage.ts';
+export { reducer } from './agent/reducer.ts';
 export { fixedTiming, type Timing } from './agent/timing.ts';
 export type { LogEvent } from './log/log-event.ts';
 export type { LogLine } from './log/log-line.ts';
@@ -13,9 +41,8 @@ export { ofType } from './operators/tagged-union.ts';
 export { reduceWithEffects, type Step, type Transition } from './operators/reduce-with-effects.ts';
 export { settle, type Settled } from './operators/settle.ts';
 export { composeSources } from './streams/config-source.ts';
-export { configHash, type ConfigHashDelays } from './streams/config-hash.ts';
-export type { ConfigSource, SourceChange } from './streams/config-source.ts';
-export { fileSource } from './streams/file-source.ts';
-export { hashFiles } from './streams/file-source.ts';
+export type { ConfigSource, SourceChange, SourcePart, SourceReading } from './streams/config-source.ts';
+export { type ReadingDelays, readings } from './streams/readings.ts';
+export { fileSource, hashFiles } from './streams/file-source.ts';
 export { signals } from './streams/signals.ts';
 export { watchFiles } from './streams/watch-files.ts';

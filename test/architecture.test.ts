@@ -18,7 +18,7 @@ const otherwiseNamed: Readonly<Record<string, string>> = {
 /** In lines. */
 const longest = 250;
 /** Modules of more lines, each with its reason. */
-const long: Readonly<Record<string, string>> = { 'agent/reducer.ts': 'the exhaustive switch and its steps' };
+const long: Readonly<Record<string, string>> = {};
 const longestOperator = 60;
 const shortest = 15;
 /** Modules of fewer lines, each with its reason. */
@@ -26,11 +26,8 @@ const short: Readonly<Record<string, string>> = {
   'operators/coalesce.ts': 'an operator',
   'operators/settle.ts': 'an operator',
   'operators/tagged-union.ts': 'operators and all else need it',
-  'agent/back-off.ts': 'a policy of its own',
-  'agent/lineage.ts': 'the lineage of epochs, which grows',
   'cli/main.ts': 'the program itself: nothing can import it',
   'log/log-line.ts': 'all folders need it, and nothing else of the log',
-  'proxy/epoch-config.ts': 'a type that several folders need',
   'streams/signals.ts': 'the one place that listens to signals',
 };
 

@@ -1,18 +1,17 @@
-import { concat, map, merge, type Observable, takeWhile } from 'rxjs';
+import { map, merge, type Observable, takeWhile } from 'rxjs';
 import { reduceWithEffects, type Transition } from '../operators/reduce-with-effects.ts';
-import { type AgentEvent, type AgentState, type Effect, initialState } from './model.ts';
+import { type AgentEvent, type AgentState, type ConfigEvent, type Effect, initialState } from './model.ts';
 import { interpret, type World } from './interpret.ts';
-import type { AdoptedEpoch } from './ports.ts';
-import { reducer, type RestartPolicy } from './reducer.ts';
+import type { AdoptedEpoch, Reading } from './ports.ts';
+import type { RestartPolicy } from './exits.ts';
+import { reducer } from './reducer.ts';
 
 /** What moves the agent from outside. */
 export interface Inputs {
-  /** The files that are still missing of those that the first epoch waits for; `hash$` is not looked at before it has completed. */
-  readonly awaited$: Observable<readonly string[]>;
-  /** Says what an Envoy would be started from now; each value that differs from the one before is a change. The first one starts the first epoch. */
-  readonly hash$: Observable<string>;
+  /** What the sources tell: which files are missing, and each reading that differs from the one before. The first reading starts the first epoch. */
+  readonly config$: Observable<ConfigEvent>;
   /** A restart by hand: what an Envoy would be started from now. */
-  readonly restart$: Observable<string>;
+  readonly restart$: Observable<Reading>;
   /** Someone asks to drain without ending. */
   readonly drain$: Observable<unknown>;
   /** Someone has moved the log files away. */
@@ -34,7 +33,7 @@ export type AgentTransition = Transition<AgentState, AgentEvent>;
  * Cold: a subscription is an agent with processes of its own. Unsubscribing kills them. Errors only by a bug.
  */
 export function agent(
-  { adopted$, awaited$, hash$, restart$, drain$, reopen$, leave$, terminate$ }: Inputs,
+  { adopted$, config$, restart$, drain$, reopen$, leave$, terminate$ }: Inputs,
   policy: RestartPolicy,
   world: World,
 ): Observable<AgentTransition> {
@@ -44,11 +43,8 @@ export function agent(
     terminate$.pipe(map((by): AgentEvent => ({ type: 'terminate-requested', by }))),
     drain$.pipe(map((): AgentEvent => ({ type: 'drain-requested' }))),
     reopen$.pipe(map((): AgentEvent => ({ type: 'reopen-requested' }))),
-    restart$.pipe(map((hash): AgentEvent => ({ type: 'restart-requested', hash }))),
-    concat(
-      awaited$.pipe(map((missing): AgentEvent => ({ type: 'files-awaited', missing }))),
-      hash$.pipe(map((hash): AgentEvent => ({ type: 'config-changed', hash }))),
-    ),
+    restart$.pipe(map((reading): AgentEvent => ({ type: 'restart-requested', reading }))),
+    config$,
   ).pipe(
     reduceWithEffects<AgentState, AgentEvent, Effect>(initialState, reducer(policy), interpret(world)),
     takeWhile(({ state }) => state.phase !== 'stopped', true),

@@ -16,11 +16,12 @@ import {
   takeUntil,
   timer,
 } from 'rxjs';
+import { jitter } from '../operators/back-off.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { drained } from './drained.ts';
 import { endOf, follow } from './follow.ts';
 import type { AgentEvent, Effect } from './model.ts';
-import type { Proxy } from './ports.ts';
+import type { Proxy, Reading } from './ports.ts';
 import { handOff } from './hand-off.ts';
 import type { Timing } from './timing.ts';
 import { turn } from './turn.ts';
@@ -35,7 +36,7 @@ export interface World {
 }
 
 /** A back-off is up to this share longer or shorter, so that a fleet that fell together does not rise together. */
-const jitter = 0.2;
+const retryJitter = 0.2;
 
 /**
  * Carries out effects and emits what comes of them: the one place that decides what runs side by side.
@@ -53,7 +54,7 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
      * A process is asked to end, then made to. Closing its listeners first turns new clients away instead of cutting them. One that its child has asked already
      * (Envoy does that when it ends) gets a SIGTERM only if it stays: a second one in its last moments would kill it before its access log is written.
      */
-    function run(launch: Extract<Effect, { type: 'launch' }>): Observable<AgentEvent> {
+    function run({ launch }: Extract<Effect, { type: 'launch' }>): Observable<AgentEvent> {
       const { epoch } = launch;
       const timeout$ = timer(timing.killAfter, scheduler);
       const stopping$ = effects$.pipe(
@@ -85,7 +86,7 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       ),
       effects$.pipe(
         filter((effect) => effect.type === 'check' || effect.type === 'withdraw-turn'),
-        switchMap((effect) => (effect.type === 'check' ? check(effect.hash) : EMPTY)),
+        switchMap((effect) => (effect.type === 'check' ? check(effect.reading) : EMPTY)),
       ),
       effects$.pipe(ofType('launch'), mergeMap(run)),
       effects$.pipe(
@@ -118,8 +119,9 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       ),
     );
 
-    function check(hash: string): Observable<AgentEvent> {
-      return proxy.check().pipe(
+    function check(reading: Reading): Observable<AgentEvent> {
+      const { hash } = reading;
+      return proxy.check(reading).pipe(
         map((verdict): AgentEvent => {
           if (!verdict.ok) return { type: 'config-refused', hash, reason: verdict.reason };
           const { standalone, noRoom } = verdict;
@@ -134,7 +136,7 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
     }
 
     function retry(delay: number): Observable<AgentEvent> {
-      return timer(delay * (1 + jitter * (2 * random() - 1)), scheduler).pipe(map((): AgentEvent => ({ type: 'retry-due' })));
+      return timer(jitter(delay, retryJitter, random()), scheduler).pipe(map((): AgentEvent => ({ type: 'retry-due' })));
     }
   };
 }

@@ -1,7 +1,72 @@
-import type { AgentState, Epoch } from './model.ts';
+import type { AgentState, Effect, Epoch } from './model.ts';
+import { type AgentStep, andThen, stay } from './step.ts';
 
-/** The youngest process that exists: the one that serves, or is about to. With `line`, the youngest of that line. */
-export function newestEpoch({ epochs }: Pick<AgentState, 'epochs'>, line?: number): (Epoch & { readonly number: number }) | undefined {
-  const found = [...epochs].findLast(([, epoch]) => line === undefined || epoch.lineage === line);
+type Processes = Pick<AgentState, 'epochs'>;
+
+/** The youngest process that exists: the one that serves, or is about to. With `lineage`, the youngest of that lineage. */
+export function newestEpoch({ epochs }: Processes, lineage?: number): (Epoch & { readonly number: number }) | undefined {
+  const found = [...epochs].findLast(([, epoch]) => lineage === undefined || epoch.lineage === lineage);
   return found && { ...found[1], number: found[0] };
+}
+
+/** The hash of what the Envoy that serves, or is about to, was started from. */
+export function appliedHash(state: Processes): string | undefined {
+  const newest = newestEpoch(state);
+  return newest?.stage === 'starting' || newest?.stage === 'live' ? newest.hash : undefined;
+}
+
+/** The parent of the Envoy that serves, or is about to, has gone before its time: that Envoy ends some seconds later, and can be nobody's parent. */
+export function parentEndedEarly(state: AgentState): boolean {
+  const newest = newestEpoch(state, state.lineage);
+  if (newest === undefined || newest.parentExpired || newest.stage === 'draining' || newest.stage === 'stopping') return false;
+  return [...state.epochs.values()].every(
+    ({ lineage, restartEpoch }) => lineage !== newest.lineage || restartEpoch !== newest.restartEpoch - 1,
+  );
+}
+
+function lineagesOf({ epochs }: Processes): readonly number[] {
+  return [...new Set([...epochs.values()].map(({ lineage }) => lineage))];
+}
+
+/**
+ * Tells the Envoys of a lineage to end, the youngest first, whose end is the sign for the next: a child that loses its parent waits for it, and
+ * can only be killed (Envoy 1.36.2).
+ */
+export function stopLineage<State extends AgentState>(state: State, lineage: number, toldByChild = false): AgentStep<State> {
+  const newest = newestEpoch(state, lineage);
+  if (newest === undefined) return stay(state);
+  const stopping = [...state.epochs].map(([number, epoch]): [number, Epoch] => [
+    number,
+    epoch.lineage === lineage ? { ...epoch, stage: 'stopping' } : epoch,
+  ]);
+  return [{ ...state, epochs: new Map(stopping) }, [{ type: 'stop', epoch: newest.number, toldByChild }]];
+}
+
+/** Ends the Envoys of a lineage that nobody can ask to end. */
+export function killLineage<State extends AgentState>(state: State, lineage: number): AgentStep<State> {
+  const numbers = [...state.epochs].flatMap(([number, epoch]) => (epoch.lineage === lineage ? [number] : []));
+  const [next] = stopLineage(state, lineage);
+  return [next, numbers.map((epoch) => ({ type: 'kill', epoch }))];
+}
+
+/** Tells the Envoys of all lineages to end, or of all but one. */
+export function stopLineages<State extends AgentState>(state: State, except?: number): AgentStep<State> {
+  return lineagesOf(state).reduce<AgentStep<State>>(
+    (step, lineage) => (lineage === except ? step : andThen(step, (next) => stopLineage(next, lineage))),
+    stay(state),
+  );
+}
+
+/** Sends the clients of all lineages elsewhere but those of the one that serves now. */
+export function handOffOthers<State extends AgentState>(state: State): AgentStep<State> {
+  const newest = lineagesOf(state).flatMap((lineage) => (lineage === state.lineage ? [] : (newestEpoch(state, lineage) ?? [])));
+  return [state, newest.flatMap(({ stage, number }) => (stage === 'stopping' ? [] : [{ type: 'hand-off', epoch: number }]))];
+}
+
+/** Asks the newest Envoy of each lineage to drain, for each lineage has listeners of its own. */
+export function askDrain(state: Processes): readonly Extract<Effect, { type: 'ask-drain' }>[] {
+  return lineagesOf(state).flatMap((lineage) => {
+    const newest = newestEpoch(state, lineage);
+    return newest === undefined ? [] : [{ type: 'ask-drain', epoch: newest.number }];
+  });
 }

@@ -1,9 +1,9 @@
-import type { LogLine } from '../log/log-line.ts';
 import { unreachable } from '../operators/tagged-union.ts';
 import type { AgentTransition } from './agent.ts';
+import type { LogLine } from '../log/log-line.ts';
 import { newestEpoch } from './lineage.ts';
-import type { AgentState } from './model.ts';
-import type { Exit } from './ports.ts';
+import { type AgentState, type Claim, claimOf } from './model.ts';
+import type { Change, Exit } from './ports.ts';
 
 const shortHash = (hash: string) => hash.slice(0, 8);
 
@@ -42,11 +42,12 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
           level: 'info',
           event: before.wanted === undefined ? 'config.read' : 'config.changed',
           msg: before.wanted === undefined ? 'configuration read' : 'configuration changed',
-          hash: shortHash(event.hash),
+          hash: shortHash(event.reading.hash),
+          ...(event.reading.changed.length > 0 && { changed: event.reading.changed.map(nameOf) }),
         },
       ];
     case 'restart-requested':
-      return [{ level: 'info', event: 'restart.requested', msg: 'restart requested', hash: shortHash(event.hash) }];
+      return [{ level: 'info', event: 'restart.requested', msg: 'restart requested', hash: shortHash(event.reading.hash) }];
     case 'leave-requested':
     case 'terminate-requested':
       return [
@@ -65,16 +66,16 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
     case 'reopen-requested':
       return [{ level: 'info', event: 'log.reopened', msg: 'log files are opened anew' }];
     case 'turn-granted':
-      if (before.claim?.epoch !== event.epoch || event.parent !== 'stuck') return [];
+      if (claimOf(before)?.epoch !== event.epoch || event.parent !== 'stuck') return [];
       return [{ level: 'warn', event: 'epoch.not_live', msg: 'the epoch before is not LIVE after its time', epoch: event.epoch }];
     case 'config-accepted':
-      if (before.claim?.hash !== event.hash) return [];
+      if (claimOf(before)?.reading.hash !== event.hash) return [];
       if (event.noRoom !== undefined) return [{ level: 'warn', event: 'epoch.no_room', msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts', reason: event.noRoom }]; // prettier-ignore
       return event.standalone === true
         ? [{ level: 'warn', event: 'envoy.replaced', msg: 'the Envoy binary was replaced by one of another hot restart version' }]
         : [];
     case 'config-refused':
-      if (before.claim?.hash !== event.hash && before.examined === undefined) return [];
+      if (claimOf(before)?.reading.hash !== event.hash && (before.phase !== 'running' || before.examined === undefined)) return [];
       return [{ level: 'error', event: 'config.refused', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
     case 'epoch-spawned':
       return [{ level: 'info', event: 'epoch.started', msg: 'Envoy started', epoch: event.epoch, pid: event.pid }];
@@ -122,20 +123,21 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
 
 function decided(before: AgentState, state: AgentState): readonly LogLine[] {
   const lines: LogLine[] = [];
-  if (state.claim !== undefined && before.claim === undefined && state.lastEpoch >= 0) {
+  const [earlier, claimed] = [claimOf(before), claimOf(state)];
+  if (claimed !== undefined && earlier === undefined && state.lastEpoch >= 0) {
     lines.push({
       level: 'info',
       event: 'epoch.claimed',
       msg: 'new epoch is prepared',
-      epoch: state.claim.epoch,
-      hash: shortHash(state.claim.hash),
+      epoch: claimed.epoch,
+      hash: shortHash(claimed.reading.hash),
     });
   }
-  if (state.claim === undefined && before.claim !== undefined && state.lastEpoch === before.lastEpoch && state.refused === before.refused) {
-    lines.push({ level: 'info', event: 'epoch.withdrawn', msg: 'new epoch is not needed any more', epoch: before.claim.epoch });
+  if (claimed === undefined && earlier !== undefined && state.lastEpoch === before.lastEpoch && state.refused === before.refused) {
+    lines.push({ level: 'info', event: 'epoch.withdrawn', msg: 'new epoch is not needed any more', epoch: earlier.epoch });
   }
-  if (state.claim?.standalone === true && before.claim?.standalone !== true) {
-    lines.push({ level: 'warn', event: 'epoch.standalone', msg: 'a hot restart is out of the question', epoch: state.claim.epoch });
+  if (claimed !== undefined && isStandalone(claimed) && !isStandalone(earlier)) {
+    lines.push({ level: 'warn', event: 'epoch.standalone', msg: 'a hot restart is out of the question', epoch: claimed.epoch });
   }
   if (state.lineage > before.lineage && before.lastEpoch >= 0) {
     lines.push({
@@ -155,6 +157,14 @@ function decided(before: AgentState, state: AgentState): readonly LogLine[] {
       lines.push({ level: 'info', event: 'epoch.left', msg: 'Envoy serves on without the agent', epoch, pid });
   }
   return lines;
+}
+
+function isStandalone(claimed: Claim | undefined): boolean {
+  return claimed !== undefined && claimed.stage !== 'waiting' && claimed.standalone;
+}
+
+function nameOf({ source, part }: Change): string {
+  return part === '' ? source : `${source} ${part}`;
 }
 
 function termination({ phase, terminations, epochs }: AgentState): string {

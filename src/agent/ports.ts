@@ -1,22 +1,76 @@
 import type { Observable } from 'rxjs';
 
-export interface Launch {
-  readonly epoch: number;
-  readonly hash: string;
-  readonly restartEpoch: number;
-  /** Its row of hot restarts. */
-  readonly lineage: number;
-  /** Another line has the admin endpoint of the configuration: it needs one of its own. */
-  readonly sideBySide: boolean;
-  /** It runs already: an agent that is gone has left it. */
-  readonly adopted?: true;
+/** What an Envoy is started from: a file of the user's, a generated bootstrap, or nothing that could work. */
+export type EpochConfig =
+  | { readonly kind: 'given'; readonly path: string; readonly override: string }
+  | {
+      readonly kind: 'generated';
+      readonly text: string;
+      /** Envoy chooses its parser by it. */
+      readonly extension: '.json' | '.yaml';
+      /** YAML that Envoy lays over the bootstrap (`--config-yaml`); '' for none. */
+      readonly override: string;
+    }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** A part of the configuration that differs from the reading before. */
+export interface Change {
+  /** The name of the source. */
+  readonly source: string;
+  /** The path of a file, or the name of a member. */
+  readonly part: string;
 }
 
-/** A process that an agent has left behind when it ended, so that the next one goes on with it. */
-export interface AdoptedEpoch {
+/** The configuration at one moment: what an Envoy is started from. */
+export interface Reading<Config = EpochConfig> {
+  /** sha256 (hex) of all that Envoy would be started from. Two readings with the same hash are the same. */
+  readonly hash: string;
+  readonly config: Config;
+  /** What differs from the reading before; empty for the first one. */
+  readonly changed: readonly Change[];
+}
+
+/** How an Envoy process ended. `unknown`: it is gone, and nobody was left to see how. */
+export type Exit =
+  | { readonly kind: 'clean' }
+  | {
+      readonly kind: 'failed';
+      readonly code: number;
+      /** The last lines that it wrote. */
+      readonly tail: readonly string[];
+      /** The address that it says it could not bind. */
+      readonly addressTaken?: string;
+    }
+  | {
+      readonly kind: 'signaled';
+      readonly signal: NodeJS.Signals;
+      readonly tail: readonly string[];
+      /** Whether the kernel has killed for want of memory, where it says so. */
+      readonly outOfMemory?: boolean;
+    }
+  | { readonly kind: 'spawn-failed'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly tail: readonly string[] };
+
+/** What names a process: the number of its epoch, and its place in its lineage. */
+interface Place {
   readonly epoch: number;
+  /** What Envoy is told as `--restart-epoch`. */
   readonly restartEpoch: number;
   readonly lineage: number;
+}
+
+/** A process to start, or one that an earlier agent has left and that is adopted. */
+export type Launch =
+  | (Place & {
+      readonly adopted: false;
+      readonly reading: Reading;
+      /** Another lineage has the admin endpoint of the configuration: this process needs one of its own. */
+      readonly sideBySide: boolean;
+    })
+  | (Place & { readonly adopted: true });
+
+/** A process that an earlier agent has left, so that the next agent goes on with it. */
+export interface AdoptedEpoch extends Place {
   readonly pid: number;
 }
 
@@ -26,11 +80,14 @@ export type ProcessEvent = { readonly type: 'spawned'; readonly pid: number } | 
 /** What is sent to a process: to end, to be ended, to open its log files anew. */
 export type Signal = 'SIGTERM' | 'SIGKILL' | 'SIGUSR1';
 
-/** What the admin endpoint says of an epoch: LIVE; up, but not LIVE or not this epoch yet; nothing; or that there is none to ask. */
+/**
+ * What the admin endpoint says of an epoch: LIVE; up, but not LIVE or not this epoch yet; no answer; or that there is no address to ask.
+ */
 export type Health = 'live' | 'up' | 'unresponsive' | 'unknown';
 
 /**
- * What a look at the configuration says of it. `apart`: it would work, but not as the child of what runs. `crowded`: not beside it either, and why.
+ * What the check says of a configuration. `standalone`: it works, but not as the child of what runs. `noRoom`: it works, but not while another Envoy
+ * runs, and why.
  */
 export type Verdict =
   { readonly ok: true; readonly standalone?: true; readonly noRoom?: string } | { readonly ok: false; readonly reason: string };
@@ -38,8 +95,8 @@ export type Verdict =
 /** The one proxy whose life the agent owns, in as many processes as there are epochs. */
 export interface Proxy {
   /**
-   * Starts a process on subscribe, emits what becomes of it, and completes after its exit. Never errors. What can not run beside another line is
-   * not started, which is an exit too.
+   * Starts a process on subscribe, emits what becomes of it, and completes after its exit. Never errors. What cannot run beside another lineage is not
+   * started, which is an exit too.
    *
    * Each value of `signals$` is sent to the process, whose end is still emitted. Unsubscribing kills it too, unreported: that is the net
    * below a crashing agent, not the way to stop an epoch. A proxy that outlives its agent on purpose is let go instead.
@@ -47,22 +104,13 @@ export interface Proxy {
   run(launch: Launch, signals$: Observable<Signal>): Observable<ProcessEvent>;
   /** Asks once how an epoch is. Emits one value within a second and completes. Never errors. */
   health(epoch: number): Observable<Health>;
-  /** Tries what is on disk now without touching a running process. Emits one verdict and completes. Never errors. */
-  check(): Observable<Verdict>;
+  /** Tries a reading, and the files that it names as they are now, without touching a running process. Emits one verdict and completes. Never errors. */
+  check(reading: Reading): Observable<Verdict>;
   /**
-   * Asks an epoch's line to drain: `graceful` keeps serving and says goodbye, otherwise listeners close. Completes when its questions are answered, or have
-   * had a second each. Never errors.
+   * Asks the Envoys of an epoch's lineage to drain: `graceful` keeps serving and asks clients to go elsewhere, otherwise listeners close. Completes when
+   * its questions are answered, or have had a second each. Never errors.
    */
   drain(epoch: number, graceful: boolean): Observable<never>;
-  /** Counts once what is in flight in an epoch's line; undefined where that can not be known. Emits one value within a second and completes. Never errors. */
+  /** Counts once what is in flight in an epoch's lineage; undefined where that is not known. Emits one value within a second and completes. Never errors. */
   active(epoch: number): Observable<number | undefined>;
 }
-
-/** How an Envoy process ended. `tail` holds the last lines that it wrote; `addressTaken` is what it says it could not bind;
- * `outOfMemory` whether the kernel has killed for want of memory, where it says so. `unknown`: it is gone, and nobody was left to see how. */
-export type Exit =
-  | { readonly kind: 'clean' }
-  | { readonly kind: 'failed'; readonly code: number; readonly tail: readonly string[]; readonly addressTaken?: string }
-  | { readonly kind: 'signaled'; readonly signal: NodeJS.Signals; readonly tail: readonly string[]; readonly outOfMemory?: boolean }
-  | { readonly kind: 'spawn-failed'; readonly reason: string }
-  | { readonly kind: 'unknown'; readonly tail: readonly string[] };

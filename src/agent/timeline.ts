@@ -1,6 +1,6 @@
 import type { AgentTransition } from './agent.ts';
-import type { AgentState } from './model.ts';
-import type { Exit } from './ports.ts';
+import { type AgentState, claimOf } from './model.ts';
+import type { Change, Exit } from './ports.ts';
 
 /** How many took at most so long, for each of some limits in seconds; how many there were; and how long all of them took, in seconds. */
 export interface Histogram {
@@ -53,12 +53,14 @@ export type Happening =
   | { readonly type: 'certificates-read'; readonly at: number; readonly certificates: Timeline['certificates'] };
 
 /** The life of one Envoy process. All times in ms since 1970, absent until it comes to that. */
-interface EpochRecord {
+export interface EpochRecord {
   readonly epoch: number;
   readonly lineage: number;
   readonly hash: string;
   readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue' | 'adopted';
-  /** Of one that was kept: taken over. */
+  /** What differs from the reading before; empty where no change is why. */
+  readonly changed: readonly Change[];
+  /** Of one that was adopted: when that was. */
   readonly launchedAt: number;
   readonly spawnedAt?: number;
   readonly liveAt?: number;
@@ -123,7 +125,14 @@ function passed(timelineBefore: Timeline, { event, before, state }: AgentTransit
     ]);
   }
   if (event.type === 'epochs-adopted') {
-    const kept = event.epochs.map(({ epoch, lineage }): EpochRecord => ({ epoch, lineage, hash: '', why: 'adopted', launchedAt: at }));
+    const kept = event.epochs.map(({ epoch, lineage }): EpochRecord => ({
+      epoch,
+      lineage,
+      hash: '',
+      why: 'adopted',
+      changed: [],
+      launchedAt: at,
+    }));
     return { ...next, epochs: [...next.epochs, ...kept] };
   }
   return state.lastEpoch > before.lastEpoch ? launched(next, before, state, at) : next;
@@ -133,16 +142,19 @@ function launched(next: Timeline, before: AgentState, state: AgentState, at: num
   const started = state.epochs.get(state.lastEpoch);
   if (started === undefined) return next;
   const { lineage, hash } = started;
-  const record: EpochRecord = { epoch: state.lastEpoch, lineage, hash, why: why(next, before, state), launchedAt: at };
+  const reason = why(next, before, state);
+  const changed = reason === 'change' ? (state.wanted?.changed ?? []) : [];
+  const record: EpochRecord = { epoch: state.lastEpoch, lineage, hash, why: reason, changed, launchedAt: at };
   const epochs = [...next.epochs, record].slice(-kept);
-  const restarted = record.why === 'first' ? next : counted(next, 'restarts');
-  return { ...(record.why === 'rescue' ? counted(restarted, 'rescues') : restarted), epochs };
+  const restarted = reason === 'first' ? next : counted(next, 'restarts');
+  return { ...(reason === 'rescue' ? counted(restarted, 'rescues') : restarted), epochs };
 }
 
 function why({ epochs }: Timeline, before: AgentState, state: AgentState): EpochRecord['why'] {
   if (before.lastEpoch < 0) return 'first';
   if (state.lineage > before.lineage) return 'rescue';
-  if (before.claim?.forced === true && !before.claim.standalone) return 'by hand';
+  const claimed = claimOf(before);
+  if (claimed?.forced === true && (claimed.stage === 'waiting' || !claimed.standalone)) return 'by hand';
   return epochs.at(-1)?.hash === state.epochs.get(state.lastEpoch)?.hash ? 'again' : 'change';
 }
 
@@ -150,14 +162,14 @@ function counted(timelineBefore: Timeline, counter: keyof Timeline['counters']):
   return { ...timelineBefore, counters: { ...timelineBefore.counters, [counter]: timelineBefore.counters[counter] + 1 } };
 }
 
-type Change = Partial<EpochRecord> | readonly [Partial<EpochRecord>, Partial<Record<Spans, number>>];
+type Update = Partial<EpochRecord> | readonly [Partial<EpochRecord>, Partial<Record<Spans, number>>];
 
 /** The record of an epoch with a change to it, and with what has come to its end. What is not kept any more is left alone. */
-function changed(before: Timeline, epoch: number, change: (record: EpochRecord) => Change): Timeline {
+function changed(before: Timeline, epoch: number, change: (record: EpochRecord) => Update): Timeline {
   const found = before.epochs.find((record) => record.epoch === epoch);
   if (found === undefined) return before;
   const result = change(found);
-  const [fields, ended] = Array.isArray(result) ? (result as Exclude<Change, Partial<EpochRecord>>) : [result as Partial<EpochRecord>, {}];
+  const [fields, ended] = Array.isArray(result) ? (result as Exclude<Update, Partial<EpochRecord>>) : [result as Partial<EpochRecord>, {}];
   const epochs = before.epochs.map((record) => (record === found ? { ...record, ...fields } : record));
   return { ...before, epochs, durations: observed(before.durations, ended) };
 }

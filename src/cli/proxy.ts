@@ -1,10 +1,8 @@
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
-import { defer } from 'rxjs';
 import { adminClient } from '../admin/admin-client.ts';
-import type { AgentEvent, Outcome } from '../agent/model.ts';
-import { narrate } from '../agent/narrate.ts';
+import type { AgentEvent } from '../agent/model.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import { cacheDir, findEnvoy, pinnedEnvoy } from '../envoy/find-envoy.ts';
@@ -14,18 +12,22 @@ import { openLog } from '../log/open-log.ts';
 import { unknownPlatform } from '../node/cloud.ts';
 import { nodeString } from '../node/node-id.ts';
 import { platform } from '../node/platform.ts';
+import type { Fold } from '../operators/feedback.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
 import { freeBaseId } from '../proxy/proc.ts';
 import { besideEnvoy } from '../run/beside-envoy.ts';
 import { effectiveConfig } from '../run/effective-config.ts';
-import { attempt, exitCodes, exitOf, Fatal } from '../run/exit.ts';
+import { attempt, exitCodes, Fatal } from '../run/exit.ts';
 import { makeConfig, readShape } from '../run/make-config.ts';
+import { narrateRun } from '../run/narrate-run.ts';
+import { findTools, prepareFolder } from '../run/prepare.ts';
+import { runExit } from '../run/program-exit.ts';
 import { runAgent } from '../run/run-agent.ts';
 import { secretsPlan } from '../run/secrets-plan.ts';
 import { statusConfig } from '../run/serve-status.ts';
 import { shapeSource } from '../run/shape-source.ts';
-import { findTools, prepareFolder } from '../run/prepare.ts';
 import { takeOver } from '../run/take-over.ts';
+import type { RunEvent, View } from '../run/view.ts';
 import { version } from './version.ts';
 
 /** Events on the way to the first Envoy, which is not to wait for the log. */
@@ -82,7 +84,6 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     platform$,
     sds,
     env,
-    log,
   });
   const envoy = envoyProxy({
     binary: found.path,
@@ -98,7 +99,6 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
       componentLogLevel: config.proxyComponentLogLevel,
       concurrency: config.concurrency,
     },
-    config: () => shape.latest(),
     admin,
     addressFile,
     folder,
@@ -111,39 +111,35 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
       agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
   });
   const life$ = runAgent(running, {
-    beside$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, env, log }),
+    servers$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, env, log }),
     proxy: envoy,
-    kept: keeper?.adopted ?? [],
+    adopted: keeper?.adopted ?? [],
     admin,
     shape,
     terminal: isatty(1),
-    log: (line) => log({ component: 'watcher', ...line }),
-    setLevel: (level) => agentLog.level(level),
-    status: {
-      probes,
-      targets,
-      config$: defer(async () => (await import('../run/present-config.ts')).presentConfig(shape.known())),
-      version: { version, node: process.version },
-    },
+    known: { config, sources },
+    status: { probes, targets, version: { version, node: process.version } },
   });
 
-  const outcome = await new Promise<Outcome | undefined>((done, fail) => {
-    let last: Outcome | undefined;
+  const { value: end, state } = await new Promise<Fold<View, RunEvent>>((done, fail) => {
+    let last: Fold<View, RunEvent> | undefined;
     life$.subscribe({
-      next: (transition) => {
-        last = transition.state.outcome;
-        for (const line of narrate(transition)) log(line);
-        if (transition.event.type === 'reopen-requested') agentLog.reopen();
-        if (!beforeSpawn.includes(transition.event.type)) agentLog.open();
+      next: (step) => {
+        const { sign } = step.value;
+        last = step;
+        for (const line of narrateRun(step)) log(line);
+        if (sign.type === 'level-requested') agentLog.level(sign.level);
+        if (sign.type !== 'transition') return;
+        if (sign.transition.event.type === 'reopen-requested') agentLog.reopen();
+        if (!beforeSpawn.includes(sign.transition.event.type)) agentLog.open();
       },
       error: fail,
-      complete: () => done(last),
+      complete: () => (last === undefined ? fail(new Error('the run has ended before it began')) : done(last)),
     });
   }).finally(() => agentLog.close());
 
-  const { code, why } = exitOf(outcome ?? { kind: 'asked' });
-  if (why === undefined) return;
-  throw new Fatal(outcome?.kind === 'refused' && customConfigFile !== '' ? `--customConfigFile ${customConfigFile}: ${why}` : why, code);
+  const { code, why } = runExit(end.sign, state, config);
+  if (why !== undefined) throw new Fatal(why, code);
 }
 
 function newBaseId(): number {

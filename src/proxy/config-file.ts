@@ -1,6 +1,6 @@
 import { renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { defer, finalize, type Observable, of } from 'rxjs';
-import type { EpochConfig } from './epoch-config.ts';
+import type { EpochConfig } from '../agent/ports.ts';
 
 /** What to do with a configuration file, and what to say where there can be none. */
 export interface ConfigUse<T> {

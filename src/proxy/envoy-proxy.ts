@@ -1,13 +1,13 @@
 import { asyncScheduler, defer, finalize, ignoreElements, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
 import { type AdminClient, parseStats } from '../admin/admin-client.ts';
-import type { Launch, ProcessEvent, Proxy, Signal, Verdict, Health } from '../agent/ports.ts';
+import type { Health, Launch, ProcessEvent, Proxy, Signal, Verdict } from '../agent/ports.ts';
 import type { EnvoyLine } from '../log/envoy-lines.ts';
 import { activeFilter, activeRequests, hasInbound, isLive } from './admin-questions.ts';
 import { identityOf, withCompatibility } from './compatibility.ts';
 import { withConfigFile } from './config-file.ts';
-import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
-import type { EpochConfig } from './epoch-config.ts';
+import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';
+import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
 import { checkPairs, type KeyPair, validate } from './preflight.ts';
 import { processes, type Running } from './processes.ts';
 import { sideBySide, type StartFrom } from './side-by-side.ts';
@@ -16,8 +16,6 @@ import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
 export interface EnvoyOptions {
   readonly binary: string;
   readonly args: EnvoyArgs;
-  /** What the next Envoy is started from; asked at each start and each check. */
-  readonly config: () => EpochConfig;
   readonly admin: AdminClient;
   /** Where Envoy writes down its admin address. */
   readonly addressFile: string;
@@ -40,36 +38,45 @@ const answerWithin = 500;
 
 const alone = 'enable_reuse_port is false: no other Envoy can listen beside the one that runs';
 
+type NewLaunch = Extract<Launch, { readonly adopted: false }>;
+
 /** The proxy as a real Envoy. */
 export function envoyProxy(options: EnvoyOptions): Proxy {
-  const { binary, args, config, admin, folder, pairs, drainsAll, tools, keeper, scheduler = asyncScheduler } = options;
+  const { binary, args, admin, folder, pairs, drainsAll, tools, keeper, scheduler = asyncScheduler } = options;
   const running = processes(options);
-  let started = '';
+  let identity = '';
+
+  /** An Envoy that an earlier agent has left. */
+  function watched(adopted: AdoptedEnvoy | undefined, signals$: Observable<Signal>): Observable<ProcessEvent> {
+    if (keeper === undefined || adopted === undefined) return of({ type: 'exited', exit: { kind: 'unknown', tail: [] } });
+    return keeper.watch(adopted, signals$);
+  }
+
+  function started(launch: NewLaunch, own: Running, signals$: Observable<Signal>): Observable<ProcessEvent> {
+    return withConfigFile<ProcessEvent>(launch.reading.config, `${folder}/envoy-rev${launch.epoch}`, {
+      failed: notStarted,
+      outlives: keeper !== undefined,
+      use: (path, override) => {
+        const given = { config: path, override, ipv6: args.ipv6 };
+        const from$: Observable<StartFrom | undefined> = launch.sideBySide ? sideBySide(given, admin, own.config) : of(given);
+        return from$.pipe(
+          switchMap((from) => {
+            if (from === undefined) return of(notStarted(alone));
+            if (from.adminPort !== undefined) running.placeApart(own, from.adminPort);
+            identity = identityOf(binary);
+            return startEnvoy(options, { launch, own, from, signals$, scheduler });
+          }),
+        );
+      },
+    });
+  }
 
   return {
     run(launch, signals$) {
       return defer(() => {
-        const kept = keeper?.adopted.find(({ epoch }) => epoch === launch.epoch);
-        const own = running.enter(launch, kept);
-        const life$ =
-          keeper !== undefined && kept !== undefined
-            ? keeper.watch(kept, signals$)
-            : withConfigFile<ProcessEvent>(config(), `${folder}/envoy-rev${launch.epoch}`, {
-                failed: notStarted,
-                outlives: keeper !== undefined,
-                use: (path, override) => {
-                  const given = { config: path, override, ipv6: args.ipv6 };
-                  const standing$: Observable<StartFrom | undefined> = launch.sideBySide ? sideBySide(given, admin, own.config) : of(given);
-                  return standing$.pipe(
-                    switchMap((standing) => {
-                      if (standing === undefined) return of(notStarted(alone));
-                      if (standing.adminPort !== undefined) running.placeApart(own, standing.adminPort);
-                      started = identityOf(binary);
-                      return startEnvoy(options, { launch, own, standing, signals$, scheduler });
-                    }),
-                  );
-                },
-              });
+        const adopted = launch.adopted ? keeper?.adopted.find(({ epoch }) => epoch === launch.epoch) : undefined;
+        const own = running.enter(launch, adopted);
+        const life$ = launch.adopted ? watched(adopted, signals$) : started(launch, own, signals$);
         return life$.pipe(
           tap((event) => {
             if (event.type === 'spawned') running.born(own, event.pid);
@@ -100,12 +107,12 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
       });
     },
 
-    check() {
+    check(reading) {
       // Where no Envoy runs there is nothing to protect, and whether Envoy needs the pairs, it knows best.
       return defer(() => (running.newest() === undefined ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler))).pipe(
         switchMap((verdict) =>
           verdict.ok
-            ? withConfigFile<Verdict>(config(), `${folder}/envoy-check`, {
+            ? withConfigFile<Verdict>(reading.config, `${folder}/envoy-check`, {
                 failed: (reason) => ({ ok: false, reason }),
                 use: (path, override) => {
                   const tried = envoyArgs(args, { config: path, override, restartEpoch: 0 });
@@ -114,7 +121,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
               })
             : of(verdict),
         ),
-        switchMap((verdict) => (verdict.ok ? withCompatibility(verdict, binary, started, running.newest()?.pid) : of(verdict))),
+        switchMap((verdict) => (verdict.ok ? withCompatibility(verdict, binary, identity, running.newest()?.pid) : of(verdict))),
       );
     },
 
@@ -144,7 +151,7 @@ function notStarted(reason: string): ProcessEvent {
 interface Start {
   readonly launch: Launch;
   readonly own: Running;
-  readonly standing: StartFrom;
+  readonly from: StartFrom;
   readonly signals$: Observable<Signal>;
   readonly scheduler: SchedulerLike;
 }
@@ -152,9 +159,9 @@ interface Start {
 /** Starts the Envoy of an epoch: as a child that does not outlive the agent, or, where there is a keeper, as one that does. As `Proxy.run`. */
 function startEnvoy(
   { binary, args, folder, tools, keeper, onLine }: EnvoyOptions,
-  { launch: { epoch, restartEpoch }, own, standing, signals$, scheduler }: Start,
+  { launch: { epoch, restartEpoch }, own, from, signals$, scheduler }: Start,
 ): Observable<ProcessEvent> {
-  const given = [...envoyArgs({ ...args, baseId: own.baseId }, { ...standing, restartEpoch }), '--admin-address-path', own.addressFile];
+  const given = [...envoyArgs({ ...args, baseId: own.baseId }, { ...from, restartEpoch }), '--admin-address-path', own.addressFile];
   if (keeper !== undefined) return keeper.start(own, binary, given, signals$);
   return spawnEnvoy({
     binary,

@@ -1,6 +1,3 @@
-import { constants } from 'node:os';
-import type { Outcome } from '../agent/model.ts';
-
 /** The agent's own exit codes; Envoy's own code, or 128 + n for a signal, stands for itself. Numbers: sysexits.h. */
 export const exitCodes = {
   /** Asked to stop, or the last Envoy ended cleanly. */
@@ -33,25 +30,5 @@ export function attempt<T>(action: () => T, what: string): T {
     return action();
   } catch (error) {
     throw new Fatal(`${what}: ${(error as Error).message}`, exitCodes.config);
-  }
-}
-
-/** How the program ends: its exit code, and one line that says why where that is not what was asked for. */
-export function exitOf(outcome: Outcome): { readonly code: number; readonly why?: string } {
-  switch (outcome.kind) {
-    case 'asked':
-      return { code: exitCodes.ok };
-    case 'refused':
-      return { code: exitCodes.config, why: `Envoy refuses its configuration: ${outcome.reason}` };
-    case 'address-taken':
-      return { code: exitCodes.unavailable, why: `Envoy cannot bind ${outcome.address}: the address is in use` };
-    case 'envoy': {
-      const { exit } = outcome;
-      if (exit.kind === 'clean') return { code: exitCodes.ok };
-      if (exit.kind === 'failed') return { code: exit.code, why: `Envoy ended with ${exit.code}` };
-      if (exit.kind === 'signaled') return { code: 128 + constants.signals[exit.signal], why: `Envoy was ended by ${exit.signal}` };
-      if (exit.kind === 'unknown') return { code: exitCodes.unavailable, why: 'Envoy is gone, and how it ended is not known' };
-      return { code: exitCodes.unavailable, why: `Envoy cannot be started: ${exit.reason}` };
-    }
   }
 }

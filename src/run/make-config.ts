@@ -7,7 +7,7 @@ import { renderTemplate, templateVariables } from '../bootstrap/template.ts';
 import type { Platform } from '../node/cloud.ts';
 import { controlPlaneSans, mixerSan, trustDomain } from '../node/control-plane.ts';
 import { nodeLocality, nodeString } from '../node/node-id.ts';
-import type { EpochConfig } from '../proxy/epoch-config.ts';
+import type { EpochConfig } from '../agent/ports.ts';
 import { annotationsFile, labelsFile, readDownward } from './effective-config.ts';
 import type { Problem } from '../config/read-layer.ts';
 import type { AgentConfig } from '../config/agent-config.ts';

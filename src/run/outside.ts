@@ -8,7 +8,7 @@ import { serveStatus } from './serve-status.ts';
 
 /** Where files, signals, chance and the status port come from. */
 export interface Outside {
-  files(paths: readonly string[]): ConfigSource;
+  files(paths: readonly string[]): ConfigSource<never>;
   /** As {@link waitForFiles}. */
   missing(paths: readonly string[]): Observable<readonly string[]>;
   signals(names: readonly NodeJS.Signals[]): Observable<NodeJS.Signals>;

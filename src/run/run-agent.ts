@@ -1,155 +1,161 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import {
-  asyncScheduler,
-  BehaviorSubject,
+  concat,
   connect,
+  distinctUntilChanged,
   exhaustMap,
   filter,
-  ignoreElements,
   map,
   merge,
   type Observable,
   of,
-  share,
   switchMap,
   takeWhile,
-  tap,
-  throttleTime,
   timestamp,
 } from 'rxjs';
 import { agent, type AgentTransition } from '../agent/agent.ts';
-import { initialState } from '../agent/model.ts';
-import type { AdoptedEpoch, Proxy } from '../agent/ports.ts';
-import { type Happening, noTimeline, timeline } from '../agent/timeline.ts';
+import type { ConfigEvent } from '../agent/model.ts';
+import type { AdoptedEpoch, Proxy, Reading } from '../agent/ports.ts';
 import { fixedTiming } from '../agent/timing.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
+import { feedback, type Fold } from '../operators/feedback.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import type { StatusEvent } from '../status/handler.ts';
-import { configHash } from '../streams/config-hash.ts';
+import { certificateExpiry, type CertificateSign } from '../streams/certificate-expiry.ts';
 import { composeSources, type ConfigSource } from '../streams/config-source.ts';
-import type { BesideEnvoy } from './beside-envoy.ts';
-import { exitCodes, Fatal } from './exit.ts';
+import { type SourceSign, sourceSigns, withChanges } from '../streams/readings.ts';
 import { type Outside, real } from './outside.ts';
 import type { StatusOptions } from './serve-status.ts';
-import { watchExpiry } from './watch-expiry.ts';
-import type { AgentConfig } from '../config/agent-config.ts';
+import type { KnownConfig, ShapedConfig } from './shape-source.ts';
+import { firstView, type RunEvent, type RunSign, type ServersSign, type View, view } from './view.ts';
 
 export interface Parts extends StatusOptions {
   readonly proxy: Proxy;
   /** The Envoys that an earlier agent has left, the oldest first. */
-  readonly kept: readonly AdoptedEpoch[];
+  readonly adopted: readonly AdoptedEpoch[];
   /** What Envoy is started from besides certificates and a custom configuration. */
-  readonly shape: ConfigSource;
-  /** Somebody sits before it: SIGHUP then means that the terminal is gone. */
+  readonly shape: ConfigSource<ShapedConfig>;
+  /** The configuration that the agent was started with. */
+  readonly known: KnownConfig;
+  /** The agent has a terminal: SIGHUP then means that the terminal is gone. */
   readonly terminal: boolean;
-  /** Emits once when the servers that Envoy needs listen; it is not started before. */
-  readonly beside$: Observable<BesideEnvoy>;
+  /** Tells when the servers that Envoy needs listen; Envoy is not started before. Never errors. */
+  readonly servers$: Observable<ServersSign>;
 }
 
 /**
- * The agent with all that surrounds it: files, signals and the status port on one side, Envoy on the other. Emits each transition, and
- * completes when no Envoy is left. Cold; errors with a {@link Fatal} if the status port is not to be had.
+ * The agent with all that surrounds it: files, signals and the status port on one side, Envoy on the other. Emits all that happens, each with what is
+ * known before and after it, and completes when no Envoy is left, or when the status port or another server cannot listen.
+ *
+ * Cold: a subscription is an agent. Errors only by a bug.
  */
-export function runAgent(
-  config: AgentConfig,
-  { proxy, kept, admin, shape, terminal, beside$, log, setLevel, status }: Parts,
-  outside: Outside = real,
-): Observable<AgentTransition> {
-  const state$ = new BehaviorSubject(initialState);
-  const past$ = new BehaviorSubject(noTimeline);
-  const keep = (happening: Happening) => past$.next(timeline(past$.value, happening));
-  const families$ = new BehaviorSubject<BesideEnvoy['families']>(() => []);
-  const source = composeSources(outside.files(watchedFiles(config)), shape);
-  let heard = false;
-  const changes$ = source.changes$.pipe(
-    connect((shared$) =>
-      merge(
-        shared$.pipe(tap(({ type }) => type === 'changed' && keep({ type: 'change-seen', at: asyncScheduler.now() }))),
-        shared$.pipe(
-          ofType('changed'),
-          throttleTime(config.minDelay),
-          tap(({ path }) => {
-            heard = true;
-            log({
-              level: 'info',
-              event: 'config.change_seen',
-              msg: 'change seen: the files are read after the window',
-              path,
-              delayMs: config.minDelay,
-            });
-          }),
-          ignoreElements(),
-        ),
-        shared$.pipe(
-          ofType('watch-failed'),
-          tap(({ path, reason }) =>
-            log({ level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', path, reason }),
-          ),
-          ignoreElements(),
+export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = real): Observable<Fold<View, RunEvent>> {
+  const source = hashed(composeSources(outside.files(watchedFiles(config)), parts.shape));
+
+  /** Files and signals: what the sources tell, readings by hand, and what the agent makes of both. */
+  function life(requests$: Observable<StatusEvent>, view$: Observable<View>): Observable<RunSign> {
+    const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
+    const config$ = concat(awaited$.pipe(map(filesAwaited)), sourceSigns(source, { minDelay: config.minDelay }));
+    const orders$ = merge(outside.signals(parts.terminal ? [] : ['SIGHUP']), requests$.pipe(ofType('restart-requested')));
+    const byHand$ = orders$.pipe(switchMap(() => source.reading$), map((reading): Read => ({ type: 'read', reading: withChanges(reading, undefined), isNew: false }))); // prettier-ignore
+    return merge(
+      config$.pipe(
+        connect((signs$) =>
+          byHand$.pipe(connect((read$) => merge(signs$.pipe(filter(isSourceSign)), read$, transitions(signs$, read$, requests$)))),
         ),
       ),
-    ),
-  );
-  const hash$ = source.hash$.pipe(
-    map((hashes) => createHash('sha256').update(hashes).digest('hex')), // its first characters stand for it in the log
-    tap((hash) => {
-      keep({ type: 'window-closed', at: asyncScheduler.now() });
-      if (heard && hash === state$.value.wanted)
-        log({ level: 'info', event: 'config.unchanged', msg: 'the files say what they said before' });
-      heard = false;
-    }),
-  );
-  const listening$ = of<StatusEvent>({ type: 'listening' });
-  const streams = { state$, past$, families$ };
-  const status$ = (config.statusPort === 0 ? listening$ : outside.serve(config, streams, { admin, log, setLevel, status })).pipe(share());
-  const quit$ = status$.pipe(ofType('quit-requested'));
-  const ending = ['SIGTERM', 'SIGINT', ...(terminal ? ['SIGHUP' as const] : [])] as const;
-  const life$ = agent(
-    {
-      adopted$: of(kept).pipe(filter(({ length }) => length > 0)),
-      awaited$: outside.missing(config.awaited.map((path) => resolve(path))),
-      hash$: configHash({ changes$, hash$ }, { minDelay: config.minDelay }),
-      restart$: merge(outside.signals(terminal ? [] : ['SIGHUP']), status$.pipe(ofType('restart-requested'))).pipe(switchMap(() => hash$)),
-      drain$: status$.pipe(ofType('drain-requested')),
-      reopen$: outside.signals(['SIGUSR1']),
-      leave$: outside.signals(config.keepEnvoy ? ending : []),
-      terminate$: merge(outside.signals(config.keepEnvoy ? [] : ending), quit$.pipe(map(() => '/quitquitquit'))),
-    },
-    { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
-    {
-      proxy,
-      timing: {
-        ...fixedTiming,
-        parentShutdown: Math.floor(config.parentShutdownDuration / 1_000) * 1_000, // Envoy counts whole seconds
-        drainMinimum: config.drainMinimum,
-        drainCap: config.drainCap,
+      expiry(view$),
+    );
+  }
+
+  function transitions(signs$: Observable<ConfigSign>, byHand$: Observable<Read>, requests$: Observable<StatusEvent>): Observable<RunSign> {
+    const ending = ['SIGTERM', 'SIGINT', ...(parts.terminal ? ['SIGHUP' as const] : [])] as const;
+    const quit$ = requests$.pipe(ofType('quit-requested'));
+    return agent(
+      {
+        adopted$: of(parts.adopted).pipe(filter(({ length }) => length > 0)),
+        config$: signs$.pipe(map(toConfigEvent), filter((event) => event !== undefined)), // prettier-ignore
+        restart$: byHand$.pipe(map(({ reading }) => toEpochReading(reading))),
+        drain$: requests$.pipe(ofType('drain-requested')),
+        reopen$: outside.signals(['SIGUSR1']),
+        leave$: outside.signals(config.keepEnvoy ? ending : []),
+        terminate$: merge(outside.signals(config.keepEnvoy ? [] : ending), quit$.pipe(map(() => '/quitquitquit'))),
       },
-      random: () => outside.random(),
-    },
-  );
-  const expiry$ = watchExpiry(config.certificates, state$, { log, keep });
-  return status$.pipe(
-    filter((event) => event.type === 'listening' || event.type === 'failed'),
-    // A server that breaks and listens again later is no new life. It stays subscribed meanwhile:
-    // otherwise it would close, and listen anew when the servers beside Envoy are there.
-    exhaustMap((event) => {
-      if (event.type === 'failed') throw new Fatal(`--statusPort ${config.statusPort}: ${event.reason}`, exitCodes.unavailable);
-      return beside$.pipe(
-        tap(({ families }) => families$.next(families)),
-        switchMap(() => merge(life$, expiry$)),
-      );
-    }),
-    timestamp(),
-    map(({ value: transition, timestamp: at }) => {
-      keep({ type: 'transition', at, transition });
-      state$.next(transition.state);
-      return transition;
-    }),
-    takeWhile(({ state }) => state.phase !== 'stopped', true),
-    tap({
-      complete: () => log({ level: 'info', event: 'agent.ended', msg: 'the agent ends', component: 'agent', ...past$.value.counters }),
-    }),
-  );
+      { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
+      {
+        proxy: parts.proxy,
+        timing: {
+          ...fixedTiming,
+          parentShutdown: Math.floor(config.parentShutdownDuration / 1_000) * 1_000, // Envoy counts whole seconds
+          drainMinimum: config.drainMinimum,
+          drainCap: config.drainCap,
+        },
+        random: () => outside.random(),
+      },
+    ).pipe(map((transition: AgentTransition) => ({ type: 'transition', transition })));
+  }
+
+  /** When the certificates expire that each Envoy serves. */
+  function expiry(view$: Observable<View>): Observable<CertificateSign> {
+    const live$ = view$.pipe(
+      map(({ agent: { epochs } }) => [...epochs].findLast(([, { stage }]) => stage === 'live')?.[0]),
+      distinctUntilChanged(),
+      filter((epoch) => epoch !== undefined),
+    );
+    return certificateExpiry(config.certificates.map(({ chain }) => resolve(chain)), live$); // prettier-ignore
+  }
+
+  return feedback(firstView(parts.known), view, (view$) => {
+    const listening$ = of<StatusEvent>({ type: 'listening' });
+    const status$ = config.statusPort === 0 ? listening$ : outside.serve(config, view$, parts);
+    return status$.pipe(
+      connect((requests$) => {
+        // A server that breaks and listens again later is no new life.
+        const servers$ = requests$.pipe(ofType('listening'), exhaustMap(() => parts.servers$)); // prettier-ignore
+        const life$ = servers$.pipe(
+          connect((shared$) => merge(shared$, shared$.pipe(ofType('servers-listening'), exhaustMap(() => life(requests$, view$))))), // prettier-ignore
+        );
+        return merge(requests$, life$);
+      }),
+      timestamp(),
+      map(({ value: sign, timestamp: at }): RunEvent => ({ sign, at })),
+      takeWhile(({ sign }) => !isEnd(sign), true),
+    );
+  });
+}
+
+type Read = Extract<SourceSign<ShapedConfig>, { type: 'read' }>;
+type ConfigSign = SourceSign<ShapedConfig> | Extract<ConfigEvent, { type: 'files-awaited' }>;
+
+function filesAwaited(missing: readonly string[]): ConfigSign {
+  return { type: 'files-awaited', missing };
+}
+
+function isSourceSign(sign: ConfigSign): sign is SourceSign<ShapedConfig> {
+  return sign.type !== 'files-awaited';
+}
+
+/** What the agent is told of a sign; undefined where that is nothing. */
+function toConfigEvent(sign: ConfigSign): ConfigEvent | undefined {
+  if (sign.type === 'files-awaited') return sign;
+  return sign.type === 'read' && sign.isNew ? { type: 'config-changed', reading: toEpochReading(sign.reading) } : undefined;
+}
+
+function toEpochReading(reading: Read['reading']): Reading {
+  return { ...reading, config: reading.config?.epoch ?? { kind: 'refused', reason: 'no source says what Envoy is started from' } };
+}
+
+/** The run is over: the agent has stopped, or what it needs is not to be had. */
+function isEnd(sign: RunSign): boolean {
+  if (sign.type === 'transition') return sign.transition.state.phase === 'stopped';
+  return sign.type === 'failed' || sign.type === 'servers-failed';
+}
+
+/** A source whose hash is of a fixed length: its first characters stand for it in the log. */
+function hashed<Config>({ changes$, reading$ }: ConfigSource<Config>): ConfigSource<Config> {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  return { changes$, reading$: reading$.pipe(map((reading) => ({ ...reading, hash: sha256(reading.hash) }))) };
 }
 
 function watchedFiles({ watched, customConfigFile }: AgentConfig): readonly string[] {

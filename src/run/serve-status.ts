@@ -1,54 +1,43 @@
-import { combineLatest, ignoreElements, map, merge, type Observable, shareReplay, tap } from 'rxjs';
+import { ignoreElements, map, merge, type Observable, shareReplay, switchMap, take } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import type { AgentState } from '../agent/model.ts';
 import type { Timeline } from '../agent/timeline.ts';
 import { fixedTiming } from '../agent/timing.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
 import type { AppProbes } from '../config/app-probes.ts';
 import { metricsTargets } from '../config/metrics-targets.ts';
-import type { LogLevel, LogLine } from '../log/log-line.ts';
 import { lifecycleFamilies, processFamilies, stateFamilies } from '../metrics/agent-families.ts';
 import type { StatusEvent, StatusParts } from '../status/handler.ts';
 import { notLive, notStarted } from '../status/liveness.ts';
 import { notReady } from '../status/readiness.ts';
 import { routes } from '../status/routes.ts';
 import { statusServer } from '../status/status-server.ts';
-import type { BesideEnvoy } from './beside-envoy.ts';
 import { exitCodes, Fatal } from './exit.ts';
-import type { AgentConfig } from '../config/agent-config.ts';
+import type { View } from './view.ts';
 
-/** The agent's state and its past as JSON can have it. Pure. */
-export function epochsNow({ epochs, ...state }: AgentState, { epochs: past, counters, certificates }: Timeline): unknown {
-  return { ...state, epochs: [...epochs].map(([number, epoch]) => ({ number, ...epoch })), past, counters, certificates };
+/** The agent's state and its past as JSON can have it; of a reading its hash alone, for a configuration may hold secrets. Pure. */
+export function epochsNow({ epochs, wanted, ...state }: AgentState, { epochs: past, counters, certificates }: Timeline): unknown {
+  const claimed = 'claim' in state && state.claim !== undefined ? { claim: { ...state.claim, reading: state.claim.reading.hash } } : {};
+  const processes = [...epochs].map(([number, epoch]) => ({ number, ...epoch }));
+  return { ...state, ...claimed, wanted: wanted?.hash, epochs: processes, past, counters, certificates };
 }
 
 export interface StatusOptions {
   readonly admin: AdminClient;
-  /** Takes the lines of the watcher and of the status server. */
-  readonly log: (line: LogLine) => void;
-  /** Changes the level of the agent's own log. */
-  readonly setLevel: (level: LogLevel) => void;
-  readonly status: Pick<StatusParts, 'probes' | 'targets' | 'config$' | 'version'>;
-}
-
-/** What the status port answers from; each emits at once, on subscribe. */
-export interface AgentStreams {
-  readonly state$: Observable<AgentState>;
-  readonly past$: Observable<Timeline>;
-  /** Makes the metrics of the servers beside Envoy as they are now. */
-  readonly families$: Observable<BesideEnvoy['families']>;
+  readonly status: Pick<StatusParts, 'probes' | 'targets' | 'version'>;
 }
 
 /** Serves at a port what there is to answer, as {@link statusServer} does. */
 type Listen = (port: number, parts: StatusParts) => Observable<StatusEvent>;
 
-/** The status port over the agent's state and its past. Logs what goes wrong with it; otherwise as {@link statusServer}. */
+/** The status port over what is known of the run, which `view$` emits at once and then as it changes. As {@link statusServer}. */
 export function serveStatus(
   { statusPort, readinessTimeout }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout'>,
-  { state$, past$, families$ }: AgentStreams,
-  { admin, log, setLevel, status }: StatusOptions,
+  view$: Observable<View>,
+  { admin, status }: StatusOptions,
   listen$: Listen = (port, parts) => statusServer(port, routes(parts)),
 ): Observable<StatusEvent> {
-  const all$ = combineLatest([state$, past$]);
+  const state$ = view$.pipe(map(({ agent }) => agent));
   const unready$ = notReady(state$, admin, readinessTimeout);
   const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
   const server$ = listen$(statusPort, {
@@ -58,18 +47,16 @@ export function serveStatus(
     notes$: state$.pipe(map(({ refused }) => (refused === undefined ? [] : [`configuration refused: ${refused.reason}`]))),
     unlive$,
     unstarted$: notStarted(state$, unready$),
-    families$: combineLatest([all$, families$]).pipe(
-      map(([[state, past], families]) => [...stateFamilies(state), ...lifecycleFamilies(past), ...families(), ...processFamilies()]),
+    families$: view$.pipe(
+      map(({ agent, past, families }) => [...stateFamilies(agent), ...lifecycleFamilies(past), ...families(), ...processFamilies()]),
     ),
-    epochs$: all$.pipe(map(([state, past]) => epochsNow(state, past))),
-  }).pipe(
-    tap((event) => {
-      if (event.type === 'broken') log({ level: 'error', event: 'status.broken', msg: 'the status server broke, and is started again', component: 'status', reason: event.reason }); // prettier-ignore
-      if (event.type === 'request-failed') log({ level: 'error', event: 'status.request_failed', msg: 'a request could not be answered', component: 'status', path: event.path, reason: event.reason }); // prettier-ignore
-      if (event.type === 'level-requested') setLevel(event.level);
-    }),
-  );
-  return merge(unlive$.pipe(ignoreElements()), server$); // liveness counts from when Envoy fell silent, not from the first probe
+    epochs$: view$.pipe(map(({ agent, past }) => epochsNow(agent, past))),
+    config$: view$.pipe(
+      take(1),
+      switchMap(async ({ known }) => (await import('./present-config.ts')).presentConfig(known)),
+    ),
+  });
+  return merge(unlive$.pipe(ignoreElements()), server$); // liveness counts from when Envoy became unresponsive, not from the first probe
 }
 
 /** What the status port is told by variables of its own: probes and metrics of the application. Rejects with a {@link Fatal} that says what is wrong with them. */

@@ -1,20 +1,27 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { catchError, defer, from, map, merge, type Observable, of, ReplaySubject, share, skip, switchMap, take, tap } from 'rxjs';
+import { catchError, defer, from, map, merge, type Observable, of, ReplaySubject, share, skip, switchMap, take } from 'rxjs';
+import type { EpochConfig } from '../agent/ports.ts';
 import type { SdsInputs } from '../bootstrap/bootstrap-inputs.ts';
-import type { LogLine } from '../log/log-line.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
 import { resolveAddress } from '../node/address.ts';
 import type { Platform } from '../node/cloud.ts';
-import type { EpochConfig } from '../proxy/epoch-config.ts';
-import type { ConfigSource, SourceChange } from '../streams/config-source.ts';
+import type { ConfigSource, SourceChange, SourcePart, SourceReading } from '../streams/config-source.ts';
 import { watchFiles } from '../streams/watch-files.ts';
 import { annotationsFile, type EffectiveConfig, labelsFile } from './effective-config.ts';
 import { Fatal } from './exit.ts';
-import { makeConfig, readShape } from './make-config.ts';
-import type { AgentConfig } from '../config/agent-config.ts';
+import { makeConfig, readShape, type ShapeFiles } from './make-config.ts';
 
 /** A configuration, and where its values are from. */
-type KnownConfig = Pick<EffectiveConfig, 'config' | 'sources'>;
+export type KnownConfig = Pick<EffectiveConfig, 'config' | 'sources'>;
+
+/** What Envoy is started from, and what that was made of. */
+export interface ShapedConfig {
+  readonly epoch: EpochConfig;
+  /** Undefined where the configuration has mistakes: then it stays as it was. */
+  readonly known: KnownConfig | undefined;
+  readonly warnings: readonly string[];
+}
 
 export interface ShapeOptions {
   /** As the agent was started with it: what only a new agent can honour stays as it is here. */
@@ -25,15 +32,6 @@ export interface ShapeOptions {
   /** As of the start: the secret discovery server is as old as the agent. */
   readonly sds: SdsInputs | undefined;
   readonly env: NodeJS.ProcessEnv;
-  readonly log: (line: LogLine) => void;
-}
-
-/** The source whose configuration is what Envoy is started from, apart from the certificates. */
-export interface ShapeSource extends ConfigSource {
-  /** What was read last. */
-  latest(): EpochConfig;
-  /** The configuration that it was made of. One with mistakes leaves it as it was. */
-  known(): KnownConfig;
 }
 
 /** What a running agent keeps: its own ports, folders and times, and the arguments of its Envoys. */
@@ -53,43 +51,20 @@ const kept = [
  * Everything that shapes what Envoy is started from, but for certificates, as one source: the mesh file, labels and annotations of the pod, the template, the
  * override, and what the platform says of itself, late or not at all.
  *
- * A reading makes it anew. What cannot be made is a reading too: `latest` then says why. Never errors.
+ * A reading makes it anew. What cannot be made is a reading too, and says why. Never errors.
  */
-export function shapeSource({ initial, reread, platform$, sds, env, log }: ShapeOptions): ShapeSource {
+export function shapeSource({ initial, reread, platform$, sds, env }: ShapeOptions): ConfigSource<ShapedConfig> {
   const platforms$ = platform$.pipe(share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: false }));
-  const warned = new Set<string>();
-  let latest: EpochConfig = { kind: 'refused', reason: 'nothing has been read yet' };
-  let known = initial;
 
-  const warn = (warning: string): void => {
-    if (warned.has(warning)) return;
-    warned.add(warning);
-    log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
-  };
-  const keep = ({ config, sources }: KnownConfig): AgentConfig => {
-    const changed = kept.filter((field) => config[field] !== initial.config[field]);
-    if (changed.length > 0) warn(`${changed.join(', ')}: changed, which only a new agent can honour`);
-    const old = <T extends object>(fields: T) => Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));
-    known = { config: { ...config, ...old(initial.config) }, sources: { ...sources, ...old(initial.sources) } };
-    return known.config;
-  };
-  function withAddress(config: AgentConfig): Observable<AgentConfig> {
-    if (config.statsdUdpAddress === '' || config.customConfigFile !== '') return of(config);
-    return resolveAddress(config.statsdUdpAddress).pipe(
-      map((found) => {
-        if (!found.ok) warn(`statsd is left out: ${found.reason}`);
-        return { ...config, statsdUdpAddress: found.ok ? found.address : '' };
-      }),
-    );
-  }
-
-  function made(config: AgentConfig): Observable<EpochConfig> {
+  function shaped({ config, warnings, sources }: KnownConfig & Told): Observable<SourceReading<ShapedConfig>> {
     return platforms$.pipe(
       take(1),
       map((platform) => {
-        const { config: next, warnings } = makeConfig(config, readShape(config), { platform, sds, env });
-        warnings.forEach(warn);
-        return next;
+        const files = readShape(config);
+        const made = makeConfig(config, files, { platform, sds, env });
+        const known = { config, sources };
+        const all = { epoch: made.config, known, warnings: [...warnings, ...made.warnings] };
+        return readingOf(all, () => [...fileParts(config, files), ...configParts(config), part('platform', '', platform)]);
       }),
     );
   }
@@ -97,19 +72,73 @@ export function shapeSource({ initial, reread, platform$, sds, env, log }: Shape
   const { meshConfig, bootstrapOverride, proxyBootstrapTemplatePath } = initial.config;
   const files = [meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, labelsFile, annotationsFile];
   const watched = files.filter((file) => file !== '').map((file) => resolve(file));
+  const learnt$ = platforms$.pipe(skip(1), map((): SourceChange => ({ type: 'changed', path: 'metadata server' }))); // prettier-ignore
   return {
-    changes$: merge(watchFiles(watched), platforms$.pipe(skip(1), map((): SourceChange => ({ type: 'changed', path: 'metadata server' })))), // prettier-ignore
-    hash$: defer(() => from(reread())).pipe(
-      switchMap((read) => withAddress(keep(read))),
-      switchMap(made),
+    changes$: merge(watchFiles(watched), learnt$),
+    reading$: defer(() => from(reread())).pipe(
+      map((read) => asStarted(read, initial)),
+      switchMap(withAddress),
+      switchMap(shaped),
       catchError((error: unknown) => {
-        if (error instanceof Fatal) return of<EpochConfig>({ kind: 'refused', reason: error.message });
-        throw error;
+        if (!(error instanceof Fatal)) throw error;
+        const epoch: EpochConfig = { kind: 'refused', reason: error.message };
+        return of(readingOf({ epoch, known: undefined, warnings: [] }, () => [part('configuration', '', error.message)]));
       }),
-      tap((config) => (latest = config)),
-      map((config) => createHash('sha256').update(JSON.stringify(config)).digest('hex')),
     ),
-    latest: () => latest,
-    known: () => known,
   };
+}
+
+interface Told {
+  readonly warnings: readonly string[];
+}
+
+/** A configuration with what only a new agent can honour as it was at the start, and a warning that names what differs. Pure. */
+function asStarted({ config, sources }: KnownConfig, initial: KnownConfig): KnownConfig & Told {
+  const changed = kept.filter((field) => config[field] !== initial.config[field]);
+  const old = <T extends object>(fields: T) => Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));
+  return {
+    config: { ...config, ...old(initial.config) },
+    sources: { ...sources, ...old(initial.sources) },
+    warnings: changed.length === 0 ? [] : [`${changed.join(', ')}: changed, which only a new agent can honour`],
+  };
+}
+
+/** The configuration with the address of statsd as Envoy takes it. */
+function withAddress(known: KnownConfig & Told): Observable<KnownConfig & Told> {
+  const { config, warnings } = known;
+  if (config.statsdUdpAddress === '' || config.customConfigFile !== '') return of(known);
+  return resolveAddress(config.statsdUdpAddress).pipe(
+    map((found) => ({
+      ...known,
+      config: { ...config, statsdUdpAddress: found.ok ? found.address : '' },
+      warnings: found.ok ? warnings : [...warnings, `statsd is left out: ${found.reason}`],
+    })),
+  );
+}
+
+function readingOf(config: ShapedConfig, parts: () => readonly SourcePart[]): SourceReading<ShapedConfig> {
+  return { hash: hashOf(config.epoch), config, parts };
+}
+
+function fileParts({ bootstrapOverride, proxyBootstrapTemplatePath }: AgentConfig, files: ShapeFiles): readonly SourcePart[] {
+  return [
+    part('files', bootstrapOverride, files.override),
+    part('files', proxyBootstrapTemplatePath, files.template),
+    part('files', labelsFile, files.labels),
+    part('files', annotationsFile, files.annotations),
+  ];
+}
+
+function configParts(config: AgentConfig): readonly SourcePart[] {
+  return Object.entries(config).map(([name, value]) => part('configuration', name, value));
+}
+
+function part(source: string, name: string, value: unknown): SourcePart {
+  return { source, part: name, hash: hashOf(value) };
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify([value]))
+    .digest('hex');
 }

@@ -15,8 +15,8 @@ import {
   takeWhile,
   timer,
 } from 'rxjs';
-import { configHash } from '../streams/config-hash.ts';
 import { fileSource } from '../streams/file-source.ts';
+import { readings } from '../streams/readings.ts';
 import { setFlaw } from './certificates.ts';
 import type { SetReading } from './secret.ts';
 
@@ -107,12 +107,12 @@ export function fileSecrets(paths: SecretPaths, scheduler: SchedulerLike = async
   const source = fileSource([paths.chain, paths.key, paths.root], scheduler);
   function reading(before: string): Observable<SetReading> {
     return readSecretFiles(paths, scheduler).pipe(
-      concatMap((read) => source.hash$.pipe(map((after) => (after === before ? read : undefined)))),
+      concatMap((read) => source.reading$.pipe(map(({ hash }) => (hash === before ? read : undefined)))),
       filter((read) => read !== undefined),
     );
   }
-  return configHash(source, { minDelay: settle }, scheduler).pipe(
-    switchMap((hash) =>
+  return readings(source, { minDelay: settle }, scheduler).pipe(
+    switchMap(({ hash }) =>
       reading(hash).pipe(
         repeat({ delay: () => timer(again, scheduler) }),
         takeWhile(({ type }) => type === 'refused', true),

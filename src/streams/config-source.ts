@@ -1,34 +1,58 @@
 import { defaultIfEmpty, forkJoin, map, merge, type Observable } from 'rxjs';
 
-/** What a source has to say about itself: it listens, something may have changed, or a part of it can not be listened to for now. */
+/** What a source has to say about itself: it listens, something may have changed, or a part of it cannot be listened to for now. */
 export type SourceChange =
   | { readonly type: 'ready' }
   | { readonly type: 'changed'; readonly path?: string }
   | { readonly type: 'watch-failed'; readonly path: string; readonly reason: string };
+
+/** A part of what a source reads, with a hash of its own: it tells what has changed. */
+export interface SourcePart {
+  /** The name of the source. */
+  readonly source: string;
+  /** The path of a file, or the name of a member. */
+  readonly part: string;
+  readonly hash: string;
+}
+
+/** One reading of a source. */
+export interface SourceReading<Config = unknown> {
+  /** Two readings with the same hash are the same. */
+  readonly hash: string;
+  /** Undefined where the source is only a reason for a restart: Envoy reads its files itself. */
+  readonly config: Config | undefined;
+  /** Is called only for readings that differ. */
+  readonly parts: () => readonly SourcePart[];
+}
 
 /**
  * A piece of configuration that may change while Envoy runs.
  *
  * A change only triggers, the reading decides: `changes$` may speak too often, never too rarely.
  */
-export interface ConfigSource {
+export interface ConfigSource<Config = unknown> {
   /** Emits `ready` when it starts to listen, since what changed before that went unheard. Never errors. */
   readonly changes$: Observable<SourceChange>;
-  /** Cold: one reading a subscription. Never errors: what can not be read has a hash too. */
-  readonly hash$: Observable<string>;
+  /** Cold: one reading a subscription. Never errors: what cannot be read has a hash too. */
+  readonly reading$: Observable<SourceReading<Config>>;
 }
 
 /**
- * Makes many sources one: its changes are theirs, and one reading of it reads all of them and joins their hashes by '+'.
+ * Makes many sources one: its changes are theirs, and one reading of it reads all of them. Their hashes are joined by '+'; the configuration is that
+ * of the last source that has one.
  *
- * As cold as the sources. A source that has not changed yet delays nothing, as `combineLatest` of hashes would.
+ * As cold as the sources. A source that has not changed yet delays nothing, as `combineLatest` of readings would.
  */
-export function composeSources(...sources: readonly ConfigSource[]): ConfigSource {
+export function composeSources<Config>(...sources: readonly ConfigSource<Config>[]): ConfigSource<Config> {
   return {
     changes$: merge(...sources.map(({ changes$ }) => changes$)),
-    hash$: forkJoin(sources.map(({ hash$ }) => hash$)).pipe(
-      map((hashes) => hashes.join('+')),
-      defaultIfEmpty(''), // no source at all still starts the first epoch
+    reading$: forkJoin(sources.map(({ reading$ }) => reading$)).pipe(
+      defaultIfEmpty([]), // no source at all still starts the first epoch
+      map((readings) => ({
+        hash: readings.map(({ hash }) => hash).join('+'),
+        config: readings.findLast(({ config }) => config !== undefined)?.config,
+        parts: () => readings.flatMap(({ parts }) => parts()),
+      })),
     ),
   };
 }

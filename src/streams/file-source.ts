@@ -1,24 +1,14 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { asyncScheduler, defer, type Observable, type SchedulerLike } from 'rxjs';
-import type { ConfigSource } from './config-source.ts';
+import { asyncScheduler, defer, map, type Observable, type SchedulerLike } from 'rxjs';
+import type { ConfigSource, SourceReading } from './config-source.ts';
 import { watchFiles } from './watch-files.ts';
 
-/**
- * The source whose configuration is the files at `paths`; empty and repeated paths are dropped. Without any it never changes.
- *
- * Cold, never ends, never errors: see `watchFiles` and `hashFiles`.
- */
-export function fileSource(paths: readonly string[], scheduler: SchedulerLike = asyncScheduler): ConfigSource {
-  const files = [...new Set(paths)].filter((path) => path !== '');
-  return { changes$: watchFiles(files, scheduler), hash$: hashFiles(files) };
-}
-
 /** Path, length and digest; the latter are absent for what is not a readable regular file. */
-type Reading = readonly [path: string, length?: number, digest?: string];
+type FileReading = readonly [path: string, length?: number, digest?: string];
 
-const read = async (path: string): Promise<Reading> => {
+const read = async (path: string): Promise<FileReading> => {
   // O_NONBLOCK: else a FIFO would hold a thread of the pool until somebody writes to it.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -35,10 +25,13 @@ const read = async (path: string): Promise<Reading> => {
   }
 };
 
-const digest = async (paths: readonly string[]): Promise<string> => {
-  const readings = await Promise.all(paths.map((path) => read(path).catch((): Reading => [path])));
-  return createHash('sha256').update(JSON.stringify(readings)).digest('hex');
-};
+function readFiles(paths: readonly string[]): Observable<readonly FileReading[]> {
+  return defer(() => Promise.all(paths.map((path) => read(path).catch((): FileReading => [path]))));
+}
+
+function hashOf(files: readonly FileReading[]): string {
+  return createHash('sha256').update(JSON.stringify(files)).digest('hex');
+}
 
 /**
  * Emits one sha256 (hex) over the files at `paths`, in their order: name, presence, length and content of each, so that neither content that
@@ -47,5 +40,24 @@ const digest = async (paths: readonly string[]): Promise<string> => {
  * Cold: one reading a subscription, in chunks of 64 KiB. Never errors: what is absent, unreadable or no regular file counts as absent.
  */
 export function hashFiles(paths: readonly string[]): Observable<string> {
-  return defer(() => digest(paths));
+  return readFiles(paths).pipe(map(hashOf));
+}
+
+/**
+ * The source whose configuration is the files at `paths`, which Envoy reads itself; empty and repeated paths are dropped. Without any it never changes.
+ *
+ * Cold, never ends, never errors: see `watchFiles` and `hashFiles`.
+ */
+export function fileSource(paths: readonly string[], scheduler: SchedulerLike = asyncScheduler): ConfigSource<never> {
+  const files = [...new Set(paths)].filter((path) => path !== '');
+  return {
+    changes$: watchFiles(files, scheduler),
+    reading$: readFiles(files).pipe(
+      map((found): SourceReading<never> => ({
+        hash: hashOf(found),
+        config: undefined,
+        parts: () => found.map(([path, , digest = '']) => ({ source: 'files', part: path, hash: digest })),
+      })),
+    ),
+  };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { certificateFiles, writeCertificates } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
-import { backOff } from '../../src/agent/back-off.ts';
+import { backOff } from '../../src/operators/back-off.ts';
 import { makeRig, type RunningAgent } from '../e2e/support/rig.ts';
 import { eventually } from '../support/eventually.ts';
 import { startLoad } from '../support/load.ts';
@@ -148,7 +148,7 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
       downSince ??= now();
       const attempt = Number(agent().log().findLast(({ event }) => event === 'restart.scheduled')?.['attempt'] ?? 0); // prettier-ignore
       most.outage = Math.max(most.outage, now() - downSince);
-      if (now() - downSince > outage + 1.2 * backOff(attempt)) {
+      if (now() - downSince > outage + 1.2 * backOff({ first: 200, longest: 30_000 }, attempt)) {
         complain(`nobody has served for ${Math.round(now() - downSince)} ms`);
         downSince = undefined;
       }

@@ -16,6 +16,7 @@ import { detachedEnvoys } from '../../src/proxy/detached-envoys.ts';
 import { freeBaseId, sharedMemoryOf } from '../../src/proxy/proc.ts';
 import type { Tools } from '../../src/proxy/spawn-envoy.ts';
 import { eventually } from '../support/eventually.ts';
+import { readingOf } from '../support/reading.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { proxyContract } from './proxy-contract.ts';
 import type { Life, World } from './stage.ts';
@@ -84,7 +85,6 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ke
       ...{ baseId, drainDuration: 1_000, parentShutdownDuration: 60_000, serviceCluster: 'cluster', serviceNode: 'node' },
       ...{ ipv6: false, logFormat: envoyLogFormat, logLevel, componentLogLevel: '', concurrency: 1 },
     },
-    config: () => ({ kind: 'given', path: config, override: '' }),
     admin: adminClient(addressFile, adminPort),
     addressFile,
     folder,
@@ -113,6 +113,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ke
   };
   const requests: Promise<number>[] = [];
   const world: World = {
+    reading: readingOf('hash', { kind: 'given', path: config, override: '' }),
     proxy: {
       ...proxy,
       run: (launch, signals$) =>
@@ -185,7 +186,7 @@ describe('an Envoy that outlives its agent', () => {
 });
 
 describe('an Envoy that ends', () => {
-  const launch = { epoch: 0, hash: 'hash', restartEpoch: 0, lineage: 0, sideBySide: false };
+  const launch = { adopted: false, epoch: 0, restartEpoch: 0, lineage: 0, sideBySide: false } as const;
 
   it('has been heard to its last word when its exit is emitted', () =>
     perform(
@@ -193,7 +194,7 @@ describe('an Envoy that ends', () => {
       {
         in(world, heard) {
           let told: readonly string[] = [];
-          return world.proxy.run(launch, NEVER).pipe(
+          return world.proxy.run({ ...launch, reading: world.reading }, NEVER).pipe(
             tap({
               next: ({ type }) => {
                 if (type === 'exited') told = [...heard];
@@ -214,7 +215,7 @@ describe('an Envoy that ends', () => {
       { life: 'serves', script: flood },
       {
         in: (world, heard) =>
-          world.proxy.run(launch, NEVER).pipe(
+          world.proxy.run({ ...launch, reading: world.reading }, NEVER).pipe(
             tap((event) => {
               if (event.type === 'spawned') return;
               const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index + 1}`);
@@ -234,7 +235,7 @@ describe('an Envoy that ends', () => {
       { life: 'can not be started', tools: { ...allTools, ...lack } },
       {
         in: (world) =>
-          world.proxy.run(launch, NEVER).pipe(
+          world.proxy.run({ ...launch, reading: world.reading }, NEVER).pipe(
             toArray(),
             tap((events) => expect(events.at(-1)).toMatchObject({ type: 'exited', exit: { kind: 'spawn-failed' } })),
           ),

@@ -1,6 +1,7 @@
 import { EMPTY, type Observable } from 'rxjs';
 import { expect } from 'vitest';
 import { marbles } from '../marbles/support/marbles.ts';
+import { readingOf } from '../support/reading.ts';
 import { fakeProxy } from '../marbles/support/fake-proxy.ts';
 import { proxyContract } from './proxy-contract.ts';
 import type { Life, World } from './stage.ts';
@@ -48,6 +49,7 @@ proxyContract((life, trial) =>
 
     const end: { error?: unknown; completed?: true } = {};
     const world: World = {
+      reading: readingOf('hash'),
       proxy: fake.proxy,
       slack: 0,
       alive,

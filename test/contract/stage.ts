@@ -21,7 +21,7 @@ import {
   toArray,
 } from 'rxjs';
 import { expect } from 'vitest';
-import type { ProcessEvent, Proxy, Signal, Verdict, Health, Exit } from '../../src/agent/ports.ts';
+import type { ProcessEvent, Proxy, Signal, Verdict, Health, Exit, Reading } from '../../src/agent/ports.ts';
 
 /** How the processes of a proxy live: until they are told to end, or not even so long. */
 export type Life =
@@ -36,6 +36,8 @@ export type Life =
 /** A proxy and what is around it. What takes time is an Observable that completes when it is done. */
 export interface World {
   readonly proxy: Proxy;
+  /** What its processes are started from. */
+  readonly reading: Reading;
   /** How late an answer may be, for the sake of the machine. In ms. */
   readonly slack: number;
   /** How many processes exist. */
@@ -103,7 +105,7 @@ export class Stage {
           : method === 'drain'
             ? this.#proxy.drain(0, true)
             : method === 'check'
-              ? this.#proxy.check()
+              ? this.#proxy.check(this.#world.reading)
               : this.#proxy[method](0);
       expect(isObservable(called$)).toBe(true);
     });
@@ -180,11 +182,11 @@ export class Stage {
   }
 
   check(): Observable<unknown> {
-    return this.#asked('check', this.#proxy.check().pipe(map(tellVerdict)), timeoutMs);
+    return this.#asked('check', this.#proxy.check(this.#world.reading).pipe(map(tellVerdict)), timeoutMs);
   }
 
   giveUpCheck(): Observable<never> {
-    return step(() => this.#proxy.check().subscribe().unsubscribe());
+    return step(() => this.#proxy.check(this.#world.reading).subscribe().unsubscribe());
   }
 
   spoil(): Observable<never> {
@@ -214,7 +216,10 @@ export class Stage {
   #launch(epoch: number, restartEpoch: number, signals$?: Observable<Signal>): Observable<ProcessEvent> {
     const orders$ = new Subject<Signal>();
     this.#orders.set(epoch, orders$);
-    return this.#proxy.run({ epoch, hash: 'hash', restartEpoch, lineage: 0, sideBySide: false }, signals$ ?? orders$);
+    return this.#proxy.run(
+      { adopted: false, epoch, reading: this.#world.reading, restartEpoch, lineage: 0, sideBySide: false },
+      signals$ ?? orders$,
+    );
   }
 
   #start(name: string, run$: Observable<ProcessEvent>): void {

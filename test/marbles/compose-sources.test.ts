@@ -1,9 +1,8 @@
-import { NEVER } from 'rxjs';
+import { map, NEVER } from 'rxjs';
 import { describe, it } from 'vitest';
 import { composeSources, type SourceChange } from '../../src/streams/config-source.ts';
-import { configHash } from '../../src/streams/config-hash.ts';
 import { marbles } from './support/marbles.ts';
-import { readings } from './support/readings.ts';
+import { drawnSource, hashes, readings } from './support/readings.ts';
 
 const signs: Record<string, SourceChange> = { r: { type: 'ready' }, x: { type: 'changed' } };
 
@@ -14,7 +13,10 @@ describe('composeSources', () => {
       const certs$ = m.hot(' -r--x--', signs);
       const labels$ = m.hot('--r--x-', signs);
       const expected = '     -rr-xx-';
-      const { changes$ } = composeSources({ changes$: certs$, hash$: NEVER }, { changes$: labels$, hash$: NEVER });
+      const { changes$ } = composeSources(
+        drawnSource({ changes$: certs$, hash$: NEVER }),
+        drawnSource({ changes$: labels$, hash$: NEVER }),
+      );
       m.expectObservable(changes$).toBe(expected, signs);
     }),
   );
@@ -30,8 +32,8 @@ describe('composeSources', () => {
       //                      [ 10s ]
       const reads = ['       (^!)', '- 10s (^!)'];
       const expected = '     h';
-      const source = composeSources({ changes$: certs$, hash$: cert$ }, { changes$: labels$, hash$: label$ });
-      m.expectObservable(configHash(source, { minDelay: 10_000 }), unsub).toBe(expected, { h: 'a+b' });
+      const source = composeSources(drawnSource({ changes$: certs$, hash$: cert$ }), drawnSource({ changes$: labels$, hash$: label$ }));
+      m.expectObservable(hashes(source, { minDelay: 10_000 }), unsub).toBe(expected, { h: 'a+b' });
       m.expectSubscriptions(cert$.subscriptions).toBe(reads);
       m.expectSubscriptions(label$.subscriptions).toBe(reads);
     }),
@@ -44,16 +46,19 @@ describe('composeSources', () => {
       const unsub = '        ^ 40s !';
       //                      [ 10s ] [ 10s ]
       const expected = '     k 10s l 15s m';
-      const source = composeSources({ changes$: certs$, hash$: readings('aab') }, { changes$: NEVER, hash$: readings('xyy') });
-      m.expectObservable(configHash(source, { minDelay: 10_000 }), unsub).toBe(expected, { k: 'a+x', l: 'a+y', m: 'b+y' });
+      const source = composeSources(
+        drawnSource({ changes$: certs$, hash$: readings('aab') }),
+        drawnSource({ changes$: NEVER, hash$: readings('xyy') }),
+      );
+      m.expectObservable(hashes(source, { minDelay: 10_000 }), unsub).toBe(expected, { k: 'a+x', l: 'a+y', m: 'b+y' });
     }),
   );
 
   it(
     'starts the first epoch even without a source',
     marbles((m) => {
-      m.expectObservable(composeSources().hash$).toBe('(e|)', { e: '' });
-      m.expectObservable(configHash(composeSources(), { minDelay: 10_000 }), '^ 90s !').toBe('e', { e: '' });
+      m.expectObservable(composeSources().reading$.pipe(map(({ hash }) => hash))).toBe('(e|)', { e: '' });
+      m.expectObservable(hashes(composeSources(), { minDelay: 10_000 }), '^ 90s !').toBe('e', { e: '' });
     }),
   );
 });

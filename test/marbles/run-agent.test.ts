@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import {
-  catchError,
   concat,
   concatMap,
   defer,
@@ -18,20 +17,22 @@ import {
 } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import type { AgentState } from '../../src/agent/model.ts';
+import { narrate } from '../../src/agent/narrate.ts';
 import type { AdoptedEpoch } from '../../src/agent/ports.ts';
 import type { Timeline } from '../../src/agent/timeline.ts';
-import type { BesideEnvoy } from '../../src/run/beside-envoy.ts';
-import { Fatal } from '../../src/run/exit.ts';
+import { narrateRun } from '../../src/run/narrate-run.ts';
 import { runAgent } from '../../src/run/run-agent.ts';
+import type { ShapedConfig } from '../../src/run/shape-source.ts';
+import type { ServersSign, View } from '../../src/run/view.ts';
+import type { Sources } from '../../src/config/sources.ts';
 import type { LogLine } from '../../src/log/log-line.ts';
 import type { StatusEvent } from '../../src/status/handler.ts';
-import type { SourceChange } from '../../src/streams/config-source.ts';
+import type { SourceChange, SourceReading } from '../../src/streams/config-source.ts';
 import { configOf } from '../support/resolved.ts';
 import { serving } from './support/draw-agent.ts';
 import { fakeProxy, type Script } from './support/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
-import { readings } from './support/readings.ts';
+import { drawnSource, readings } from './support/readings.ts';
 import type { AgentConfig } from '../../src/config/agent-config.ts';
 
 const statusEvents: Record<string, StatusEvent> = {
@@ -48,20 +49,19 @@ const changes: Record<string, SourceChange> = {
 };
 /** What is said besides the transitions; e is told at the end. */
 const lines: Record<string, LogLine> = {
-  c: {
-    level: 'info',
-    event: 'config.change_seen',
-    msg: 'change seen: the files are read after the window',
-    path: '/etc/cert-chain.pem',
-    delayMs: 10_000,
-  },
-  s: { level: 'info', event: 'config.unchanged', msg: 'the files say what they said before' },
-  w: { level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', path: '/etc/key.pem', reason: 'EACCES' },
+  c: { level: 'info', event: 'config.change_seen', msg: 'change seen: the files are read after the window', component: 'watcher', path: '/etc/cert-chain.pem', delayMs: 10_000 }, // prettier-ignore
+  s: { level: 'info', event: 'config.unchanged', msg: 'the files say what they said before', component: 'watcher' },
+  w: { level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', component: 'watcher', path: '/etc/key.pem', reason: 'EACCES' }, // prettier-ignore
 };
 const ends = (counters: Partial<Timeline['counters']>): LogLine => ({
-  ...{ level: 'info', event: 'agent.ended', msg: 'the agent ends', component: 'agent' },
+  ...{ level: 'info', event: 'agent.ended', msg: 'the agent ends' },
   ...{ changes: 0, windows: 1, restarts: 0, refusals: 0, crashes: 0, rescues: 0, drains: 0, ...counters },
 });
+
+const servers: Record<string, ServersSign> = {
+  b: { type: 'servers-listening', families: () => [] },
+  f: { type: 'servers-failed', reason: 'the socket is in use' },
+};
 
 /** What surrounds the agent, in marbles; nothing happens if left out. */
 interface Surroundings {
@@ -70,13 +70,15 @@ interface Surroundings {
   /** Of the status port. It listens from the start if left out. */
   readonly status$?: Observable<StatusEvent>;
   /** It is there from the start if left out. */
-  readonly beside$?: Observable<BesideEnvoy>;
+  readonly servers$?: Observable<ServersSign>;
   readonly signals?: Partial<Record<NodeJS.Signals, Observable<unknown>>>;
   readonly terminal?: boolean;
   readonly missing$?: Observable<readonly string[]>;
-  readonly kept?: readonly AdoptedEpoch[];
+  readonly adopted?: readonly AdoptedEpoch[];
   /** Of the files. */
   readonly changes$?: Observable<SourceChange>;
+  /** What Envoy is started from besides the files. */
+  readonly shape$?: Observable<SourceReading<ShapedConfig>>;
   /** What the files say, as `readings` has it. */
   readonly hash$?: Observable<string>;
 }
@@ -84,10 +86,9 @@ interface Surroundings {
 /** `runAgent` with all that surrounds it drawn. A window of 10 s, a minimum of the drain of 5 s, one process unless the script says otherwise. */
 function drawRun(m: RunHelpers, around: Surroundings) {
   const fake = fakeProxy(m, around.script ?? { processes: ['-'] });
-  const log$ = new ReplaySubject<LogLine>(Infinity);
-  const states$ = new ReplaySubject<AgentState>(Infinity);
-  const pasts$ = new ReplaySubject<Timeline>(Infinity);
-  const families$ = new ReplaySubject<number>(Infinity);
+  const told$ = new ReplaySubject<LogLine>(Infinity);
+  const changed$ = new ReplaySubject<string>(Infinity);
+  const views$ = new ReplaySubject<View>(Infinity);
   const watched: (readonly string[])[] = [];
   const served: number[] = [];
   const config = {
@@ -95,55 +96,69 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     ...{ statusPort: 15_020, minDelay: 10_000, drainMinimum: 5_000, drainCap: 20_000, parentShutdownDuration: 60_000 },
     ...{ watched: [], customConfigFile: '', awaited: [], certificates: [], keepEnvoy: false, ...around.config },
   };
-  const life$ = runAgent(
+  const shaped: ShapedConfig = { epoch: { kind: 'given', path: '/envoy.json', override: '' }, known: undefined, warnings: [] };
+  const steps$ = runAgent(
     config,
     {
       proxy: fake.proxy,
-      kept: around.kept ?? [],
+      adopted: around.adopted ?? [],
       admin: { request: () => NEVER, open: () => NEVER, located: () => false },
-      shape: { changes$: NEVER, hash$: of('shape') },
+      shape: { changes$: NEVER, reading$: around.shape$ ?? of({ hash: 'shape', config: shaped, parts: () => [] }) },
+      known: { config, sources: {} as Sources },
       terminal: around.terminal ?? false,
-      beside$: around.beside$ ?? concat(of({ families: () => [] }), NEVER),
-      log: (line) => log$.next(line),
-      setLevel: () => undefined,
-      status: { probes: new Map(), targets: [], config$: EMPTY, version: {} },
+      servers$: around.servers$ ?? concat(of<ServersSign>({ type: 'servers-listening', families: () => [] }), NEVER),
+      status: { probes: new Map(), targets: [], version: {} },
     },
     {
       files: (paths) => {
         watched.push(paths);
-        return { changes$: around.changes$ ?? NEVER, hash$: around.hash$ ?? of('a') };
+        return drawnSource({ changes$: around.changes$ ?? NEVER, hash$: around.hash$ ?? of('a') }, 'files');
       },
       random: () => 0.5,
       missing: () => around.missing$ ?? EMPTY,
       signals: (names) => merge(NEVER, ...names.map((name) => (around.signals?.[name] ?? NEVER).pipe(map(() => name)))),
-      serve: ({ statusPort }, streams) => {
-        const heard$ = merge(
-          streams.state$.pipe(tap((state) => states$.next(state))),
-          streams.past$.pipe(tap((past) => pasts$.next(past))),
-          streams.families$.pipe(tap((families) => families$.next(families().length))),
-        ).pipe(ignoreElements());
+      serve: ({ statusPort }, view$) => {
+        const heard$ = view$.pipe(tap((view) => views$.next(view)), ignoreElements()); // prettier-ignore
         return defer(() => {
           served.push(statusPort);
           return merge(heard$, around.status$ ?? concat(of<StatusEvent>({ type: 'listening' }), NEVER));
         });
       },
     },
-  ).pipe(share());
+  ).pipe(
+    tap((step) => {
+      const { sign } = step.value;
+      const transition = sign.type === 'transition' ? sign.transition : undefined;
+      for (const line of narrateRun(step).slice(transition && narrate(transition).length)) told$.next(line);
+      if (transition?.event.type !== 'config-changed') return;
+      changed$.next(transition.event.reading.changed.map(({ source, part }) => `${source} ${part}`).join());
+    }),
+    share(),
+  );
+  const life$ = steps$.pipe(concatMap(({ value: { sign } }) => (sign.type === 'transition' ? [sign.transition] : [])));
   return {
     ...fake,
     watched,
     served,
     life$,
-    /** Who serves, and the exit code and the message of an error. */
-    serving$: serving(life$.pipe(map(({ state }) => state))).pipe(
-      catchError((error: unknown) => of(error instanceof Fatal ? `${error.code} ${error.message}` : String(error))),
+    /** Who serves; f and the reason where the run has ended without an agent. */
+    serving$: merge(
+      serving(life$.pipe(map(({ state }) => state))),
+      steps$.pipe(concatMap(({ value: { sign } }) => (sign.type === 'failed' || sign.type === 'servers-failed' ? [sign.reason] : []))),
     ),
     /** Who asks it to end or to leave. */
     by$: life$.pipe(concatMap(({ event }) => ('by' in event ? [event.by] : []))),
     epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
-    log$: log$.asObservable(),
+    /** What differs between the readings that make an epoch. */
+    changed$: changed$.asObservable(),
+    /** What is told besides the transitions. */
+    told$: told$.asObservable(),
     /** What the status port is told. */
-    heard: { serving$: serving(states$), pasts$: pasts$.asObservable(), families$: families$.asObservable() },
+    heard: {
+      serving$: serving(views$.pipe(map(({ agent }) => agent))),
+      pasts$: views$.pipe(map(({ past }) => past)),
+      families$: views$.pipe(map(({ families }) => families().length), distinctUntilChanged()), // prettier-ignore
+    },
   };
 }
 
@@ -152,15 +167,15 @@ describe('the first epoch', () => {
     'is started when the status port listens, and then the servers beside Envoy do',
     marbles((m) => {
       const status$ = m.hot('  1s l', statusEvents);
-      const beside$ = m.cold(' 500ms b', { b: { families: () => [] } });
+      const servers$ = m.cold(' 500ms b', servers);
       const hash$ = m.cold('   (a|)');
       const sigterm$ = m.hot(' -');
       const unsub = '          ^ 2999ms !';
-      const run = drawRun(m, { status$, beside$, hash$, signals: { SIGTERM: sigterm$ } });
+      const run = drawRun(m, { status$, servers$, hash$, signals: { SIGTERM: sigterm$ } });
       m.expectObservable(run.serving$, unsub).toBe('1500ms n 499ms 0');
       m.expectObservable(run.epochs$).toBe('1500ms 0');
       m.expectSubscriptions(status$.subscriptions).toBe(unsub);
-      m.expectSubscriptions(beside$.subscriptions).toBe('1s ^ 1999ms !');
+      m.expectSubscriptions(servers$.subscriptions).toBe('1s ^ 1999ms !');
       m.expectSubscriptions(hash$.subscriptions).toBe('1500ms (^!)');
       m.expectSubscriptions(sigterm$.subscriptions).toBe('1500ms ^ 1499ms !');
     }),
@@ -180,11 +195,11 @@ describe('the first epoch', () => {
     'has no second life when the status port breaks, and listens again',
     marbles((m) => {
       const status$ = m.hot('  1s l 4s b 999ms l', statusEvents);
-      const beside$ = m.cold(' b', { b: { families: () => [] } });
+      const servers$ = m.cold(' b', servers);
       const unsub = '          ^ 20s !';
-      const run = drawRun(m, { status$, beside$ });
+      const run = drawRun(m, { status$, servers$ });
       m.expectObservable(run.serving$, unsub).toBe('1s n 499ms 0');
-      m.expectSubscriptions(beside$.subscriptions).toBe('1s ^ 19s !');
+      m.expectSubscriptions(servers$.subscriptions).toBe('1s ^ 19s !');
       m.expectSubscriptions(status$.subscriptions).toBe(unsub);
     }),
   );
@@ -203,8 +218,8 @@ describe('the first epoch', () => {
   it(
     'is the child of an Envoy that was kept, which is taken over first',
     marbles((m) => {
-      const kept = [{ epoch: 0, restartEpoch: 4, lineage: 0, pid: 4711 }];
-      const run = drawRun(m, { kept, script: { processes: ['-', '-'], health: ['l'] } });
+      const adopted = [{ epoch: 0, restartEpoch: 4, lineage: 0, pid: 4711 }];
+      const run = drawRun(m, { adopted, script: { processes: ['-', '-'], health: ['l'] } });
       m.expectObservable(run.serving$, '^ 4s !').toBe('0 499ms 1');
       m.expectObservable(run.epochs$).toBe('(01)');
     }),
@@ -213,34 +228,58 @@ describe('the first epoch', () => {
 
 describe('a status port that is not to be had', () => {
   it(
-    'ends the agent with 69, and nothing is started',
+    'ends the run, and nothing is started',
     marbles((m) => {
       const status$ = m.hot('  1s f', statusEvents);
-      const beside$ = m.cold(' b', { b: { families: () => [] } });
-      const run = drawRun(m, { status$, beside$ });
-      m.expectObservable(run.serving$).toBe('1s (f|)', { f: '69 --statusPort 15020: address in use' });
-      m.expectObservable(run.log$).toBe('');
+      const servers$ = m.cold(' b', servers);
+      const run = drawRun(m, { status$, servers$ });
+      m.expectObservable(run.serving$).toBe('1s (f|)', { f: 'address in use' });
+      m.expectObservable(run.told$).toBe('');
       m.expectSubscriptions(status$.subscriptions).toBe('^ 999ms !');
-      m.expectSubscriptions(beside$.subscriptions).toBe([]);
+      m.expectSubscriptions(servers$.subscriptions).toBe([]);
+    }),
+  );
+});
+
+describe('servers beside Envoy that cannot listen', () => {
+  it(
+    'end the run, and nothing is started',
+    marbles((m) => {
+      const status$ = m.hot('  1s l', statusEvents);
+      const servers$ = m.cold('500ms f', servers);
+      const run = drawRun(m, { status$, servers$ });
+      m.expectObservable(run.serving$).toBe('1500ms (f|)', { f: 'the socket is in use' });
+      m.expectObservable(run.epochs$).toBe('');
+      m.expectSubscriptions(status$.subscriptions).toBe('^ 1499ms !');
     }),
   );
 });
 
 describe('a change', () => {
   it(
+    'goes with the reading that it makes: which source, and which part of it',
+    marbles((m) => {
+      const changes$ = m.hot(' 20s c', changes);
+      const run = drawRun(m, { changes$, hash$: readings('ab'), script: { processes: ['-', '-'] } });
+      m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
+      m.expectObservable(run.changed$).toBe('n 29999ms f', { n: '', f: 'files ' });
+    }),
+  );
+
+  it(
     'is told, and after the window there is a new epoch; more of them in the window change nothing',
     marbles((m) => {
       const changes$ = m.hot(' 20s c 999ms c 8998ms c 28s c', changes);
       const hash$ = readings(' abc');
       //                               [ 10s ]
-      const logged = '         20s c 37999ms c';
+      const told = '           20s c 37999ms c';
       const epochs = '         0 29999ms 1 37999ms 2';
       const serving = '        n 499ms 0 29999ms 1 37999ms 2';
       const script = { processes: ['55s c', '-', '-'] };
       const run = drawRun(m, { changes$, hash$, script, config: { parentShutdownDuration: 20_000 } });
       m.expectObservable(run.serving$, '^ 70s !').toBe(serving);
       m.expectObservable(run.epochs$).toBe(epochs);
-      m.expectObservable(run.log$).toBe(logged, lines);
+      m.expectObservable(run.told$).toBe(told, lines);
     }),
   );
 
@@ -249,11 +288,11 @@ describe('a change', () => {
     marbles((m) => {
       const changes$ = m.hot('   20s c', changes);
       const status$ = m.hot('    l 89999ms r', statusEvents);
-      const logged = '           20s c 9999ms s';
+      const told = '             20s c 9999ms s';
       const epochs = '           0 89999ms 1';
       const run = drawRun(m, { changes$, status$, script: { processes: ['-', '-'] } });
       m.expectObservable(run.serving$, '^ 200s !').toBe('n 499ms 0 89999ms 1');
-      m.expectObservable(run.log$).toBe(logged, lines);
+      m.expectObservable(run.told$).toBe(told, lines);
       m.expectObservable(run.epochs$).toBe(epochs);
     }),
   );
@@ -264,7 +303,7 @@ describe('a change', () => {
       const changes$ = m.hot('   20s w', changes);
       const run = drawRun(m, { changes$ });
       m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
-      m.expectObservable(run.log$).toBe('20s w', lines);
+      m.expectObservable(run.told$).toBe('20s w', lines);
     }),
   );
 
@@ -339,7 +378,7 @@ describe('a signal', () => {
       const signal$ = m.hot('  10s s');
       const run = drawRun(m, { signals: { SIGHUP: signal$ }, script: { processes: ['-', '-'] }, config: { keepEnvoy } });
       m.expectObservable(run.serving$, '^ 20s !').toBe('n 499ms 0 9999ms 1');
-      m.expectObservable(run.log$).toBe('');
+      m.expectObservable(run.told$).toBe('');
       m.expectSubscriptions(signal$.subscriptions).toBe('^ 20s !');
     })(),
   );
@@ -394,14 +433,68 @@ describe('the status port', () => {
     'is told at once what holds, then each state, and what has happened up to it',
     marbles((m) => {
       const changes$ = m.hot(' 2s c', changes);
-      const beside$ = m.hot('  1s b', { b: { families: () => [{ name: 'beside', type: 'gauge' as const, help: '', samples: [] }] } });
+      const servers$ = m.hot('  1s b', {
+        b: { type: 'servers-listening' as const, families: () => [{ name: 'beside', type: 'gauge' as const, help: '', samples: [] }] },
+      });
       const hash$ = m.cold('   500ms (a|)');
-      const run = drawRun(m, { changes$, beside$, hash$, script: { processes: ['S'] } });
+      const run = drawRun(m, { changes$, servers$, hash$, script: { processes: ['S'] } });
       const pasts$ = run.heard.pasts$.pipe(map(({ counters, epochs }) => [counters.changes, counters.windows, Math.floor(epochs.at(-1)?.liveAt ?? 0)].join(' ')), distinctUntilChanged()); // prettier-ignore
       m.expectObservable(run.life$.pipe(ignoreElements()), '^ 5s !').toBe('-');
       m.expectObservable(run.heard.serving$).toBe('n 1999ms 0');
       m.expectObservable(run.heard.families$).toBe('0 999ms 1', { 0: 0, 1: 1 });
       m.expectObservable(pasts$).toBe('a 1499ms b 499ms (cd)', { a: '0 0 0', b: '0 1 0', c: '1 1 0', d: '1 1 2000' });
+    }),
+  );
+});
+
+describe('what goes wrong with the status port', () => {
+  it(
+    'is told, and the agent goes on',
+    marbles((m) => {
+      const status$ = m.hot('  l 9999ms b 9999ms e', {
+        ...statusEvents,
+        e: { type: 'request-failed' as const, path: '/drain', reason: 'no' },
+      });
+      const run = drawRun(m, { status$ });
+      m.expectObservable(run.serving$, '^ 30s !').toBe('n 499ms 0');
+      m.expectObservable(run.told$).toBe('10s b 9999ms e', {
+        b: {
+          level: 'error',
+          event: 'status.broken',
+          msg: 'the status server broke, and is started again',
+          component: 'status',
+          reason: 'it was closed',
+        },
+        e: {
+          level: 'error',
+          event: 'status.request_failed',
+          msg: 'a request could not be answered',
+          component: 'status',
+          path: '/drain',
+          reason: 'no',
+        },
+      });
+    }),
+  );
+});
+
+describe('a warning about the configuration', () => {
+  it(
+    'is told once',
+    marbles((m) => {
+      const changes$ = m.hot(' 20s c', changes);
+      const config: ShapedConfig = {
+        epoch: { kind: 'given', path: '/envoy.json', override: '' },
+        known: undefined,
+        warnings: ['no labels'],
+      };
+      const shape$ = m.cold('  (s|)', { s: { hash: 'shape', config, parts: () => [] } });
+      const run = drawRun(m, { changes$, shape$ });
+      m.expectObservable(run.serving$, '^ 40s !').toBe('n 499ms 0');
+      m.expectObservable(run.told$).toBe('w 19999ms c 9999ms s', {
+        ...lines,
+        w: { level: 'warn', event: 'config.warning', msg: 'configuration warning', component: 'watcher', warning: 'no labels' },
+      });
     }),
   );
 });
@@ -412,11 +505,11 @@ describe('the end', () => {
     marbles((m) => {
       const changes$ = m.hot(' 2s c 999ms c', changes);
       const status$ = m.hot('  l', statusEvents);
-      const logged = '         2s c 2999ms e';
+      const told = '           2s c 2999ms e';
       const script = { processes: ['5s x'] };
       const run = drawRun(m, { changes$, status$, script, config: { envoyRestartPolicy: 'exit' } });
       m.expectObservable(run.serving$).toBe('n 499ms 0 4499ms (E|)');
-      m.expectObservable(run.log$).toBe(logged, { ...lines, e: ends({ changes: 2, crashes: 1 }) });
+      m.expectObservable(run.told$).toBe(told, { ...lines, e: ends({ changes: 2, crashes: 1 }) });
       m.expectSubscriptions(status$.subscriptions).toBe('^ 4999ms !');
       m.expectSubscriptions(changes$.subscriptions).toBe('^ 4999ms !');
     }),
@@ -428,7 +521,7 @@ describe('the end', () => {
       const script = { processes: ['1s k', '1s k'] };
       const run = drawRun(m, { script, config: { envoyRestartBudget: 1 } });
       m.expectObservable(run.serving$).toBe('n 499ms 0 499ms n 699ms 1 499ms (E|)');
-      m.expectObservable(run.log$).toBe('2200ms e', { e: ends({ crashes: 2, restarts: 1 }) });
+      m.expectObservable(run.told$).toBe('2200ms e', { e: ends({ crashes: 2, restarts: 1 }) });
     }),
   );
 
@@ -439,13 +532,13 @@ describe('the end', () => {
       const hots = { SIGTERM: m.hot('-'), SIGINT: m.hot('-'), SIGHUP: m.hot('-'), SIGUSR1: m.hot('-') };
       const changes$ = m.hot(' -', changes);
       const status$ = m.hot('  l', statusEvents);
-      const beside$ = m.hot('  b', { b: { families: () => [] } });
-      const run = drawRun(m, { changes$, status$, beside$, signals: hots });
+      const servers$ = m.hot('  b', servers);
+      const run = drawRun(m, { changes$, status$, servers$, signals: hots });
       m.expectObservable(run.serving$, unsub).toBe('n 499ms 0');
-      for (const { subscriptions } of [changes$, status$, beside$, ...Object.values(hots)])
+      for (const { subscriptions } of [changes$, status$, servers$, ...Object.values(hots)])
         m.expectSubscriptions(subscriptions).toBe(unsub);
       m.expectSubscriptions(run.lives[0] ?? []).toBe(unsub);
-      m.expectObservable(run.log$).toBe('');
+      m.expectObservable(run.told$).toBe('');
     }),
   );
 });

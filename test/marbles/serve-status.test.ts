@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BehaviorSubject, concat, ignoreElements, map, merge, mergeMap, NEVER, Observable, of, ReplaySubject, share, take } from 'rxjs';
+import { BehaviorSubject, combineLatest, concat, ignoreElements, map, merge, mergeMap, NEVER, Observable, of, share, take } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { type AgentState, type Epoch, initialState } from '../../src/agent/model.ts';
 import { noTimeline, type Timeline } from '../../src/agent/timeline.ts';
-import type { BesideEnvoy } from '../../src/run/beside-envoy.ts';
 import { serveStatus } from '../../src/run/serve-status.ts';
-import type { LogLine } from '../../src/log/log-line.ts';
+import type { Sources } from '../../src/config/sources.ts';
+import { firstView, type View } from '../../src/run/view.ts';
 import type { Handler, StatusEvent, StatusParts } from '../../src/status/handler.ts';
 import { routes } from '../../src/status/routes.ts';
+import { configOf } from '../support/resolved.ts';
 import { marbles } from './support/marbles.ts';
 
 const epoch: Epoch = { hash: 'hash', restartEpoch: 0, lineage: 0, parentExpired: true, stage: 'starting', answering: true };
@@ -28,13 +29,14 @@ const events: Record<string, StatusEvent> = {
   n: { type: 'level-requested', level: 'debug' },
   q: { type: 'quit-requested' },
 };
+const known = { config: configOf(), sources: {} as Sources };
 const ready = 'server.state: 0\nlistener_manager.workers_started: 1\n';
 
 /** What surrounds the status port, in marbles; what holds first is before it. Envoy says that it is ready if left out. */
 interface Surroundings {
   readonly state$?: Observable<AgentState>;
   readonly past$?: Observable<Timeline>;
-  readonly families$?: Observable<BesideEnvoy['families']>;
+  readonly families$?: Observable<View['families']>;
   readonly events$?: Observable<StatusEvent>;
   readonly stats?: string;
 }
@@ -42,13 +44,14 @@ interface Surroundings {
 /** The status port, listening from the start on, with requests that are answered at the times of a diagram: `ask('10s a', '/healthz/ready')`. */
 function drawStatus(m: RunHelpers, around: Surroundings) {
   const state$ = held(initialState, around.state$);
-  const log$ = new ReplaySubject<LogLine>(Infinity);
-  const levels$ = new ReplaySubject<string>(Infinity);
   const asked: string[] = [];
   const listened: [number, StatusParts][] = [];
+  const view$ = combineLatest([state$, held(noTimeline, around.past$), held<View['families']>(() => [], around.families$)]).pipe(
+    map(([agent, past, families]): View => ({ ...firstView(known), agent, past, families })),
+  );
   const served$ = serveStatus(
     { statusPort: 15_020, readinessTimeout: 300 },
-    { state$, past$: held(noTimeline, around.past$), families$: held<BesideEnvoy['families']>(() => [], around.families$) },
+    view$,
     {
       admin: {
         request: (method, path, timeoutMs) => {
@@ -58,9 +61,7 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
         open: () => NEVER,
         located: () => true,
       },
-      log: (line) => log$.next(line),
-      setLevel: (level) => levels$.next(level),
-      status: { probes: new Map(), targets: [], config$: of({}), version: {} },
+      status: { probes: new Map(), targets: [], version: {} },
     },
     (port, parts) => {
       listened.push([port, parts]);
@@ -75,8 +76,6 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
     listened,
     served$,
     asked,
-    log$: log$.asObservable(),
-    levels$: levels$.asObservable(),
     ask: (times: string, path: string, accept = '*/*') => m.hot(times).pipe(mergeMap(() => answered(route(path), request(path, accept)))),
     /** The server is there for so long. */
     serve: (unsub: string) => m.expectObservable(served$.pipe(ignoreElements()), unsub).toBe('-'),
@@ -203,8 +202,7 @@ describe('what is told of the state and of the past', () => {
       const answers = '          5s a 9999ms b 9999ms c 9999ms d 9999ms e';
       const status = drawStatus(m, { state$, past$, families$ });
       const names = ['istio_agent_epochs_total', 'istio_agent_config_changes_total', 'secrets'];
-      const value = (of: Awaited<ReturnType<BesideEnvoy['families']>>, name: string) =>
-        of.find((family) => family.name === name)?.samples[0]?.value;
+      const value = (of: ReturnType<View['families']>, name: string) => of.find((family) => family.name === name)?.samples[0]?.value;
       const seen$ = m.hot(times).pipe(
         mergeMap(() => status.parts.families$.pipe(take(1))),
         map((families) => [
@@ -226,30 +224,12 @@ describe('what is told of the state and of the past', () => {
 
 describe('what becomes of the server', () => {
   it(
-    'is passed on; what goes wrong is told, and a level is set',
+    'is passed on',
     marbles((m) => {
       const events$ = m.hot('  l 9999ms b 9999ms f 9999ms n 9999ms q', events);
       const unsub = '          ^ 60s !';
       const status = drawStatus(m, { events$ });
       m.expectObservable(status.served$, unsub).toBe('l 9999ms b 9999ms f 9999ms n 9999ms q', events);
-      m.expectObservable(status.log$).toBe('10s b 9999ms f', {
-        b: {
-          level: 'error',
-          event: 'status.broken',
-          msg: 'the status server broke, and is started again',
-          component: 'status',
-          reason: 'it was closed',
-        },
-        f: {
-          level: 'error',
-          event: 'status.request_failed',
-          msg: 'a request could not be answered',
-          component: 'status',
-          path: '/drain',
-          reason: 'no',
-        },
-      });
-      m.expectObservable(status.levels$).toBe('30s n', { n: 'debug' });
       m.expectSubscriptions(events$.subscriptions).toBe(unsub);
     }),
   );
@@ -261,12 +241,10 @@ describe('what becomes of the server', () => {
       const unsub = '         ^ 9999ms !';
       const live$ = serveStatus(
         { statusPort: 0, readinessTimeout: 0 },
-        { state$, past$: NEVER, families$: NEVER },
+        state$.pipe(map((agent): View => ({ ...firstView(known), agent }))),
         {
           admin: { request: () => NEVER, open: () => NEVER, located: () => false },
-          log: () => undefined,
-          setLevel: () => undefined,
-          status: { probes: new Map(), targets: [], config$: NEVER, version: {} },
+          status: { probes: new Map(), targets: [], version: {} },
         },
         (_, { unlive$ }) => merge(unlive$, unlive$).pipe(ignoreElements()),
       );

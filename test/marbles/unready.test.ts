@@ -75,7 +75,7 @@ describe('unready', () => {
   it.each<{ what: string; state: AgentState; reason: string | undefined }>([
     { what: 'before the first epoch', state: initialState, reason: 'Envoy has not been started yet' },
     { what: 'while it drains', state: draining, reason: 'draining' },
-    { what: 'while it ends', state: { ...live, phase: 'stopping' }, reason: 'terminating' },
+    { what: 'while it ends', state: { ...live, phase: 'stopping', outcome: { kind: 'asked' } }, reason: 'terminating' },
     { what: 'while Envoy is silent', state: silent, reason: 'Envoy does not answer' },
     { what: 'while Envoy is replaced', state: stateWith('stopping'), reason: 'Envoy is being replaced' },
     { what: 'while a child comes up: its parent serves', state: handingOver, reason: undefined },

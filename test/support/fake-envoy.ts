@@ -4,18 +4,23 @@ import { join } from 'node:path';
 import { lastValueFrom, NEVER, type Observable, type SchedulerLike, Subject, toArray } from 'rxjs';
 import { expect } from 'vitest';
 import { adminClient } from '../../src/admin/admin-client.ts';
-import type { Launch, ProcessEvent, Proxy, Signal, Exit } from '../../src/agent/ports.ts';
+import type { EpochConfig, Exit, Launch, ProcessEvent, Proxy, Signal, Verdict } from '../../src/agent/ports.ts';
 import { findExecutable } from '../../src/envoy/find-envoy.ts';
 import { type EnvoyOptions, envoyProxy } from '../../src/proxy/envoy-proxy.ts';
 import { eventually } from './eventually.ts';
 import { type FakeAdmin, fakeAdmin, type Says } from './fake-admin.ts';
+import { readingOf } from './reading.ts';
 
 const within = 10_000;
 /** A privileged one that nobody listens on: whoever asks there is refused. */
 const nobodysPort = 1;
 const mkfifo = findExecutable('mkfifo', process.env['PATH']);
 
-export interface Settings extends Partial<Pick<EnvoyOptions, 'config' | 'drainsAll'>> {
+type NewLaunch = Extract<Launch, { readonly adopted: false }>;
+
+export interface Settings extends Partial<Pick<EnvoyOptions, 'drainsAll'>> {
+  /** What each Envoy is started from, and what is checked; asked each time. */
+  readonly config?: () => EpochConfig;
   /** Names of files in the stage's root. */
   readonly pair?: { readonly chain: string; readonly key: string };
   /** What measures how long an answer of the admin endpoint takes. */
@@ -42,6 +47,8 @@ interface FakeEnvoy {
 /** `envoyProxy` in a folder of its own, over a program that only notes what it was started with, and admin endpoints that are played. */
 export interface EnvoyStage {
   readonly proxy: Proxy;
+  /** Checks the configuration as it is now. */
+  check(): Observable<Verdict>;
   /** For files of the test's own. */
   readonly root: string;
   /** Where the agent's files are. */
@@ -57,9 +64,9 @@ export interface EnvoyStage {
   /** How often the program was asked for its hot restart version. */
   versionAsked(): number;
   /** Resolves when the Envoy of that epoch runs. */
-  start(launch: Partial<Launch>): Promise<FakeEnvoy>;
+  start(launch: Partial<NewLaunch>): Promise<FakeEnvoy>;
   /** Resolves to all that is emitted of an epoch that does not start. */
-  events(launch: Partial<Launch>): Promise<readonly ProcessEvent[]>;
+  events(launch: Partial<NewLaunch>): Promise<readonly ProcessEvent[]>;
   dispose(): void;
 }
 
@@ -105,7 +112,7 @@ export function envoyStage({
   install(onward);
 
   const proxy = envoyProxy({
-    ...{ binary, config, addressFile, folder, drainsAll },
+    ...{ binary, addressFile, folder, drainsAll },
     args: {
       ...{ baseId, drainDuration: 45_000, parentShutdownDuration: 60_000, serviceCluster: 'a cluster', serviceNode: 'a~node' },
       ...{ ipv6: false, logFormat: '%v', logLevel: 'info', componentLogLevel: 'misc:error', concurrency: 2 },
@@ -116,11 +123,15 @@ export function envoyStage({
     newBaseId: () => ++lastBaseId,
     onLine: ({ message }, epoch) => heard.push(`${epoch} ${message}`),
   });
-  function run({ epoch = 0, restartEpoch = epoch, ...rest }: Partial<Launch>, signals$: Observable<Signal>): Observable<ProcessEvent> {
-    return proxy.run({ ...{ epoch, restartEpoch, hash: 'hash', lineage: 0, sideBySide: false }, ...rest }, signals$);
+  function run({ epoch = 0, restartEpoch = epoch, ...rest }: Partial<NewLaunch>, signals$: Observable<Signal>): Observable<ProcessEvent> {
+    return proxy.run(
+      { adopted: false, epoch, restartEpoch, lineage: 0, sideBySide: false, reading: readingOf('hash', config()), ...rest },
+      signals$,
+    );
   }
 
   return {
+    check: () => proxy.check(readingOf('hash', config())),
     ...{ proxy, root, folder, addressFile, baseId, heard, install },
     validated() {
       if (!existsSync(`${binary}.validated`)) return undefined;

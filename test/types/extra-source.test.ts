@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lastValueFrom } from 'rxjs';
+import { lastValueFrom, map } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { afterEach, beforeEach, expect, expectTypeOf, it } from 'vitest';
 import { filesAndUrl, urlSource } from '../../examples/extra-source.ts';
@@ -26,13 +26,13 @@ afterEach(() => {
 });
 
 const reader =
-  ({ hash$ }: ConfigSource) =>
+  ({ reading$ }: ConfigSource) =>
   () =>
-    lastValueFrom(hash$, { defaultValue: 'none' });
+    lastValueFrom(reading$.pipe(map(({ hash }) => hash)), { defaultValue: 'none' });
 
 it('the example is a source', () => {
-  expectTypeOf(urlSource).returns.toEqualTypeOf<ConfigSource>();
-  expectTypeOf(filesAndUrl).returns.toEqualTypeOf<ConfigSource>();
+  expectTypeOf(urlSource).returns.toEqualTypeOf<ConfigSource<never>>();
+  expectTypeOf(filesAndUrl).returns.toEqualTypeOf<ConfigSource<never>>();
 });
 
 it('the example is ready at once, and looks again after each period', () => {

@@ -5,9 +5,10 @@ import {
   type AgentEvent,
   type AgentState,
   type AgentTransition,
+  type Claim,
   coalesce,
   composeSources,
-  configHash,
+  readings,
   type ConfigSource,
   type Effect,
   type Exit,
@@ -23,6 +24,7 @@ import {
   type Outcome,
   type ProcessEvent,
   type Proxy,
+  type Reading,
   reducer,
   reduceWithEffects,
   type RestartPolicy,
@@ -44,16 +46,14 @@ it('an agent is made of inputs, a policy and a world, and is a stream of transit
   expectTypeOf(agent).parameters.toEqualTypeOf<[Inputs, RestartPolicy, World]>();
   expectTypeOf(agent).returns.toEqualTypeOf<Observable<AgentTransition>>();
   expectTypeOf<AgentTransition>().toEqualTypeOf<Transition<AgentState, AgentEvent>>();
-  expectTypeOf<keyof Inputs>().toEqualTypeOf<
-    'adopted$' | 'awaited$' | 'hash$' | 'restart$' | 'drain$' | 'reopen$' | 'leave$' | 'terminate$'
-  >();
+  expectTypeOf<keyof Inputs>().toEqualTypeOf<'adopted$' | 'config$' | 'restart$' | 'drain$' | 'reopen$' | 'leave$' | 'terminate$'>();
   expectTypeOf<World['scheduler']>().toEqualTypeOf<SchedulerLike | undefined>();
 });
 
 it('the reducer answers a state and an event with a state and effects', () => {
   expectTypeOf(reducer).parameters.toEqualTypeOf<[RestartPolicy]>();
   expectTypeOf(reducer).returns.toEqualTypeOf<(state: AgentState, event: AgentEvent) => Step<AgentState, Effect>>();
-  expectTypeOf(initialState).toEqualTypeOf<AgentState>();
+  expectTypeOf(initialState).toExtend<AgentState>();
   expectTypeOf<RestartPolicy['onCrash']>().toEqualTypeOf<'backoff' | 'exit'>();
   // @ts-expect-error a state is never changed in place
   const assign = (state: AgentState) => (state.lastEpoch = 7);
@@ -61,7 +61,7 @@ it('the reducer answers a state and an event with a state and effects', () => {
   expectTypeOf<AgentState['epochs']>().not.toHaveProperty('set');
 });
 
-it('a narrated line has a level, a code, a constant text and fields', () => {
+it('a narrated line has a level, a constant text and fields', () => {
   expectTypeOf(narrate).parameter(0).toEqualTypeOf<AgentTransition>();
   expectTypeOf<ReturnType<typeof narrate>[number]>().toEqualTypeOf<LogLine>();
   expectTypeOf<LogLine['level']>().toEqualTypeOf<'trace' | 'debug' | 'info' | 'warn' | 'error'>();
@@ -95,17 +95,24 @@ it('a proxy of one’s own gives all five of its answers as streams', () => {
   expectTypeOf(silent).toEqualTypeOf<Proxy>();
 });
 
-it('a source is its changes and its hash', () => {
-  expectTypeOf<keyof ConfigSource>().toEqualTypeOf<'changes$' | 'hash$'>();
+it('a claim is only where the agent runs, an outcome only where it ends', () => {
+  expectTypeOf<Extract<AgentState, { phase: 'running' }>>().toHaveProperty('claim');
+  expectTypeOf<Exclude<AgentState, { phase: 'running' }>>().not.toHaveProperty('claim');
+  expectTypeOf<Extract<AgentState, { phase: 'stopping' | 'stopped' }>['outcome']>().toEqualTypeOf<Outcome>();
+  expectTypeOf<Extract<AgentState, { phase: 'running' | 'draining' }>>().not.toHaveProperty('outcome');
+  expectTypeOf<Extract<Claim, { stage: 'waiting' }>>().not.toHaveProperty('standalone');
+});
+
+it('a source is its changes and its reading', () => {
+  expectTypeOf<keyof ConfigSource>().toEqualTypeOf<'changes$' | 'reading$'>();
   expectTypeOf<SourceChange['type']>().toEqualTypeOf<'ready' | 'changed' | 'watch-failed'>();
-  expectTypeOf(fileSource).returns.toEqualTypeOf<ConfigSource>();
-  expectTypeOf(composeSources(fileSource([]), fileSource([]))).toEqualTypeOf<ConfigSource>();
-  expectTypeOf(configHash).parameter(0).toEqualTypeOf<ConfigSource>();
-  expectTypeOf(configHash).returns.toEqualTypeOf<Observable<string>>();
+  expectTypeOf(fileSource).returns.toEqualTypeOf<ConfigSource<never>>();
+  expectTypeOf(composeSources(fileSource([]), fileSource([]))).toEqualTypeOf<ConfigSource<never>>();
+  expectTypeOf(readings(fileSource([]), { minDelay: 1 })).toEqualTypeOf<Observable<Reading<undefined>>>();
   expectTypeOf(hashFiles).returns.toEqualTypeOf<Observable<string>>();
   expectTypeOf(watchFiles).returns.toEqualTypeOf<Observable<SourceChange>>();
   // @ts-expect-error a trigger is one of the three, no bare value
-  void composeSources({ changes$: of(1), hash$: of('') });
+  void composeSources({ changes$: of(1), reading$: NEVER });
 });
 
 it('signals are known to the system', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { backOff } from '../../src/agent/back-off.ts';
+import { backOff } from '../../src/operators/back-off.ts';
 
 it.each([
   [0, 200],
@@ -15,5 +15,5 @@ it.each([
   [100, 30_000],
   [10_000, 30_000],
 ])('waits before restart %i for %i ms', (attempt, delay) => {
-  expect(backOff(attempt)).toBe(delay);
+  expect(backOff({ first: 200, longest: 30_000 }, attempt)).toBe(delay);
 });

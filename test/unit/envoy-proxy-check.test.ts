@@ -18,7 +18,7 @@ afterEach(() => {
   kernel.clear();
 });
 
-const check = () => only(stage.proxy.check());
+const check = () => only(stage.check());
 const ok = { ok: true };
 /** A program that does this when it is to validate a configuration. */
 const validating = (script: string) => `case "$*" in *'--mode validate') ${script} ;; esac\n${onward}`;
@@ -81,7 +81,7 @@ describe('a check', () => {
   it('that is given up ends its validation, and leaves nothing', async () => {
     stage = envoyStage();
     stage.install(validating('touch "$0.$$.validates"; exec sleep 60'));
-    const life = stage.proxy.check().subscribe();
+    const life = stage.check().subscribe();
     const name = await eventually(() => readdirSync(stage.root).find((name) => name.endsWith('.validates')), { within: 10_000 });
     life.unsubscribe();
     const pid = name.split('.').at(-2) ?? '';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/agent/model.ts';
-import { exitOf } from '../../src/run/exit.ts';
+import { exitOf } from '../../src/run/program-exit.ts';
 
 describe('exitOf', () => {
   it.each<{ what: string; outcome: Outcome; code: number; why?: string }>([

@@ -3,18 +3,19 @@ import { describe, expect, it } from 'vitest';
 import type { AgentTransition } from '../../src/agent/agent.ts';
 import { type AgentEvent, type AgentState, initialState } from '../../src/agent/model.ts';
 import { narrate } from '../../src/agent/narrate.ts';
-import { reducer } from '../../src/agent/reducer.ts';
 import type { Exit } from '../../src/agent/ports.ts';
+import { reducer } from '../../src/agent/reducer.ts';
+import { readingOf } from '../support/reading.ts';
 
 const reduce = reducer({ onCrash: 'backoff', budget: 10 });
 const transition = (given: readonly AgentEvent[], event: AgentEvent): AgentTransition => {
-  const before = given.reduce((state, past) => reduce(state, past)[0], initialState);
+  const before = given.reduce<AgentState>((state, past) => reduce(state, past)[0], initialState);
   return { event, before, state: reduce(before, event)[0] };
 };
 
 const a = 'aaaaaaaa0000';
 const b = 'bbbbbbbb0000';
-const changed = (hash: string): AgentEvent => ({ type: 'config-changed', hash });
+const changed = (hash: string): AgentEvent => ({ type: 'config-changed', reading: readingOf(hash) });
 const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'live' });
 const stuck = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'stuck' });
 const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
@@ -123,7 +124,7 @@ const cases: readonly Case[] = [
   {
     what: 'a restart by hand',
     given: serving,
-    when: { type: 'restart-requested', hash: a },
+    when: { type: 'restart-requested', reading: readingOf(a) },
     lines: [
       { level: 'info', event: 'restart.requested', msg: 'restart requested', hash: 'aaaaaaaa' },
       { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' },
@@ -519,7 +520,11 @@ describe('narrate', () => {
     );
     const type = <T extends AgentEvent['type']>(name: T) => fc.constant(name);
     const event: fc.Arbitrary<AgentEvent> = fc.oneof(
-      fc.record({ type: fc.constantFrom('config-changed' as const, 'restart-requested' as const, 'config-accepted' as const), hash: text }),
+      fc.record({
+        type: fc.constantFrom('config-changed' as const, 'restart-requested' as const),
+        reading: text.map((hash) => readingOf(hash)),
+      }),
+      fc.record({ type: type('config-accepted'), hash: text }),
       fc.record({ type: type('config-refused'), hash: text, reason: text }),
       fc.record({ type: type('epoch-handed-off'), epoch, unresponsive: fc.boolean() }),
       fc.record({ type: fc.constantFrom('terminate-requested' as const, 'leave-requested' as const), by: text }),

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { type AgentEvent, type AgentState, type Effect, type Epoch, initialState } from '../../src/agent/model.ts';
+import { type AgentEvent, type AgentState, type Effect, type Epoch, initialState, claimOf } from '../../src/agent/model.ts';
+import type { RestartPolicy } from '../../src/agent/exits.ts';
 import { newestEpoch } from '../../src/agent/lineage.ts';
-import { reducer, type RestartPolicy } from '../../src/agent/reducer.ts';
+import { reducer } from '../../src/agent/reducer.ts';
+import { readingOf } from '../support/reading.ts';
 import type { Exit } from '../../src/agent/ports.ts';
 
 /** A turn that an effect has asked for. It hears of exits from the time on when it comes first. */
@@ -41,11 +43,19 @@ interface Moment {
 /** A promise: undefined while it is kept, otherwise what is wrong. */
 type Promised = (moment: Moment) => string | undefined | false;
 
+/** The processes that are started. */
+const launches = (effects: readonly Effect[]) => of(effects, 'launch').map(({ launch }) => launch);
+
 const of = <T extends Effect['type']>(effects: readonly Effect[], type: T) =>
   effects.filter((effect): effect is Extract<Effect, { type: T }> => effect.type === type);
 
 const linesWith = ({ epochs }: AgentState, has: (epoch: Epoch) => boolean): readonly number[] =>
   [...epochs.values()].filter(has).map(({ lineage }) => lineage);
+
+const isStandalone = (state: AgentState): boolean => {
+  const claim = claimOf(state);
+  return claim !== undefined && claim.stage !== 'waiting' && claim.standalone;
+};
 
 /** The newest epoch was the child of the one that is gone, and its time was not over. */
 const isDoomed = (before: AgentState, gone: number, survivors: ReadonlySet<number>): boolean => {
@@ -60,10 +70,10 @@ const outstanding = ({ turns, check, retry }: World): boolean => turns.length > 
 
 const promises: Record<string, Promised> = {
   'launches epochs by growing numbers': ({ before, effects }) =>
-    of(effects, 'launch').some(({ epoch }) => epoch !== before.lastEpoch + 1) && 'an epoch number was not the next',
+    launches(effects).some(({ epoch }) => epoch !== before.lastEpoch + 1) && 'an epoch number was not the next',
 
   'tells an epoch to be its living parent’s next, or 0 without one': ({ before, effects, survivors }) =>
-    of(effects, 'launch').some(({ restartEpoch, lineage }) => {
+    launches(effects).some(({ restartEpoch, lineage }) => {
       const parent = [...before.epochs].findLast(([number, epoch]) => survivors.has(number) && epoch.lineage === lineage)?.[1];
       return restartEpoch !== (parent === undefined ? 0 : parent.restartEpoch + 1);
     }) && 'a wrong restart epoch',
@@ -76,12 +86,12 @@ const promises: Record<string, Promised> = {
     new Set(linesWith(state, ({ stage }) => stage !== 'stopping')).size > 2 && 'three lines',
 
   'has an admin endpoint apart exactly where another line is': ({ state, effects }) =>
-    of(effects, 'launch').some(
-      ({ lineage, sideBySide }) => sideBySide !== [...state.epochs.values()].some((epoch) => epoch.lineage !== lineage),
+    launches(effects).some(
+      (launch) => !launch.adopted && launch.sideBySide !== [...state.epochs.values()].some((epoch) => epoch.lineage !== launch.lineage),
     ) && 'a wrong place for the admin endpoint',
 
   'starts no child of a parent whose listeners it has closed': ({ before, effects }) =>
-    of(effects, 'launch').some(({ lineage, restartEpoch }) => restartEpoch > 0 && lineage !== before.lineage) &&
+    launches(effects).some(({ lineage, restartEpoch }) => restartEpoch > 0 && lineage !== before.lineage) &&
     'a child of a lineage that goes',
 
   'spends no budget on a rescue': ({ before, state }) =>
@@ -92,7 +102,7 @@ const promises: Record<string, Promised> = {
     state.retried &&
     event.type === 'epoch-exited' &&
     state.lineage === before.lineage &&
-    before.claim === undefined &&
+    claimOf(before) === undefined &&
     of(effects, 'await-turn').length > 0 &&
     `again, without a pause (${policy.onCrash})`,
 
@@ -100,8 +110,8 @@ const promises: Record<string, Promised> = {
     state.phase === 'running' &&
     event.type === 'epoch-exited' &&
     isDoomed(before, event.epoch, survivors) &&
-    state.claim?.standalone !== true &&
-    state.claim?.stage !== 'replacing' &&
+    !isStandalone(state) &&
+    claimOf(state)?.stage !== 'replacing' &&
     'nobody comes to the rescue',
 
   'claims no child of an Envoy whose parent has died early': ({ before, state }) => {
@@ -110,8 +120,8 @@ const promises: Record<string, Promised> = {
     const hasParent = [...state.epochs.values()].some(
       ({ lineage, restartEpoch }) => lineage === newest.lineage && restartEpoch === newest.restartEpoch - 1,
     );
-    const fresh = state.claim !== undefined && before.claim === undefined;
-    return !hasParent && fresh && !state.claim.standalone && 'a claim that waits for it';
+    const fresh = claimOf(state) !== undefined && claimOf(before) === undefined;
+    return !hasParent && fresh && !isStandalone(state) && 'a claim that waits for it';
   },
 
   'has told to end whoever is the first that has to': ({ state, world }) =>
@@ -143,9 +153,6 @@ const promises: Record<string, Promised> = {
     [...of(effects, 'stop'), ...of(effects, 'kill'), ...of(effects, 'reopen')].some(({ epoch }) => !survivors.has(epoch)) &&
     'an order to a process that is gone',
 
-  'has an outcome exactly when it ends': ({ state }) =>
-    (state.outcome !== undefined) !== (state.phase === 'stopping' || state.phase === 'stopped') && 'the outcome does not fit the phase',
-
   'counts no more crashes than its budget': ({ state, policy: { budget } }) =>
     budget > 0 && state.crashes > budget && `${state.crashes} crashes`,
 
@@ -154,7 +161,7 @@ const promises: Record<string, Promised> = {
     state.wanted !== undefined &&
     ![...state.epochs.values()].some(({ stage }) => stage === 'starting' || stage === 'live') &&
     !(
-      state.claim?.stage === 'replacing' &&
+      claimOf(state)?.stage === 'replacing' &&
       [...state.epochs].some(([number, { stage }]) => stage === 'stopping' || world.retiring.has(number))
     ) &&
     !outstanding(world) &&
@@ -167,13 +174,14 @@ const promises: Record<string, Promised> = {
     state.phase !== 'running' &&
     'ended with a retiring Envoy',
 
-  'waits for what it claims': ({ state: { claim, examined }, world }) => {
-    if (examined !== undefined && world.check === undefined) return 'examines without a check';
+  'waits for what it claims': ({ state, world }) => {
+    const claim = claimOf(state);
+    if (state.phase === 'running' && state.examined !== undefined && world.check === undefined) return 'examines without a check';
     switch (claim?.stage) {
       case 'waiting':
         return !world.turns.some(({ order }) => order.epoch === claim.epoch) && 'no turn is outstanding';
       case 'checking':
-        return world.check !== claim.hash && 'no check of it is outstanding';
+        return world.check !== claim.reading.hash && 'no check of it is outstanding';
       case 'replacing':
         return world.alive.size === 0 && 'nothing is left to be replaced';
       default:
@@ -182,8 +190,6 @@ const promises: Record<string, Promised> = {
   },
 
   'has no turn waiting behind another': ({ world }) => world.turns.length > 1 && 'two turns are outstanding',
-
-  'claims only while it runs': ({ state }) => state.phase !== 'running' && state.claim !== undefined && 'a claim is left',
 
   'watches the newest epoch that exists, while it runs': ({ state, world }) => {
     const newest = newestEpoch(state);
@@ -204,10 +210,10 @@ const carryOut = (world: World, effects: readonly Effect[]): void => {
         world.check = undefined;
         break;
       case 'check':
-        world.check = effect.hash;
+        world.check = effect.reading.hash;
         break;
       case 'launch':
-        world.alive.add(effect.epoch);
+        world.alive.add(effect.launch.epoch);
         break;
       case 'follow':
         world.followed = { epoch: effect.epoch, live: false, unresponsive: false, hung: false };
@@ -323,10 +329,10 @@ const followed = (type: 'epoch-live' | 'epoch-unresponsive' | 'epoch-answered' |
 };
 
 const wishes: Record<string, Wish> = {
-  'hash a': () => ({ type: 'config-changed', hash: 'a' }),
-  'hash b': () => ({ type: 'config-changed', hash: 'b' }),
-  'hash c': () => ({ type: 'config-changed', hash: 'c' }),
-  restart: () => ({ type: 'restart-requested', hash: 'a' }),
+  'hash a': () => ({ type: 'config-changed', reading: readingOf('a') }),
+  'hash b': () => ({ type: 'config-changed', reading: readingOf('b') }),
+  'hash c': () => ({ type: 'config-changed', reading: readingOf('c') }),
+  restart: () => ({ type: 'restart-requested', reading: readingOf('a') }),
   drain: () => ({ type: 'drain-requested' }),
   reopen: () => ({ type: 'reopen-requested' }),
   terminate: () => ({ type: 'terminate-requested', by: 'SIGTERM' }),
@@ -380,7 +386,7 @@ function* live(policy: RestartPolicy, life: readonly (readonly string[])[]): Gen
     ordered: new Set(),
     draining: false,
   };
-  let state = initialState;
+  let state: AgentState = initialState;
   for (const names of life) {
     const possible = names.map((name) => wishes[name]?.(world));
     for (let event = possible.find((wish) => wish !== undefined); event !== undefined; event = immediate(world)) {

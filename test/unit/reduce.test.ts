@@ -1,19 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { type AgentEvent, type AgentState, type Effect, initialState } from '../../src/agent/model.ts';
-import { reducer, type RestartPolicy } from '../../src/agent/reducer.ts';
-import type { Exit } from '../../src/agent/ports.ts';
+import type { RestartPolicy } from '../../src/agent/exits.ts';
+import { type AgentEvent, type AgentState, type Effect, initialState, type Outcome, type Running } from '../../src/agent/model.ts';
+import type { Exit, Launch } from '../../src/agent/ports.ts';
+import { reducer } from '../../src/agent/reducer.ts';
+import { readingOf } from '../support/reading.ts';
 
 const clean: Exit = { kind: 'clean' };
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };
 const failed: Exit = { kind: 'failed', code: 1, tail: [] };
 
-const changed = (hash: string): AgentEvent => ({ type: 'config-changed', hash });
+const changed = (hash: string): AgentEvent => ({ type: 'config-changed', reading: readingOf(hash) });
 const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'live' });
 const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
 const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, reason: 'expired' });
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
-const byHand = (hash: string): AgentEvent => ({ type: 'restart-requested', hash });
+const byHand = (hash: string): AgentEvent => ({ type: 'restart-requested', reading: readingOf(hash) });
 const parentExpired = (epoch: number): AgentEvent => ({ type: 'parent-expired', epoch });
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
 const due: AgentEvent = { type: 'retry-due' };
@@ -31,24 +33,36 @@ const poisoned = [...handingOver, ended(1, failed), granted(2), accepted('b')];
 /** Epoch 3 starts beside 0, in a lineage of its own. */
 const sideBySide = [...poisoned, ended(2, failed)];
 
+interface StatePart extends Partial<Omit<Running, 'phase'>> {
+  readonly phase?: AgentState['phase'];
+  readonly outcome?: Outcome;
+}
+
 interface Case {
   readonly what: string;
   readonly given: readonly AgentEvent[];
   readonly when: AgentEvent;
   /** Only the effects, each as its type and what it is about. */
   readonly then: readonly string[];
-  readonly state?: Partial<AgentState>;
+  readonly state?: StatePart;
   readonly policy?: Partial<RestartPolicy>;
 }
+
+const launched = (launch: Launch): string => {
+  const { epoch, restartEpoch, lineage } = launch;
+  const hash = launch.adopted ? '' : launch.reading.hash;
+  const sideBySide = !launch.adopted && launch.sideBySide;
+  return `launch ${epoch} ${hash} as ${restartEpoch}${lineage === 0 ? '' : ` of lineage ${lineage}`}${sideBySide ? ' beside' : ''}`;
+};
 
 const brief = (effect: Effect): string => {
   switch (effect.type) {
     case 'await-turn':
       return `await-turn ${effect.epoch}${effect.parent === undefined ? '' : ` after ${effect.parent.epoch}`}`;
     case 'check':
-      return `check ${effect.hash}`;
+      return `check ${effect.reading.hash}`;
     case 'launch':
-      return `launch ${effect.epoch} ${effect.hash} as ${effect.restartEpoch}${effect.lineage === 0 ? '' : ` of lineage ${effect.lineage}`}${effect.sideBySide ? ' beside' : ''}`;
+      return launched(effect.launch);
     case 'retry':
       return `retry in ${effect.delay}`;
     case 'cancel-retry':
@@ -63,7 +77,7 @@ const brief = (effect: Effect): string => {
 const run = ({ given, when, policy }: Case): readonly [AgentState, readonly Effect[]] => {
   const reduce = reducer({ onCrash: 'backoff', budget: 10, ...policy });
   return reduce(
-    given.reduce((state, event) => reduce(state, event)[0], initialState),
+    given.reduce<AgentState>((state, event) => reduce(state, event)[0], initialState),
     when,
   );
 };
@@ -92,7 +106,7 @@ describe('a change', () => {
       given: [...serving, changed('b')],
       when: changed('c'),
       then: [],
-      state: { claim: { epoch: 1, hash: 'c', stage: 'waiting', forced: false, standalone: false } },
+      state: { claim: { epoch: 1, reading: readingOf('c'), stage: 'waiting', forced: false } },
     },
     {
       what: 'is checked again if it comes during a check',
@@ -127,7 +141,7 @@ describe('a change', () => {
       given: [...serving, byHand('a')],
       when: changed('a'),
       then: [],
-      state: { claim: { epoch: 1, hash: 'a', stage: 'waiting', forced: true, standalone: false } },
+      state: { claim: { epoch: 1, reading: readingOf('a'), stage: 'waiting', forced: true } },
     },
     {
       what: 'refills the budget',
@@ -148,7 +162,7 @@ describe('a change', () => {
       given: [...serving, terminate],
       when: changed('b'),
       then: [],
-      state: { wanted: 'b' },
+      state: { wanted: readingOf('b') },
     },
   ])('$what', check);
 });
@@ -235,7 +249,7 @@ describe('an exit', () => {
       given: handedOver,
       when: ended(0, exit),
       then: ['cancel-retry', 'check b'],
-      state: { claim: { epoch: 2, hash: 'b', stage: 'checking', forced: true, standalone: true } },
+      state: { claim: { epoch: 2, reading: readingOf('b'), stage: 'checking', forced: true, standalone: true } },
     })),
     {
       what: 'of a parent dooms a child that starts as well',
@@ -281,7 +295,7 @@ describe('an exit', () => {
       given: sideBySide,
       when: ended(3, { kind: 'spawn-failed', reason: 'enable_reuse_port' }),
       then: ['follow 0', 'cancel-retry', 'hand-off 0'],
-      state: { claim: { epoch: 4, hash: 'b', stage: 'replacing', forced: true, standalone: true } },
+      state: { claim: { epoch: 4, reading: readingOf('b'), stage: 'replacing', forced: true, standalone: true } },
     },
     {
       what: 'of an Envoy beside one that serves is a crash otherwise',
@@ -390,7 +404,7 @@ describe('an epoch', () => {
       given: [...serving, changed('b'), granted(1)],
       when: { type: 'config-accepted', hash: 'b', noRoom: 'memory' },
       then: ['hand-off 0'],
-      state: { claim: { epoch: 1, hash: 'b', stage: 'replacing', forced: false, standalone: false } },
+      state: { claim: { epoch: 1, reading: readingOf('b'), stage: 'replacing', forced: false, standalone: false } },
     },
     {
       what: 'that takes over side by side sends the clients of the other one away',
@@ -454,7 +468,7 @@ describe('a request to terminate', () => {
       given: serving,
       when: terminate,
       then: ['cancel-retry', 'ask-drain 0', 'await-drained beside nobody'],
-      state: { phase: 'draining', outcome: undefined, terminations: 1 },
+      state: { phase: 'draining', terminations: 1 },
     },
     {
       what: 'drains the newest epoch beside its parent',
@@ -467,7 +481,7 @@ describe('a request to terminate', () => {
       given: [...serving, changed('b')],
       when: terminate,
       then: ['cancel-retry', 'ask-drain 0', 'await-drained beside nobody', 'withdraw-turn 1'],
-      state: { claim: undefined },
+      state: { phase: 'draining' },
     },
     {
       what: 'stops all when it is drained',

@@ -5,6 +5,7 @@ import { noTimeline, timeline, type Timeline } from '../../src/agent/timeline.ts
 import { lifecycleFamilies, stateFamilies } from '../../src/metrics/agent-families.ts';
 import { printFamilies } from '../../src/metrics/metric-family.ts';
 import type { Exit } from '../../src/agent/ports.ts';
+import { readingOf } from '../support/reading.ts';
 
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };
 const failed: Exit = { kind: 'failed', code: 1, tail: [] };
@@ -12,7 +13,7 @@ const clean: Exit = { kind: 'clean' };
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'live' });
-const changed = (hash: string): AgentEvent => ({ type: 'config-changed', hash });
+const changed = (hash: string): AgentEvent => ({ type: 'config-changed', reading: readingOf(hash) });
 const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
 const spawned = (epoch: number): AgentEvent => ({ type: 'epoch-spawned', epoch, pid: 7 });
 const start = [changed('a'), granted(0), spawned(0), live(0)];
@@ -33,8 +34,8 @@ describe('the timeline', () => {
   it('has for an epoch why it started, when it was spawned, LIVE, told to drain, and how and when it ended', () => {
     const kept = keep([...start, changed('b'), granted(1), accepted('b'), spawned(1), live(1), ended(0, clean)]);
     expect(kept.epochs).toEqual([
-      { epoch: 0, lineage: 0, hash: 'a', why: 'first', launchedAt: 2_000, spawnedAt: 3_000, liveAt: 4_000, toldToDrainAt: 9_000, endedAt: 10_000, how: 'clean' }, // prettier-ignore
-      { epoch: 1, lineage: 0, hash: 'b', why: 'change', launchedAt: 7_000, spawnedAt: 8_000, liveAt: 9_000 },
+      { epoch: 0, lineage: 0, hash: 'a', why: 'first', changed: [], launchedAt: 2_000, spawnedAt: 3_000, liveAt: 4_000, toldToDrainAt: 9_000, endedAt: 10_000, how: 'clean' }, // prettier-ignore
+      { epoch: 1, lineage: 0, hash: 'b', why: 'change', changed: [], launchedAt: 7_000, spawnedAt: 8_000, liveAt: 9_000 },
     ]);
     expect(kept.counters).toEqual({ changes: 0, windows: 0, restarts: 1, refusals: 0, crashes: 0, rescues: 0, drains: 1 });
     expect(kept.durations.start).toMatchObject({ count: 2, sum: 4 });
@@ -43,7 +44,7 @@ describe('the timeline', () => {
   });
 
   it('tells a restart by hand, a second try and a rescue from a change', () => {
-    const byHand: AgentEvent = { type: 'restart-requested', hash: 'a' };
+    const byHand: AgentEvent = { type: 'restart-requested', reading: readingOf('a') };
     const second = [...start, byHand, granted(1), accepted('a'), ended(1, failed), granted(2), accepted('a'), ended(2, failed)];
     const kept = keep(second);
     expect(kept.epochs.map(({ why }) => why)).toEqual(['first', 'by hand', 'again', 'rescue']);
@@ -54,8 +55,18 @@ describe('the timeline', () => {
     const epochs = [6, 7].map((epoch) => ({ epoch, restartEpoch: epoch, lineage: 1, pid: epoch }));
     const taken = keep([{ type: 'epochs-adopted', epochs }, live(7), ended(6, clean)]);
     expect(taken.epochs).toEqual([
-      { epoch: 6, lineage: 1, hash: '', why: 'adopted', launchedAt: 1_000, toldToDrainAt: 2_000, endedAt: 3_000, how: 'clean' },
-      { epoch: 7, lineage: 1, hash: '', why: 'adopted', launchedAt: 1_000, liveAt: 2_000 },
+      {
+        epoch: 6,
+        lineage: 1,
+        hash: '',
+        why: 'adopted',
+        changed: [],
+        launchedAt: 1_000,
+        toldToDrainAt: 2_000,
+        endedAt: 3_000,
+        how: 'clean',
+      },
+      { epoch: 7, lineage: 1, hash: '', why: 'adopted', changed: [], launchedAt: 1_000, liveAt: 2_000 },
     ]);
     expect(taken.counters).toMatchObject({ restarts: 0, crashes: 0, drains: 1 });
     expect(taken.durations).toMatchObject({ start: { count: 0 }, life: { count: 0 }, drain: { count: 1 } });

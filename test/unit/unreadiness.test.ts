@@ -48,6 +48,6 @@ describe('unreadiness', () => {
     { what: 'the agent ends Envoy', state: { ...epochs('stopping'), phase: 'stopping' }, reason: 'terminating' },
     { what: 'the agent has ended', state: { phase: 'stopped' }, reason: 'terminating' },
   ])('$what → $reason', ({ state, reason }) => {
-    expect(unreadiness({ ...initialState, ...state })).toBe(reason);
+    expect(unreadiness({ ...initialState, ...state } as AgentState)).toBe(reason);
   });
 });

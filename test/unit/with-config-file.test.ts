@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finalize, lastValueFrom, of, Subject } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { EpochConfig } from '../../src/proxy/epoch-config.ts';
+import type { EpochConfig } from '../../src/agent/ports.ts';
 import { withConfigFile } from '../../src/proxy/config-file.ts';
 
 let folder: string;

@@ -1,15 +1,23 @@
-import { asyncScheduler, debounce, distinctUntilChanged, EMPTY, map, NEVER, type Observable, share, skip, timer } from 'rxjs';
+import { asyncScheduler, concat, debounce, distinctUntilChanged, EMPTY, map, NEVER, type Observable, share, skip, timer } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { agent, type Inputs } from '../../../src/agent/agent.ts';
-import type { AgentState } from '../../../src/agent/model.ts';
-import type { RestartPolicy } from '../../../src/agent/reducer.ts';
+import type { RestartPolicy } from '../../../src/agent/exits.ts';
+import type { AgentState, ConfigEvent } from '../../../src/agent/model.ts';
 import { fixedTiming, type Timing } from '../../../src/agent/timing.ts';
+import { readingOf } from '../../support/reading.ts';
 import { answerTime, fakeProxy, type Script } from './fake-proxy.ts';
 
 export interface Settings {
   readonly policy?: Partial<RestartPolicy>;
   readonly timing?: Partial<Timing>;
   readonly random?: () => number;
+}
+
+/** What moves the agent from outside, with readings by their hashes. The files are awaited before the first of them. */
+export interface DrawnInputs extends Partial<Omit<Inputs, 'config$' | 'restart$'>> {
+  readonly awaited$?: Observable<readonly string[]>;
+  readonly hash$?: Observable<string>;
+  readonly restart$?: Observable<string>;
 }
 
 /** One value a ms: what holds when everything of that ms has happened. */
@@ -21,10 +29,11 @@ const settled =
 const endings = { asked: 'A', envoy: 'E', refused: 'R', 'address-taken': 'P' } as const;
 
 /** Who serves: an epoch's number, or n for nobody; D while draining, T while stopping; at the end A (asked), E (Envoy), R (refused) or P (port). */
-const sign = ({ phase, epochs, outcome }: AgentState): string => {
-  if (phase === 'draining') return 'D';
-  if (phase === 'stopping') return 'T';
-  if (phase === 'stopped') return outcome === undefined ? '?' : endings[outcome.kind];
+const sign = (state: AgentState): string => {
+  const { epochs } = state;
+  if (state.phase === 'draining') return 'D';
+  if (state.phase === 'stopping') return 'T';
+  if (state.phase === 'stopped') return endings[state.outcome.kind];
   const serving = [...epochs].findLast(([, { stage, answering }]) => stage === 'live' && answering);
   return serving === undefined ? 'n' : String(serving[0]);
 };
@@ -38,15 +47,22 @@ export function serving(states$: Observable<AgentState>): Observable<string> {
  * An agent over a fake proxy, as streams of single characters that a diagram can show. The minimum of the drain is 5 s and its cap 20 s, random
  * numbers are in the middle (no jitter), the budget is 10.
  */
-export function drawAgent(m: RunHelpers, inputs: Partial<Inputs>, script: Script, { policy, timing, random = () => 0.5 }: Settings = {}) {
+export function drawAgent(
+  m: RunHelpers,
+  { awaited$ = EMPTY, hash$ = NEVER, restart$ = NEVER, ...inputs }: DrawnInputs,
+  script: Script,
+  { policy, timing, random = () => 0.5 }: Settings = {},
+) {
   const fake = fakeProxy(m, script);
   const states$ = agent(
     {
       adopted$: EMPTY,
       leave$: NEVER,
-      awaited$: EMPTY,
-      hash$: NEVER,
-      restart$: NEVER,
+      config$: concat(
+        awaited$.pipe(map((missing): ConfigEvent => ({ type: 'files-awaited', missing }))),
+        hash$.pipe(map((hash): ConfigEvent => ({ type: 'config-changed', reading: readingOf(hash) }))),
+      ),
+      restart$: restart$.pipe(map((hash) => readingOf(hash))),
       drain$: NEVER,
       reopen$: NEVER,
       terminate$: NEVER,
@@ -63,16 +79,18 @@ export function drawAgent(m: RunHelpers, inputs: Partial<Inputs>, script: Script
     serving$: serving(states$),
     /** Why it ended, at the end. */
     outcome$: states$.pipe(
-      map(({ outcome }) => outcome),
+      map((state) => ('outcome' in state ? state.outcome : undefined)),
       distinctUntilChanged(),
       skip(1),
     ),
     /** From which hash each epoch was launched. */
-    hashes$: fake.launched$.pipe(map(({ hash }) => hash)),
+    hashes$: fake.launched$.pipe(map((launch) => (launch.adopted ? '' : launch.reading.hash))),
     /** The number of each epoch launched. */
     epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
     /** Which line each belongs to; the letter tells that its admin endpoint is apart: a for 0, b for 1. */
-    lines$: fake.launched$.pipe(map(({ lineage, sideBySide }) => (sideBySide ? String.fromCharCode(97 + lineage) : String(lineage)))),
+    lines$: fake.launched$.pipe(
+      map(({ lineage, ...launch }) => ('sideBySide' in launch && launch.sideBySide ? String.fromCharCode(97 + lineage) : String(lineage))),
+    ),
     /** What each was told as `--restart-epoch`. */
     restartEpochs$: fake.launched$.pipe(map(({ restartEpoch }) => String(restartEpoch))),
   };

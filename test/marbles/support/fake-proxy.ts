@@ -103,10 +103,10 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const proxy: Proxy = {
     run: (launch, orders$) =>
       defer(() => {
-        const { epoch, sideBySide } = launch;
+        const { epoch } = launch;
         const process$ = processes[epoch];
         if (process$ === undefined) throw new Error(`the script has no process ${epoch}`);
-        const own: Running = { epoch, isApart: sideBySide };
+        const own: Running = { epoch, isApart: !launch.adopted && launch.sideBySide };
         births.set(epoch, asyncScheduler.now());
         running.push(own);
         launches$.next(launch);

@@ -8,7 +8,7 @@ export const secrets: readonly Mutant[] = [
     find: '{ ...state, source: state.served === undefined ? source : state.source, refused',
     replace: '{ ...state, served: undefined, source: state.served === undefined ? source : state.source, refused',
   },
-  { id: 'secrets/read-twice', file: 'secrets/file-secrets.ts', find: 'after === before ?', replace: 'after !== before ?' },
+  { id: 'secrets/read-twice', file: 'secrets/file-secrets.ts', find: 'hash === before ?', replace: 'hash !== before ?' },
   {
     id: 'secrets/first-preferred',
     file: 'secrets/keep-served.ts',

@@ -1,9 +1,14 @@
 import type { Mutant } from '../mutant.ts';
 
 export const streams: readonly Mutant[] = [
-  { id: 'streams/hash-distinct', file: 'streams/config-hash.ts', find: '.pipe(distinctUntilChanged())', replace: '' },
-  { id: 'streams/hash-in-order', file: 'streams/config-hash.ts', find: 'concatMap(() => hash$)', replace: 'switchMap(() => hash$)' },
-  { id: 'streams/reread-interval', file: 'streams/config-hash.ts', find: 'reread = 60_000', replace: 'reread = 600_000' },
+  {
+    id: 'streams/hash-distinct',
+    file: 'streams/readings.ts',
+    find: 'const isNew = last?.hash !== reading.hash;',
+    replace: 'const isNew = true;',
+  },
+  { id: 'streams/hash-in-order', file: 'streams/readings.ts', find: 'concatMap(() => raw$)', replace: 'switchMap(() => raw$)' },
+  { id: 'streams/reread-interval', file: 'streams/readings.ts', find: 'reread = 60_000', replace: 'reread = 600_000' },
   { id: 'streams/most-links', file: 'streams/watch-files.ts', find: '++links <= maxLinks', replace: '++links < maxLinks' },
   {
     id: 'streams/wait-absent-only',
@@ -14,5 +19,5 @@ export const streams: readonly Mutant[] = [
   { id: 'streams/wait-limit', file: 'streams/wait-for-files.ts', find: 'takeUntil(timer(limit, scheduler)),', replace: '' },
   { id: 'streams/watch-retry-most', file: 'streams/watch-files.ts', find: '2 ** failures, 30_000', replace: '2 ** failures, 60_000' },
   { id: 'streams/watch-told-once', file: 'streams/watch-files.ts', find: '!told.has(sign.path) &&', replace: '' },
-  { id: 'streams/compose-no-source', file: 'streams/config-source.ts', find: "defaultIfEmpty(''),", replace: '' },
+  { id: 'streams/compose-no-source', file: 'streams/config-source.ts', find: 'defaultIfEmpty([]),', replace: '' },
 ];

@@ -1,9 +1,8 @@
 import { NEVER, of } from 'rxjs';
 import { describe, it } from 'vitest';
-import { configHash } from '../../src/streams/config-hash.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
 import { marbles } from './support/marbles.ts';
-import { readings } from './support/readings.ts';
+import { drawnSource, hashes, readings } from './support/readings.ts';
 
 const minDelay = 10_000;
 const signs: Record<string, SourceChange> = {
@@ -12,11 +11,11 @@ const signs: Record<string, SourceChange> = {
   f: { type: 'watch-failed', path: '/certs', reason: 'ENOSPC' },
 };
 
-describe('configHash', () => {
+describe('readings', () => {
   it(
     'D1 TestRunSendConfig: emits the first reading at once, before any change',
     marbles((m) => {
-      m.expectObservable(configHash({ changes$: NEVER, hash$: readings('A') }, { minDelay }), '^ 1s !').toBe('A');
+      m.expectObservable(hashes(drawnSource({ changes$: NEVER, hash$: readings('A') }), { minDelay }), '^ 1s !').toBe('A');
     }),
   );
 
@@ -29,7 +28,7 @@ describe('configHash', () => {
       const hash$ = m.cold('   (A|)');
       const reads = ['         (^!)', '- 500ms (^!)'];
       const expected = '       A'; // the content is the same
-      m.expectObservable(configHash({ changes$, hash$ }, { minDelay: 500 }), unsub).toBe(expected);
+      m.expectObservable(hashes(drawnSource({ changes$, hash$ }), { minDelay: 500 }), unsub).toBe(expected);
       m.expectSubscriptions(hash$.subscriptions).toBe(reads);
     }),
   );
@@ -41,7 +40,7 @@ describe('configHash', () => {
       const unsub = '          ^ 50s !';
       //                        [ 10s   ]          [ 10s ]
       const expected = '       A 10s B 26002ms        C';
-      m.expectObservable(configHash({ changes$, hash$: readings('ABC') }, { minDelay }), unsub).toBe(expected);
+      m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('ABC') }), { minDelay }), unsub).toBe(expected);
     }),
   );
 
@@ -52,7 +51,7 @@ describe('configHash', () => {
       const unsub = '          ^ 25s !';
       //                       [ 10s    ]    [ 10s    ]
       const expected = '       A 9999ms B 12002ms     C';
-      m.expectObservable(configHash({ changes$, hash$: readings('ABC') }, { minDelay }), unsub).toBe(expected);
+      m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('ABC') }), { minDelay }), unsub).toBe(expected);
     }),
   );
 
@@ -62,7 +61,7 @@ describe('configHash', () => {
       const changes$ = m.hot(' --r', signs);
       const unsub = '          ^ 20s !';
       const expected = '       A-B';
-      m.expectObservable(configHash({ changes$, hash$: readings('AB') }, { minDelay }), unsub).toBe(expected);
+      m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('AB') }), { minDelay }), unsub).toBe(expected);
     }),
   );
 
@@ -73,7 +72,7 @@ describe('configHash', () => {
       const unsub = '          ^ 150s !';
       //                       [ 60s   ][ 10s ]
       const expected = '       A 69999ms B 59999ms C';
-      m.expectObservable(configHash({ changes$, hash$: readings('ABC') }, { minDelay }), unsub).toBe(expected);
+      m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('ABC') }), { minDelay }), unsub).toBe(expected);
     }),
   );
 
@@ -83,7 +82,7 @@ describe('configHash', () => {
       const changes$ = m.hot(' r 20s x 20s x 20s x -', signs);
       const unsub = '          ^ 85s !';
       const expected = '       A 30s B'; // six readings: two at 0, and at 30, 50, 60 and 70 s
-      m.expectObservable(configHash({ changes$, hash$: readings('AAB') }, { minDelay }), unsub).toBe(expected);
+      m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('AAB') }), { minDelay }), unsub).toBe(expected);
     }),
   );
 
@@ -93,7 +92,7 @@ describe('configHash', () => {
       const changes$ = m.hot(' -f', signs);
       const unsub = '          ^ 30s !';
       const expected = '       A';
-      m.expectObservable(configHash({ changes$, hash$: readings('AB') }, { minDelay }), unsub).toBe(expected);
+      m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('AB') }), { minDelay }), unsub).toBe(expected);
     }),
   );
 
@@ -105,7 +104,7 @@ describe('configHash', () => {
       const unsub = '          ^ 9s !';
       const reads = ['         ^ 1999ms !', '2001ms ^ 1999ms !', '4001ms ^ 1999ms !'];
       const expected = '       2s A';
-      m.expectObservable(configHash({ changes$, hash$ }, { minDelay }), unsub).toBe(expected);
+      m.expectObservable(hashes(drawnSource({ changes$, hash$ }), { minDelay }), unsub).toBe(expected);
       m.expectSubscriptions(changes$.subscriptions).toBe('2s ^ 7s !');
       m.expectSubscriptions(hash$.subscriptions).toBe(reads);
     }),
@@ -115,7 +114,9 @@ describe('configHash', () => {
     'keeps reading when the source of changes has ended',
     marbles((m) => {
       const expected = '       (AB) 69996ms C'; // the net goes on
-      m.expectObservable(configHash({ changes$: of({ type: 'ready' }), hash$: readings('ABC') }, { minDelay }), '^ 90s !').toBe(expected);
+      m.expectObservable(hashes(drawnSource({ changes$: of({ type: 'ready' }), hash$: readings('ABC') }), { minDelay }), '^ 90s !').toBe(
+        expected,
+      );
     }),
   );
 });

@@ -1,0 +1,24 @@
+import type { AgentState, Effect, Epoch, Stage } from './model.ts';
+import type { AdoptedEpoch } from './ports.ts';
+import { type AgentStep, stay } from './step.ts';
+
+/**
+ * Goes on with what an earlier agent has left. Of the newest it is not known whether it is LIVE yet, of none what it was started from: the first
+ * reading makes its child. Nor is it known whether the time of its parent is over, whose end is therefore not taken for its own.
+ */
+export function adopt(state: AgentState, adopted: readonly AdoptedEpoch[]): AgentStep {
+  const newest = adopted.at(-1);
+  if (newest === undefined) return stay(state);
+  const stages = adopted.map((_, index): Stage => (['starting', 'live'] as const)[adopted.length - 1 - index] ?? 'draining');
+  const epochs = adopted.map(({ epoch, restartEpoch, lineage, pid }, index): [number, Epoch] => [
+    epoch,
+    { hash: '', restartEpoch, lineage, pid, parentExpired: true, answering: true, stage: stages[index] ?? 'draining' },
+  ]);
+  const launches = adopted.map(({ epoch, restartEpoch, lineage }): Effect => {
+    return { type: 'launch', launch: { adopted: true, epoch, restartEpoch, lineage } };
+  });
+  return [
+    { ...state, epochs: new Map(epochs), lastEpoch: newest.epoch, lineage: newest.lineage, served: true },
+    [...launches, { type: 'follow', epoch: newest.epoch }],
+  ];
+}

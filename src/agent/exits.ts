@@ -1,0 +1,95 @@
+import { backOff } from '../operators/back-off.ts';
+import { claim, claimStandalone, launch, launchStandalone, replaceByStandalone } from './claim.ts';
+import { newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
+import type { AgentState, Epoch, Running } from './model.ts';
+import type { Exit } from './ports.ts';
+import { type AgentStep, andThen, stay } from './step.ts';
+import { stopAll } from './termination.ts';
+
+/** What a crash leads to. */
+export interface RestartPolicy {
+  /** `exit` ends the agent with the last Envoy, as the Go agent of 1.4–1.6 did, but with the true code. */
+  readonly onCrash: 'backoff' | 'exit';
+  /** Restarts after a crash before the agent gives up; 0 = no limit. */
+  readonly budget: number;
+}
+
+/** Before an Envoy that has crashed is started again. In ms. */
+const pauses = { first: 200, longest: 30_000 };
+
+/** Starts a crashed Envoy again after a while, or ends with it. While an older one serves there is no reason to end. */
+export function crash(state: Running, exit: Exit, { onCrash, budget }: RestartPolicy): AgentStep {
+  const spent = onCrash === 'exit' || (budget !== 0 && state.crashes >= budget);
+  if (!spent) return [{ ...state, crashes: state.crashes + 1 }, [{ type: 'retry', delay: backOff(pauses, state.crashes) }]];
+  return newestEpoch(state)?.stage === 'live' ? stay(state) : stopAll(state, { kind: 'envoy', exit });
+}
+
+/** The last Envoy is gone, and nobody had asked for it. */
+function lastGone(state: Running, exit: Exit, policy: RestartPolicy): AgentStep {
+  if (exit.kind === 'clean' || (!state.served && exit.kind === 'spawn-failed')) return stopAll(state, { kind: 'envoy', exit });
+  if (state.served || exit.kind !== 'failed' || exit.code !== 1 || state.wanted === undefined) return crash(state, exit, policy);
+  if (exit.addressTaken !== undefined) return stopAll(state, { kind: 'address-taken', address: exit.addressTaken });
+  return [{ ...state, examined: exit }, [{ type: 'check', reading: state.wanted }]];
+}
+
+/**
+ * A child is gone, its parent is there: the next child follows at once, but once only. What that one ends with tells how the parent is.
+ */
+function childGone(state: Running, gone: Epoch, parent: Epoch, exit: Exit, policy: RestartPolicy): AgentStep {
+  if (policy.onCrash === 'exit') return crash(state, exit, policy);
+  if (!state.retried) return claim({ ...state, retried: true });
+  const refused = exit.kind === 'failed' && exit.code === 1 && exit.addressTaken === undefined;
+  const hopeless = gone.stage === 'starting' && (refused || parent.stage === 'draining');
+  return hopeless ? launchStandalone(state) : crash(state, exit, policy);
+}
+
+/** An Envoy without a parent is gone that was to replace others side by side. They go on, unless nobody serves or nobody may run beside them. */
+function neighbourGone(state: Running, gone: Epoch, exit: Exit, policy: RestartPolicy): AgentStep {
+  const serves = [...state.epochs.values()].some(({ stage, answering }) => stage === 'live' && answering);
+  const inTheWay = gone.stage === 'starting' && (exit.kind === 'spawn-failed' || !serves);
+  return inTheWay ? replaceByStandalone(state) : crash(state, exit, policy);
+}
+
+/** A process has ended: what becomes of the others, and whether the agent starts another one. */
+export function exited(before: AgentState, number: number, exit: Exit, policy: RestartPolicy): AgentStep {
+  const gone = before.epochs.get(number);
+  if (gone === undefined) return stay(before);
+  const epochs = new Map(before.epochs);
+  epochs.delete(number);
+  const survivor = newestEpoch({ epochs });
+  const relative = newestEpoch({ epochs }, gone.lineage);
+  // A lineage that has never served leaves it to the one before.
+  const lineage = gone.stage === 'starting' && relative === undefined && survivor !== undefined ? survivor.lineage : before.lineage;
+  const state: AgentState = { ...before, epochs, lineage };
+  const parent = relative !== undefined && relative.number < number ? relative : undefined;
+  const child = relative !== undefined && relative.number > number ? relative : undefined;
+  const toldByChild = exit.kind === 'clean';
+
+  if (state.phase !== 'running') {
+    if (survivor === undefined) return stopAll(state, outcomeOf(state, exit));
+    return gone.stage === 'stopping' && parent !== undefined ? stopLineage(state, gone.lineage, toldByChild) : stay(state);
+  }
+  const { claim: claimed } = state;
+  if (claimed?.stage === 'replacing' && survivor === undefined) return launch(state);
+  if (claimed?.stage === 'replacing' || gone.lineage !== before.lineage) {
+    return parent === undefined ? stay(state) : stopLineage(state, gone.lineage, toldByChild);
+  }
+  if (child !== undefined) {
+    const isStandalone = claimed?.stage === 'checking' && claimed.standalone;
+    return parentEndedEarly(state) && !isStandalone ? claimStandalone(state) : stay(state);
+  }
+  if (survivor === undefined) {
+    return claimed !== undefined || gone.stage === 'draining' ? stay(state) : lastGone(state, exit, policy);
+  }
+  return andThen([state, [{ type: 'follow', epoch: survivor.number }]], (next) => {
+    // Where it drains, its child went first and comes back: neither a crash nor a reason to end.
+    if (next.claim !== undefined || gone.stage === 'draining') return stay(next);
+    if (exit.kind === 'clean' && gone.stage === 'live') return stopAll(next, { kind: 'envoy', exit });
+    return parent === undefined ? neighbourGone(next, gone, exit, policy) : childGone(next, gone, parent, exit, policy);
+  });
+}
+
+function outcomeOf(state: Exclude<AgentState, Running>, exit: Exit) {
+  if (state.phase !== 'draining') return state.outcome;
+  return state.terminations > 0 ? ({ kind: 'asked' } as const) : ({ kind: 'envoy', exit } as const);
+}

@@ -1,0 +1,75 @@
+import { narrate } from '../agent/narrate.ts';
+import type { LogLine } from '../log/log-line.ts';
+import type { Fold } from '../operators/feedback.ts';
+import type { RunEvent, View } from './view.ts';
+
+/** What there is to say of something that has happened in a run. Pure. */
+export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEvent>): readonly LogLine[] {
+  switch (sign.type) {
+    case 'transition':
+      return [...narrate(sign.transition), ...(state.agent.phase === 'stopped' ? [lastLine(state)] : [])];
+    case 'window-opened': {
+      const { path, delayMs } = sign;
+      return [
+        {
+          level: 'info',
+          event: 'config.change_seen',
+          msg: 'change seen: the files are read after the window',
+          component: 'watcher',
+          path,
+          delayMs,
+        },
+      ];
+    }
+    case 'watch-failed': {
+      const { path, reason } = sign;
+      return [
+        { level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', component: 'watcher', path, reason },
+      ];
+    }
+    case 'read': {
+      const warnings = (sign.reading.config?.warnings ?? []).filter(
+        (warning, index, all) => !before.warned.has(warning) && all.indexOf(warning) === index,
+      );
+      const isUnchanged = before.isChangeTold && sign.reading.hash === before.agent.wanted?.hash;
+      return [
+        ...warnings.map((warning): LogLine => ({
+          level: 'warn',
+          event: 'config.warning',
+          msg: 'configuration warning',
+          component: 'watcher',
+          warning,
+        })),
+        ...(isUnchanged
+          ? [{ level: 'info', event: 'config.unchanged', msg: 'the files say what they said before', component: 'watcher' } as const]
+          : []),
+      ];
+    }
+    case 'broken':
+      return [
+        {
+          level: 'error',
+          event: 'status.broken',
+          msg: 'the status server broke, and is started again',
+          component: 'status',
+          reason: sign.reason,
+        },
+      ];
+    case 'request-failed': {
+      const { path, reason } = sign;
+      return [
+        { level: 'error', event: 'status.request_failed', msg: 'a request could not be answered', component: 'status', path, reason },
+      ];
+    }
+    case 'certificate-expired':
+      return [
+        { level: 'warn', event: 'certificate.expired', msg: 'a certificate has expired that is served', path: sign.certificate.path },
+      ];
+    default:
+      return [];
+  }
+}
+
+function lastLine({ past }: View): LogLine {
+  return { level: 'info', event: 'agent.ended', msg: 'the agent ends', ...past.counters };
+}

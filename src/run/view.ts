@@ -1,0 +1,74 @@
+import type { AgentTransition } from '../agent/agent.ts';
+import { type AgentState, initialState } from '../agent/model.ts';
+import { noTimeline, type Timeline, timeline } from '../agent/timeline.ts';
+import type { MetricFamily } from '../metrics/metric-family.ts';
+import type { StatusEvent } from '../status/handler.ts';
+import type { CertificateSign } from '../streams/certificate-expiry.ts';
+import type { SourceSign } from '../streams/readings.ts';
+import type { KnownConfig, ShapedConfig } from './shape-source.ts';
+
+/** What the servers beside Envoy tell. */
+export type ServersSign =
+  /** All of them listen. `families` makes their metrics as they are now. */
+  | { readonly type: 'servers-listening'; readonly families: () => readonly MetricFamily[] }
+  /** One of them cannot listen. */
+  | { readonly type: 'servers-failed'; readonly reason: string };
+
+/** All that happens in a run of the agent. */
+export type RunSign =
+  | { readonly type: 'transition'; readonly transition: AgentTransition }
+  | SourceSign<ShapedConfig>
+  | StatusEvent
+  | ServersSign
+  | CertificateSign;
+
+/** Something that has happened, and when: ms since 1970. */
+export interface RunEvent {
+  readonly sign: RunSign;
+  readonly at: number;
+}
+
+/** What is known of a run: a fold of all that has happened in it. */
+export interface View {
+  readonly agent: AgentState;
+  readonly past: Timeline;
+  readonly families: () => readonly MetricFamily[];
+  /** The newest configuration without mistakes. */
+  readonly known: KnownConfig;
+  /** A change was told, and no reading has come since. */
+  readonly isChangeTold: boolean;
+  /** The warnings that were told. */
+  readonly warned: ReadonlySet<string>;
+}
+
+/** Before anything has happened. */
+export function firstView(known: KnownConfig): View {
+  return { agent: initialState, past: noTimeline, families: () => [], known, isChangeTold: false, warned: new Set() };
+}
+
+/** What is known once something more has happened. Pure. */
+export function view(before: View, { sign, at }: RunEvent): View {
+  const { past } = before;
+  switch (sign.type) {
+    case 'transition':
+      return { ...before, agent: sign.transition.state, past: timeline(past, { type: 'transition', at, transition: sign.transition }) };
+    case 'changed':
+      return { ...before, past: timeline(past, { type: 'change-seen', at }) };
+    case 'window-opened':
+      return { ...before, isChangeTold: true };
+    case 'read':
+      return {
+        ...before,
+        past: timeline(past, { type: 'window-closed', at }),
+        known: sign.reading.config?.known ?? before.known,
+        isChangeTold: false,
+        warned: new Set([...before.warned, ...(sign.reading.config?.warnings ?? [])]),
+      };
+    case 'certificates-read':
+      return { ...before, past: timeline(past, { ...sign, at }) };
+    case 'servers-listening':
+      return { ...before, families: sign.families };
+    default:
+      return before;
+  }
+}
