@@ -1,4 +1,5 @@
 import { asyncScheduler, defer, expand, from, map, mergeMap, type Observable, type SchedulerLike, switchMap, timer } from 'rxjs';
+import { backOff, jitter } from '../operators/back-off.ts';
 import type { SetReading } from '../secrets/secret.ts';
 import type { Issue } from './issue-certificate.ts';
 
@@ -25,19 +26,19 @@ const spread = 0.01;
 /** How long from `now` until a certificate is to be replaced, in ms. Pure, but for `random`, which gives a number from 0 to 1. */
 export function rotationDelay({ created, expires, ratio }: Lifetime, now: number, random: () => number): number {
   const lifetime = expires - created;
-  const due = expires - ratio * lifetime + (2 * random() - 1) * spread * lifetime;
+  const due = expires - ratio * lifetime + jitter(lifetime, spread, random()) - lifetime;
   return Math.min(Math.max(due - now, shortest), longest);
 }
 
-const first = 50;
-const most = 30_000;
+/** After a failed request. */
+const pauses = { first: 50, longest: 30_000 };
 const retrySpread = 0.2;
 
 /** How long after the `failures`th failed request in a row the next one comes: 50 ms doubling up to 30 s, 20 % more or less. Pure, but for `random`. */
 export function requestBackOff(failures: number, isFleeting: boolean, random: () => number): number {
   // What is refused will be so in a moment too; but the token on disk may be another one then.
-  const delay = isFleeting ? Math.min(first * 2 ** Math.min(failures - 1, 20), most) : most;
-  return Math.round(delay * (1 + retrySpread * (2 * random() - 1)));
+  const delay = isFleeting ? backOff(pauses, failures - 1) : pauses.longest;
+  return Math.round(jitter(delay, retrySpread, random()));
 }
 
 export interface CaOptions {

@@ -11,7 +11,8 @@ export function backOff({ first, longest }: Pauses, attempt: number): number {
 }
 
 /**
- * The same pause, up to `share` of it longer or shorter, so that many that have failed together do not try again together. Pure.
+ * The same pause, up to `share` of it longer or shorter, so that many that have failed together do
+ * not try again together. Pure.
  *
  * @param random from 0 up to, but not including, 1
  */

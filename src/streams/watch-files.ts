@@ -19,6 +19,7 @@ import {
   tap,
   timer,
 } from 'rxjs';
+import { backOff } from '../operators/back-off.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import type { SourceChange } from './config-source.ts';
 
@@ -68,7 +69,8 @@ export async function linkHops(path: string): Promise<LinkHops> {
 
 /** ms from an event to a new round, so that a burst of events costs one. */
 const settleDelay = 50;
-const retryDelay = (failures: number) => Math.min(1_000 * 2 ** failures, 30_000);
+/** Before what could not be watched is tried again. */
+const pauses = { first: 1_000, longest: 30_000 };
 
 const walk = async (paths: readonly string[]): Promise<LinkHops> =>
   new Map((await Promise.all(paths.map(linkHops))).flatMap((hops) => [...hops]));
@@ -175,7 +177,7 @@ export function watchFiles(paths: readonly string[], scheduler: SchedulerLike = 
           const retry$ = signs$.pipe(
             ofType('watch-failed'),
             take(1),
-            switchMap(() => timer(retryDelay(failures++), scheduler)),
+            switchMap(() => timer(backOff(pauses, failures++), scheduler)),
           );
           return signs$.pipe(takeUntil(merge(merge(event$, missed$).pipe(delay(settleDelay, scheduler)), retry$)));
         }),

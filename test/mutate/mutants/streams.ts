@@ -17,7 +17,7 @@ export const streams: readonly Mutant[] = [
     replace: "signs.includes('barred'), true",
   },
   { id: 'streams/wait-limit', file: 'streams/wait-for-files.ts', find: 'takeUntil(timer(limit, scheduler)),', replace: '' },
-  { id: 'streams/watch-retry-most', file: 'streams/watch-files.ts', find: '2 ** failures, 30_000', replace: '2 ** failures, 60_000' },
+  { id: 'streams/watch-retry-most', file: 'streams/watch-files.ts', find: 'longest: 30_000', replace: 'longest: 60_000' },
   { id: 'streams/watch-told-once', file: 'streams/watch-files.ts', find: '!told.has(sign.path) &&', replace: '' },
   { id: 'streams/compose-no-source', file: 'streams/config-source.ts', find: 'defaultIfEmpty([]),', replace: '' },
 ];
