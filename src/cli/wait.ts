@@ -1,19 +1,6 @@
-import {
-  asyncScheduler,
-  defer,
-  EMPTY,
-  firstValueFrom,
-  map,
-  type Observable,
-  of,
-  repeat,
-  type SchedulerLike,
-  takeLast,
-  takeWhile,
-  timeout,
-  timer,
-} from 'rxjs';
+import { asyncScheduler, defer, firstValueFrom, map, type Observable, of, type SchedulerLike, takeLast, timeout } from 'rxjs';
 import { httpAnswer } from '../node/http-answer.ts';
+import { pollUntil } from '../operators/poll-until.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 
 /** A flag's value times `unit`, at most what a timer of Node can count in ms (24.8 days). Throws a {@link Fatal} for what is below `least`, or no number. */
@@ -57,13 +44,11 @@ export function awaitReady(
 ): Observable<string | undefined> {
   return defer(() => {
     const end = scheduler.now() + limit;
-    const left = () => end - scheduler.now();
     return defer(() => {
-      const first = limit === 0 ? timeoutMs : Math.min(timeoutMs, left());
+      const first = limit === 0 ? timeoutMs : Math.min(timeoutMs, end - scheduler.now());
       return look$.pipe(timeout({ first, with: () => of(`no answer within ${first} ms`), scheduler }));
     }).pipe(
-      repeat({ delay: () => (left() > period ? timer(period, scheduler) : EMPTY) }),
-      takeWhile((reason) => reason !== undefined, true),
+      pollUntil((reason) => reason === undefined, { every: period, limit: limit - period }, scheduler),
       takeLast(1),
     );
   });

@@ -11,6 +11,7 @@ import {
   type SchedulerLike,
   switchMap,
   take,
+  takeLast,
   takeWhile,
   tap,
   timer,
@@ -18,6 +19,7 @@ import {
 } from 'rxjs';
 import type { ProcessEvent, Signal, Exit } from '../agent/ports.ts';
 import { envoyLines } from '../log/envoy-lines.ts';
+import { pollUntil } from '../operators/poll-until.ts';
 import { memory } from './memory.ts';
 import { startTime } from './proc.ts';
 import { toExit } from './spawn-envoy.ts';
@@ -71,14 +73,14 @@ export function watchDetached({
       }),
       ignoreElements(),
     );
-    const told$ = timer(0, again, scheduler).pipe(
-      map(() => statusIn(ended)),
-      filter((status) => status !== undefined),
+    const told$ = defer(() => of(statusIn(ended))).pipe(
+      pollUntil((status) => status !== undefined, { every: again, limit: timeoutMs }, scheduler),
+      takeLast(1),
     );
     const exited$ = timer(0, every, scheduler).pipe(
       filter(() => !lives()),
       take(1),
-      switchMap(() => merge(told$, timer(timeoutMs, scheduler).pipe(map(() => undefined))).pipe(take(1))),
+      switchMap(() => told$),
       switchMap((status) =>
         of(readEnd(log, from)).pipe(
           envoyLines(scheduler),

@@ -1,20 +1,8 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  asyncScheduler,
-  concatMap,
-  defer,
-  distinctUntilChanged,
-  filter,
-  map,
-  type Observable,
-  repeat,
-  type SchedulerLike,
-  switchMap,
-  takeWhile,
-  timer,
-} from 'rxjs';
+import { asyncScheduler, concatMap, defer, distinctUntilChanged, filter, map, type Observable, type SchedulerLike, switchMap } from 'rxjs';
+import { pollUntil } from '../operators/poll-until.ts';
 import { fileSource } from '../streams/file-source.ts';
 import { readings } from '../streams/readings.ts';
 import { setFlaw } from './certificates.ts';
@@ -114,8 +102,7 @@ export function fileSecrets(paths: SecretPaths, scheduler: SchedulerLike = async
   return readings(source, { minDelay: settle }, scheduler).pipe(
     switchMap(({ hash }) =>
       reading(hash).pipe(
-        repeat({ delay: () => timer(again, scheduler) }),
-        takeWhile(({ type }) => type === 'refused', true),
+        pollUntil(({ type }) => type !== 'refused', { every: again }, scheduler),
         distinctUntilChanged((a, b) => a.type === 'refused' && b.type === 'refused' && a.reason === b.reason),
       ),
     ),

@@ -1,22 +1,8 @@
-import {
-  asyncScheduler,
-  defer,
-  map,
-  type Observable,
-  of,
-  repeat,
-  type SchedulerLike,
-  share,
-  switchMap,
-  take,
-  takeLast,
-  takeWhile,
-  tap,
-  timer,
-} from 'rxjs';
+import { asyncScheduler, map, type Observable, of, type SchedulerLike, share, switchMap, take, takeLast, tap } from 'rxjs';
 import { type AdminClient, parseStats } from '../admin/admin-client.ts';
 import { newestEpoch } from '../agent/lineage.ts';
 import type { AgentState } from '../agent/model.ts';
+import { pollUntil } from '../operators/poll-until.ts';
 
 /** The statistics that {@link readiness} looks at, as Envoy's `filter` takes them. */
 export const readinessFilter =
@@ -84,15 +70,11 @@ export function notReady(
       return reason !== undefined || parentServes ? of<Look>({ reason, fleeting: false }) : envoy.look(newest?.number, starting);
     }),
   );
-  return defer(() => {
-    const end = scheduler.now() + handOver;
-    return look$.pipe(
-      repeat({ delay: () => timer(again, scheduler) }),
-      takeWhile(({ fleeting }) => fleeting && scheduler.now() < end, true),
-      takeLast(1),
-      map(({ reason }) => reason),
-    );
-  });
+  return look$.pipe(
+    pollUntil(({ fleeting }) => !fleeting, { every: again, limit: handOver }, scheduler),
+    takeLast(1),
+    map(({ reason }) => reason),
+  );
 }
 
 /** Looks at Envoy, once for all who ask while the question is under way, and while it is known since a moment that Envoy is ready. Another epoch is another question. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { asyncScheduler, defer, distinctUntilChanged, EMPTY, forkJoin, map, type Observable, repeat, type SchedulerLike } from 'rxjs';
-import { skip, startWith, takeUntil, takeWhile, timer } from 'rxjs';
+import { asyncScheduler, defer, distinctUntilChanged, EMPTY, forkJoin, map, type Observable, type SchedulerLike } from 'rxjs';
+import { skip, startWith, takeUntil, timer } from 'rxjs';
+import { pollUntil } from '../operators/poll-until.ts';
 import { settle } from '../operators/settle.ts';
 
 /** What a look at a path finds. `barred`: it cannot be known, and waiting does not help. */
@@ -42,8 +43,7 @@ export function waitForFiles(
   const wanted = [...new Set(paths)].filter((path) => path !== '');
   if (wanted.length === 0) return EMPTY;
   return defer(() => forkJoin(wanted.map((path) => files.look(path)))).pipe(
-    repeat({ delay: () => timer(poll, scheduler) }),
-    takeWhile((signs) => signs.includes('absent'), true),
+    pollUntil((signs) => !signs.includes('absent'), { every: poll }, scheduler),
     map((signs) => wanted.filter((_, index) => signs[index] !== 'there')),
     startWith([]),
     distinctUntilChanged((one, other) => one.join('\0') === other.join('\0')),

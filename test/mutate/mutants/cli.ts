@@ -61,7 +61,7 @@ export const cli: readonly Mutant[] = [
   },
   { id: 'cli/secrets-counted', file: 'run/run-secrets.ts', find: 'ca$.next(countCa(ca$.value, sign));', replace: '' },
   { id: 'cli/exec-quits', file: 'cli/exec.ts', find: '`${agent}/quitquitquit`', replace: '`${agent}/drain`' },
-  { id: 'cli/await-ready-limit', file: 'cli/wait.ts', find: 'left() > period', replace: 'left() >= period' },
-  { id: 'cli/await-ready-patience', file: 'cli/wait.ts', find: 'Math.min(timeoutMs, left())', replace: 'timeoutMs' },
+  { id: 'cli/await-ready-limit', file: 'cli/wait.ts', find: 'limit: limit - period', replace: 'limit: limit - period + 1' },
+  { id: 'cli/await-ready-patience', file: 'cli/wait.ts', find: 'Math.min(timeoutMs, end - scheduler.now())', replace: 'timeoutMs' },
   { id: 'cli/whole-number-least', file: 'cli/wait.ts', find: 'Number(value) >= least', replace: 'Number(value) > least' },
 ];

@@ -15,5 +15,7 @@ export const operators: readonly Mutant[] = [
     find: 'subscriber.add(source.subscribe(feed));',
     replace: 'source.subscribe(feed);',
   },
+  { id: 'operators/poll-limit', file: 'operators/poll-until.ts', find: 'scheduler.now() < end', replace: 'scheduler.now() <= end' },
+  { id: 'operators/poll-last', file: 'operators/poll-until.ts', find: '!isEnough(value), true', replace: '!isEnough(value)' },
   { id: 'operators/settle-failure', file: 'operators/settle.ts', find: '{ ok: false, error }', replace: '{ ok: false, error: undefined }' },
 ];

@@ -13,8 +13,8 @@ export const streams: readonly Mutant[] = [
   {
     id: 'streams/wait-absent-only',
     file: 'streams/wait-for-files.ts',
-    find: "signs.includes('absent'), true",
-    replace: "signs.includes('barred'), true",
+    find: "!signs.includes('absent')",
+    replace: "!signs.includes('barred')",
   },
   { id: 'streams/wait-limit', file: 'streams/wait-for-files.ts', find: 'takeUntil(timer(limit, scheduler)),', replace: '' },
   { id: 'streams/watch-retry-most', file: 'streams/watch-files.ts', find: 'longest: 30_000', replace: 'longest: 60_000' },
