@@ -1,6 +1,6 @@
-import { renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { defer, finalize, type Observable, of } from 'rxjs';
 import type { EpochConfig } from '../agent/ports.ts';
+import { remove, writeWhole } from '../files/whole-file.ts';
 
 /** What to do with a configuration file, and what to say where there can be none. */
 export interface ConfigUse<T> {
@@ -20,10 +20,8 @@ export function withConfigFile<T>(config: EpochConfig, stem: string, then: Confi
   const path = `${stem}${config.extension}`;
   return defer(() => {
     try {
-      writeFileSync(`${path}.new`, config.text, { mode: 0o600 });
-      renameSync(`${path}.new`, path);
+      writeWhole(path, config.text);
     } catch (error) {
-      remove(`${path}.new`);
       return of(then.failed(`${path} cannot be written: ${(error as Error).message}`));
     }
     return then.use(path, config.override).pipe(
@@ -32,12 +30,4 @@ export function withConfigFile<T>(config: EpochConfig, stem: string, then: Confi
       }),
     );
   });
-}
-
-function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It was not there.
-  }
 }

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, fstatSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';
 import type { ProcessEvent, Signal } from '../agent/ports.ts';
+import { remove, writeWhole } from '../files/whole-file.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { type AdoptedEnvoy, adoptedEnvoys } from './adopted-envoys.ts';
 import { startTime } from './proc.ts';
@@ -98,10 +99,7 @@ export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedO
       });
       try {
         if (kept.length === 0) remove(list);
-        else {
-          writeFileSync(`${list}.new`, JSON.stringify(kept), { mode: 0o600 });
-          renameSync(`${list}.new`, list);
-        }
+        else writeWhole(list, JSON.stringify(kept));
       } catch (error) {
         log({
           level: 'warn',
@@ -130,13 +128,5 @@ function lengthOf(makeLog: () => number): number {
     return makeLog();
   } catch {
     return 0;
-  }
-}
-
-function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It was not there.
   }
 }

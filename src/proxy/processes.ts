@@ -1,6 +1,7 @@
-import { renameSync, unlinkSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { type AdminClient, adminClient } from '../admin/admin-client.ts';
 import type { Launch } from '../agent/ports.ts';
+import { remove } from '../files/whole-file.ts';
 import { sharedMemoryOf } from './proc.ts';
 import { orphanReaper } from './orphan-reaper.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';
@@ -133,13 +134,5 @@ function rename(from: string, to: string): void {
     renameSync(from, to);
   } catch {
     // It was not there, or its folder is gone: then nobody finds the address, and the question fails.
-  }
-}
-
-function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It was not there.
   }
 }

@@ -1,6 +1,7 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { defer, map, type Observable } from 'rxjs';
+import { defer, map, type Observable, of } from 'rxjs';
+import { writeWhole } from '../files/whole-file.ts';
 import { settle } from '../operators/settle.ts';
 import type { SecretSet } from './secret.ts';
 
@@ -10,13 +11,10 @@ import type { SecretSet } from './secret.ts';
  */
 export function writeSet(folder: string, { pair, roots }: SecretSet): Observable<string | undefined> {
   const files = { ...(pair !== undefined && { 'key.pem': pair.key, 'cert-chain.pem': pair.chain }), ...(roots !== undefined && { 'root-cert.pem': roots }) }; // prettier-ignore
-  return defer(async () => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (const [name, text] of Object.entries(files)) {
-      const fresh = join(folder, `.${name}.new`);
-      await writeFile(fresh, text, { mode: 0o600 });
-      await rename(fresh, join(folder, name));
-    }
+  return defer(() => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const [name, text] of Object.entries(files)) writeWhole(join(folder, name), text);
+    return of(undefined);
   }).pipe(
     settle(),
     map((written) => (written.ok ? undefined : (written.error as Error).message)),

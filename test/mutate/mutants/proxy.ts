@@ -55,5 +55,5 @@ export const proxy: readonly Mutant[] = [
   },
   { id: 'proxy/exit-out-of-memory', file: 'proxy/spawn-envoy.ts', find: 'killsAfter > killsBefore', replace: 'killsAfter >= killsBefore' },
   { id: 'proxy/validate-mode', file: 'proxy/preflight.ts', find: "exit.kind === 'clean' || (!refused && alone())", replace: '!refused' },
-  { id: 'proxy/config-file-mode', file: 'proxy/config-file.ts', find: 'mode: 0o600', replace: 'mode: 0o644' },
+  { id: 'proxy/config-file-mode', file: 'files/whole-file.ts', find: 'mode: 0o600', replace: 'mode: 0o644' },
 ];
