@@ -41,16 +41,7 @@ function homeOfUser(): string {
 /** The first file in the folders of `path` (`PATH`'s form) of that name that this user may execute. Synchronous; never throws. */
 export function findExecutable(name: string, path: string | undefined): string | undefined {
   const folders = (path ?? '').split(':').filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
+  return folders.map((folder) => join(folder, name)).find((candidate) => flaw(candidate) === undefined);
 }
 
 export type FoundEnvoy =
@@ -72,13 +63,8 @@ export interface FindOptions {
  * Each candidate must be a regular file that this user may execute.
  */
 export function findEnvoy({ binaryPath, env, cacheDir, version, defaultPath = '/usr/local/bin/envoy' }: FindOptions): FoundEnvoy {
-  const inPath = (name: string) => {
-    const folders = (env['PATH'] ?? '').split(':').filter((folder) => folder !== '');
-    return folders.map((folder) => join(folder, name)).find((path) => flaw(path) === undefined);
-  };
-
   if (binaryPath !== undefined) {
-    const path = binaryPath.includes('/') ? binaryPath : inPath(binaryPath);
+    const path = binaryPath.includes('/') ? binaryPath : findExecutable(binaryPath, env['PATH']);
     const wrong = path === undefined ? 'is not in PATH' : flaw(path);
     if (path !== undefined && wrong === undefined) return { ok: true, path, from: 'binary-path' };
     return { ok: false, reason: `--binaryPath ${binaryPath} ${wrong ?? ''}` };
@@ -95,7 +81,7 @@ export function findEnvoy({ binaryPath, env, cacheDir, version, defaultPath = '/
 
   if (usable(defaultPath)) return { ok: true, path: defaultPath, from: 'default-path' };
   if (envoyBin !== undefined && envoyBin !== '' && usable(envoyBin)) return { ok: true, path: envoyBin, from: 'envoy-bin' };
-  const path = inPath('envoy');
+  const path = findExecutable('envoy', env['PATH']);
   if (path !== undefined) return { ok: true, path, from: 'path' };
   looked.push('envoy is not in PATH');
   if (usable(cached)) return { ok: true, path: cached, from: 'cache' };
