@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    expect: { poll: { interval: 20 } },
     maxWorkers: 2,
     globalSetup: ['test/support/left-out.ts'],
   },

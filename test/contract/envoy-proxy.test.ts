@@ -15,7 +15,6 @@ import { envoyProxy } from '../../src/proxy/envoy-proxy.ts';
 import { detachedEnvoys } from '../../src/proxy/detached-envoys.ts';
 import { freeBaseId, sharedMemoryOf } from '../../src/proxy/proc.ts';
 import type { Tools } from '../../src/proxy/spawn-envoy.ts';
-import { eventually } from '../support/eventually.ts';
 import { readingOf } from '../support/reading.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { proxyContract } from './proxy-contract.ts';
@@ -107,7 +106,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ke
   const processes = () => [...new Set([...pids, ...processesOf(root)])].filter(exists);
   const fate = async (pid: number) => {
     if (life !== 'ends cleanly by itself' && life !== 'is killed by somebody else') return;
-    await eventually(async () => (await statusOf(adminPort, '/ready')) === 200, { within: 10_000 });
+    await expect.poll(() => statusOf(adminPort, '/ready'), { timeout: 10_000 }).toBe(200);
     if (life === 'is killed by somebody else') process.kill(pid, 'SIGKILL');
     else await statusOf(adminPort, '/quitquitquit', 'POST');
   };
@@ -137,8 +136,8 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ke
     thaw: (_, pid) => void process.kill(pid, 'SIGCONT'),
     spoil: () => write(true),
     sicken: () => done(() => statusOf(adminPort, '/healthcheck/fail', 'POST')),
-    serves: () => done(() => eventually(async () => (await statusOf(listenPort, '/')) === 200, { within: 10_000 })),
-    refuses: () => done(() => eventually(async () => (await statusOf(listenPort, '/')) === 0, { within: 10_000 })),
+    serves: () => done(() => expect.poll(() => statusOf(listenPort, '/'), { timeout: 10_000 }).toBe(200)),
+    refuses: () => done(() => expect.poll(() => statusOf(listenPort, '/'), { timeout: 10_000 }).toBe(0)),
     ask: () =>
       done(() => {
         requests.push(statusOf(listenPort, '/slow'));
@@ -173,7 +172,7 @@ async function perform(settings: Settings, trial: EnvoyTrial): Promise<void> {
   const { world, heard, dispose } = await makeWorld(settings);
   try {
     await lastValueFrom(trial.in(world, heard), { defaultValue: undefined });
-    await eventually(() => world.remains().length === 0, { within: 1_000 + world.slack });
+    await expect.poll(() => world.remains(), { timeout: 1_000 + world.slack }).toHaveLength(0);
   } finally {
     dispose();
   }

@@ -2,7 +2,6 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { certificateFiles, type Issued, writeCertificates } from '../../demo/certificates.ts';
-import { eventually } from '../support/eventually.ts';
 import { expectNothingLeft, servedSerial, starts, withoutDrain } from './support/bad-input-program.ts';
 import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
@@ -96,7 +95,7 @@ async function expectOldEpoch(): Promise<void> {
 /** The second Envoy that was ever started serves; the agent ends without leaving anything. */
 async function expectNextEpoch(serial: string): Promise<void> {
   await agent.said('epoch.live', 1);
-  await eventually(async () => (await servedSerial(rig)) === serial, { within: 5_000 });
+  await expect.poll(() => servedSerial(rig), { timeout: 5_000 }).toBe(serial);
   expect(await rig.ready()).toEqual({ status: 200, body: '' });
   expect(starts(agent)).toBe(2);
 

@@ -4,7 +4,6 @@ import { status } from '@grpc/grpc-js';
 import { UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { servedSerial } from '../../demo/served-serial.ts';
-import { eventually } from '../support/eventually.ts';
 import { type CaServer, startCaServer } from '../support/ca-server.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { startLoad } from '../support/load.ts';
@@ -47,7 +46,7 @@ it(
       return [certificate, rig.ca.rootCert];
     };
     const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1', ECC_SIGNATURE_ALGORITHM: 'ECDSA', OUTPUT_CERTS: join(rig.folder, 'output') });
-    await eventually(async () => (await served()) !== undefined, { within: 15_000 });
+    await expect.poll(() => served(), { timeout: 15_000 }).toBeDefined();
     const load = startLoad({
       port: rig.ports.listen,
       tls: { ca: rig.ca.rootCert },
@@ -82,13 +81,13 @@ it('an authority that is down, or refuses, takes nothing away, and is asked unti
   expect((await agent.said('certificate.request_failed'))['reason']).toBe('not yet');
   server.answer = async ({ csr }) => [(await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate, rig.ca.rootCert];
   await agent.said('certificate.issued');
-  await eventually(async () => (await served()) !== undefined, { within: 15_000 });
+  await expect.poll(() => served(), { timeout: 15_000 }).toBeDefined();
   server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'down again' });
-  await eventually(() => agent.log().some((line) => line['reason'] === 'down again'), { within: 15_000 });
+  await expect.poll(() => agent.log(), { timeout: 15_000 }).toContainEqual(expect.objectContaining({ reason: 'down again' }));
   expect(await served()).toBeDefined();
   server.answer = sign;
   const asked = server.asked.length;
-  await eventually(() => server.asked.length > asked, { within: 40_000 });
+  await expect.poll(() => server.asked.length, { timeout: 40_000 }).toBeGreaterThan(asked);
   expect(await served()).toBeDefined();
 });
 

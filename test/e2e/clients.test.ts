@@ -3,7 +3,6 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { program, withoutDrain } from './support/bad-input-program.ts';
 import { type LogLine, makeRig, type Rig, type RunningAgent } from './support/rig.ts';
@@ -57,7 +56,7 @@ describe('beside an agent that runs', () => {
   it('a log file that was moved away is opened anew by SIGUSR1', async () => {
     renameSync(logFile, `${logFile}.1`);
     agent.kill('SIGUSR1');
-    await eventually(() => existsSync(logFile), { within: 10_000 });
+    await expect.poll(() => existsSync(logFile), { timeout: 10_000 }).toBe(true);
     agent.kill('SIGTERM');
     expect((await agent.exit).code).toBe(0);
     const [before = [], after = []] = [`${logFile}.1`, logFile].map((path) => messages(readFileSync(path, 'utf8')));

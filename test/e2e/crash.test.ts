@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
-import { eventually } from '../support/eventually.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
@@ -18,7 +17,7 @@ it('a killed Envoy is started again; it is not ready meanwhile, and says why', a
   const agent = rig.start();
   await agent.said('epoch.live', 0);
   process.kill(envoy(), 'SIGKILL');
-  await eventually(async () => (await rig.ready()).status === 503, { within: 1_000, every: 1 });
+  await expect.poll(async () => (await rig.ready()).status, { timeout: 1_000, interval: 1 }).toBe(503);
   const failed = await agent.said('epoch.failed', 0);
   expect(failed).toMatchObject({ level: 'error', kind: 'signaled', signal: 'SIGKILL' });
   expect(['may be out of memory', undefined]).toContain(failed['hint']); // where the kernel counts, it is known that it was not
@@ -54,5 +53,5 @@ it('a child that is killed is replaced, and the change it was started for is not
   const { pid } = await agent.said('epoch.live', 1).then(() => agent.said('epoch.started', 1));
   process.kill(Number(pid), 'SIGKILL');
   await agent.said('epoch.live', 2);
-  await eventually(async () => (await rig.ready()).status === 200, { within: 5_000 });
+  await expect.poll(async () => (await rig.ready()).status, { timeout: 5_000 }).toBe(200);
 });

@@ -29,10 +29,12 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const demo of demos) demo.kill('SIGKILL');
-  await eventually(() => processes().length === 0, { within: 5_000 }).finally(() => {
+  try {
+    await expect.poll(processes, { timeout: 5_000 }).toHaveLength(0);
+  } finally {
     for (const pid of processes()) process.kill(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });
-  });
+  }
 });
 
 it('a new certificate becomes a new epoch, a Ctrl-C that comes more than once drains once, and nothing is left', async () => {
@@ -74,7 +76,7 @@ it('a later Ctrl-C cuts the drain short', async () => {
   const demo = await start({ MINIMUM_DRAIN_DURATION: '60s', TERMINATION_DRAIN_DURATION_SECONDS: '60' });
   await demo.said('epoch.live', { epoch: 0 });
   const again = () => demo.log().filter(({ event }) => event === 'termination.requested').length >= 2;
-  await eventually(() => again() || demo.press().then(again), { within: 10_000, every: 50 });
+  await expect.poll(() => again() || demo.press().then(again), { timeout: 10_000, interval: 50 }).toBe(true);
   expect((await demo.exit).code).toBe(0);
   expect(left()).toEqual([]);
 });
@@ -84,7 +86,7 @@ it('the agent ends when the demo is killed', async () => {
   await demo.said('epoch.live', { epoch: 0 });
   demo.kill('SIGKILL');
   await demo.said('agent.stopped');
-  await eventually(() => processes().length === 0, { within: 5_000 });
+  await expect.poll(() => processes(), { timeout: 5_000 }).toHaveLength(0);
 });
 
 it('a flag that is not understood ends the demo as it ends the agent', async () => {
@@ -126,7 +128,7 @@ async function start(env: NodeJS.ProcessEnv, flags: readonly string[] = []): Pro
     log,
     press: async () => {
       child.kill('SIGINT');
-      await eventually(() => !isPending(child.pid ?? 0), { within: 5_000, every: 1 });
+      await expect.poll(() => isPending(child.pid ?? 0), { timeout: 5_000, interval: 1 }).toBe(false);
     },
     kill: (signal) => child.kill(signal),
     errors: () => read(stderr),

@@ -5,7 +5,6 @@ import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
@@ -120,9 +119,11 @@ it.each(Object.entries(conversations))(
 
     agent.kill('SIGTERM');
     const beyondTheMinimum = performance.now() + 2_500;
-    await eventually(async () => (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum, { within: 10_000 });
+    await expect
+      .poll(async () => (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum, { timeout: 10_000 })
+      .toBe(true);
     stream.write('still heard');
-    await eventually(() => heard.includes('still heard'), { within: 5_000 });
+    await expect.poll(() => heard, { timeout: 5_000 }).toContain('still heard');
     close();
     expect(await agent.exit).toEqual({ code: 0, signal: null });
     expect(await agent.said('drain.ended')).toMatchObject({ active: 0 });

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { certificateFiles, writeCertificates } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
-import { eventually } from '../support/eventually.ts';
 import { startLoad } from '../support/load.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
@@ -46,12 +45,13 @@ it('three rotations while the first epoch still answers start two more epochs: t
   for (const [index, issued] of rotations.entries()) {
     writeCertificates(rig.certDir, issued);
     if (index === 0) await agent.said('epoch.live', 1);
-    else await eventually(() => agent.log().filter(({ event }) => event === 'config.changed').length === index + 1, { within: 10_000 });
+    else
+      await expect.poll(() => agent.log().filter(({ event }) => event === 'config.changed'), { timeout: 10_000 }).toHaveLength(index + 1);
   }
   await agent.said('epoch.claimed', 2);
   answer();
   expect(await answered).toBe('slow but whole');
-  await eventually(() => agent.log().some(({ event, epoch }) => event === 'epoch.live' && epoch === 2), { within: 25_000 });
+  await expect.poll(() => agent.log(), { timeout: 25_000 }).toContainEqual(expect.objectContaining({ event: 'epoch.live', epoch: 2 }));
   expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(rotations.at(-1)?.serial);
   expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(3);
 });
@@ -99,10 +99,10 @@ it('a parent that still drains and its child end by themselves, without a SIGKIL
   });
   await agent.said('epoch.live', 0);
   const load = startLoad({ port: rig.ports.listen, mode: 'keep-alive', clients: 1 });
-  await eventually(() => load.counts.ok > 100, { within: 10_000 });
+  await expect.poll(() => load.counts.ok, { timeout: 10_000 }).toBeGreaterThan(100);
   agent.kill('SIGHUP');
   await agent.said('epoch.live', 1);
-  await eventually(() => load.counts.connections > 1, { within: 10_000 });
+  await expect.poll(() => load.counts.connections, { timeout: 10_000 }).toBeGreaterThan(1);
   const { ok, failed } = await load.stop();
   expect(failed).toBe(0);
   agent.kill('SIGTERM');

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
@@ -56,7 +55,7 @@ it.each(['static', 'dynamic'] as const)(
     expect((await rig.ready()).status).toBe(200);
     expect([await connectionHeader(rig.ports.listen), await connectionHeader(outbound)]).toEqual(['kept', 'kept']);
     agent.kill('SIGTERM');
-    await eventually(async () => (await connectionHeader(rig.ports.listen)) === 'close', { within: 2_500 });
+    await expect.poll(() => connectionHeader(rig.ports.listen), { timeout: 2_500 }).toBe('close');
     expect(await connectionHeader(outbound)).toBe('kept');
     expect((await agent.exit).code).toBe(0);
   },
@@ -67,6 +66,6 @@ it('where nothing is marked, all is drained', async () => {
   const agent = rig.start([], { env });
   await agent.said('epoch.live', 0);
   agent.kill('SIGTERM');
-  await eventually(async () => (await connectionHeader(rig.ports.listen)) === 'close', { within: 2_500 });
+  await expect.poll(() => connectionHeader(rig.ports.listen), { timeout: 2_500 }).toBe('close');
   expect((await agent.exit).code).toBe(0);
 });

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { program, withoutDrain } from './support/bad-input-program.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
@@ -39,9 +38,9 @@ it('passes signals on to the command, and says what ended it', async () => {
   rig = await makeRig({ plain: true });
   const agent = rig.start([], { env: withoutDrain });
   const { child, ended, output } = exec("trap 'echo heard' USR1; trap 'kill -KILL $$' TERM; echo up; while :; do sleep 0.05; done");
-  await eventually(() => output() === 'up\n', { within: 15_000 });
+  await expect.poll(output, { timeout: 15_000 }).toBe('up\n');
   child.kill('SIGUSR1');
-  await eventually(() => output() === 'up\nheard\n', { within: 15_000 });
+  await expect.poll(output, { timeout: 15_000 }).toBe('up\nheard\n');
   child.kill('SIGTERM');
   expect(await ended).toMatchObject({ code: 137, stderr: '' });
   expect((await agent.exit).code).toBe(0);

@@ -1,7 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { program, realEnvoy, run, withoutDrain } from './support/bad-input-program.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
@@ -119,11 +118,8 @@ describe('certificates that a variable names', () => {
 
   it('are waited for while the status port says so, and the first epoch comes with them', async () => {
     const agent = start([], named());
-    const waiting = await eventually(async () => {
-      const answer = await rig.ready();
-      return answer.body.startsWith('waiting for') && answer;
-    }, { within: 10_000 }); // prettier-ignore
-    expect(waiting).toEqual({
+    await expect.poll(async () => (await rig.ready()).body, { timeout: 10_000 }).toMatch(/^waiting for/);
+    expect(await rig.ready()).toEqual({
       status: 503,
       body: `waiting for ${Object.values(named()).join(', ')}\n`,
     });
@@ -131,7 +127,7 @@ describe('certificates that a variable names', () => {
 
     mkdirSync(awaited());
     for (const name of ['cert-chain.pem', 'key.pem']) copyFileSync(join(rig.certDir, name), join(awaited(), name));
-    await eventually(async () => (await rig.ready()).body === `waiting for ${join(awaited(), 'root-cert.pem')}\n`, { within: 10_000 });
+    await expect.poll(async () => (await rig.ready()).body, { timeout: 10_000 }).toBe(`waiting for ${join(awaited(), 'root-cert.pem')}\n`);
     copyFileSync(join(rig.certDir, 'root-cert.pem'), join(awaited(), 'root-cert.pem'));
     await agent.said('files.found');
     await agent.said('epoch.live', 0);

@@ -4,12 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { controlPlane } from '../support/control-plane.ts';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Istiod, makeIstiod } from './support/istiod.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
-const timeoutMs = { within: 20_000 };
+const within = { timeout: 20_000 };
 
 let rig: Rig;
 let istiod: Istiod;
@@ -53,20 +52,17 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
       env: { ISTIO_META_INTERCEPTION_MODE: 'NONE', ISTIO_BOOTSTRAP_OVERRIDE: override },
     });
     await agent.said('epoch.started', 0);
-    const early = await eventually(async () => {
-      const answer = await rig.ready();
-      return /Pilot|starting/.test(answer.body) && answer;
-    }, timeoutMs);
-    expect(early.status).toBe(503);
+    await expect.poll(async () => (await rig.ready()).body, within).toMatch(/Pilot|starting/);
+    expect((await rig.ready()).status).toBe(503);
 
     istiod.serve('one.test', first, target);
     await istiod.start();
-    await eventually(async () => (await rig.ready()).status === 200, timeoutMs);
-    await eventually(async () => (await ask('one.test', first)) === 200, timeoutMs);
+    await expect.poll(async () => (await rig.ready()).status, within).toBe(200);
+    await expect.poll(() => ask('one.test', first), within).toBe(200);
     const [envoy] = rig.envoys();
 
     istiod.serve('two.test', second, target);
-    await eventually(async () => (await ask('two.test', second)) === 200, timeoutMs);
+    await expect.poll(() => ask('two.test', second), within).toBe(200);
     expect(rig.envoys()).toContain(envoy);
 
     await istiod.stop();
@@ -74,12 +70,12 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     expect((await rig.ready()).status).toBe(200);
     await istiod.start();
     istiod.serve('one.test', listen[2] ?? 0, target);
-    await eventually(async () => (await ask('one.test', listen[2] ?? 0)) === 200, { within: 40_000 });
+    await expect.poll(() => ask('one.test', listen[2] ?? 0), { timeout: 40_000 }).toBe(200);
     expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
 
     writeFileSync(override, '{"node":{"metadata":{"CHANGED":"yes"}}}');
     await agent.said('epoch.live', 1);
-    await eventually(async () => (await rig.ready()).status === 200, timeoutMs);
+    await expect.poll(async () => (await rig.ready()).status, within).toBe(200);
     expect(await ask('two.test', second)).toBe(200);
 
     agent.kill('SIGTERM');

@@ -6,7 +6,6 @@ import { writeCertificates } from '../../demo/certificates.ts';
 import { findExecutable } from '../../src/envoy/find-envoy.ts';
 import type { LogEvent } from '../../src/log/log-event.ts';
 import { sharedMemoryOf } from '../../src/proxy/proc.ts';
-import { eventually } from '../support/eventually.ts';
 import { startLoad } from '../support/load.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
@@ -51,7 +50,7 @@ it(
     const [old] = kept();
     expect(before.log().find(({ event }) => event === 'epoch.left')).toMatchObject({ epoch: 0, pid: old?.pid });
     const alone = sent();
-    await eventually(() => sent() > alone + 50, { within: 10_000 });
+    await expect.poll(() => sent(), { timeout: 10_000 }).toBeGreaterThan(alone + 50);
 
     const after = rig.start(keep, { env });
     expect(await after.said('epoch.adopted')).toMatchObject({ epoch: 0, pid: old?.pid });
@@ -61,13 +60,13 @@ it(
     expect((await rig.ready()).status).toBe(200);
     expect(kept()).toMatchObject([{ epoch: 1, restartEpoch: 1, baseId: old?.baseId }]);
     const served = sent();
-    await eventually(() => sent() > served + 50, { within: 10_000 });
+    await expect.poll(() => sent(), { timeout: 10_000 }).toBeGreaterThan(served + 50);
     const results = await Promise.all(loads.map((load) => load.stop()));
     expect(results.map(({ failed, errors }) => [failed, [...errors]])).toEqual([[0, []], [0, []]]); // prettier-ignore
 
     expect(await quit()).toBe(200);
     expect(await after.exit).toEqual({ code: 0, signal: null });
-    await eventually(() => rig.envoys().length === 0, { within: 2_000 });
+    await expect.poll(() => rig.envoys(), { timeout: 2_000 }).toHaveLength(0);
     expect(readdirSync(run())).toEqual(['envoy.log']);
     expect(existsSync(sharedMemoryOf(old?.baseId ?? 0))).toBe(false);
   },
@@ -96,7 +95,7 @@ it(
     expect([parent, child].filter((one) => existsSync(`/proc/${one?.pid ?? 0}`))).toEqual([]);
     await quit();
     await after.exit;
-    await eventually(() => rig.envoys().length === 0, { within: 2_000 });
+    await expect.poll(() => rig.envoys(), { timeout: 2_000 }).toHaveLength(0);
   },
 );
 
@@ -110,7 +109,7 @@ it('where the next agent finds a configuration that is refused, the kept Envoy g
   writeFileSync(rig.config, '{"static_resources": {"listeners": 7}}');
   const after = rig.start(keep, { env });
   await after.said('config.refused');
-  await eventually(async () => (await rig.ready()).status === 200, { within: 5_000 });
+  await expect.poll(async () => (await rig.ready()).status, { timeout: 5_000 }).toBe(200);
   expect((await rig.ready()).status).toBe(200);
   const epochs = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/epochs`)).json(); // prettier-ignore
   expect(epochs).toMatchObject({ epochs: [{ number: 0, stage: 'live' }], past: [{ epoch: 0, why: 'adopted' }], refused: {} });
@@ -136,7 +135,7 @@ it(
       await quit();
       await after.exit;
     }
-    await eventually(() => rig.envoys().length === 0, { within: 2_000 });
+    await expect.poll(() => rig.envoys(), { timeout: 2_000 }).toHaveLength(0);
   },
 );
 
@@ -184,7 +183,7 @@ it('an Envoy that is kept is started again when it crashes, and its log is its o
   expect(readFileSync(run('envoy.log'), 'utf8')).toContain('\tenvoy main\t');
   renameSync(run('envoy.log'), run('envoy.log.1'));
   agent.kill('SIGUSR1');
-  await eventually(() => existsSync(run('envoy.log')), { within: 5_000 });
+  await expect.poll(() => existsSync(run('envoy.log')), { timeout: 5_000 }).toBe(true);
   await quit();
   await agent.exit;
   expect(readFileSync(run('envoy.log'), 'utf8')).toContain('caught ENVOY_SIGTERM');

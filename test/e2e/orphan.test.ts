@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
-import { eventually } from '../support/eventually.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
@@ -21,13 +20,13 @@ it(
     rig = await makeRig();
     for (let trial = 0; trial < 10; trial++) {
       const agent = rig.start(['--statusPort', '0']);
-      await eventually(() => rig.envoys().length > 0, { within: 10_000, every: 1 });
+      await expect.poll(() => rig.envoys().length, { timeout: 10_000, interval: 1 }).toBeGreaterThan(0);
       await moment(trial * 10);
       const shared = rig.sharedMemory();
       agent.kill('SIGKILL');
       await agent.exit;
-      await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
-      await eventually(() => !shared.some((file) => existsSync(file)), { within: 2_000 });
+      await expect.poll(() => rig.envoys(), { timeout: 2_000, interval: 5 }).toHaveLength(0);
+      await expect.poll(() => shared.some((file) => existsSync(file)), { timeout: 2_000 }).toBe(false);
     }
     await rig.start().said('epoch.live', 0);
   },
@@ -42,15 +41,15 @@ it(
       const agent = rig.start(['--minDelay', '0s']);
       await agent.said('epoch.live', 0);
       writeCertificates(rig.certDir, await rig.ca.issue());
-      await eventually(() => rig.envoys().length > 1, { within: 10_000, every: 1 });
+      await expect.poll(() => rig.envoys().length, { timeout: 10_000, interval: 1 }).toBeGreaterThan(1);
       // The first 100 ms of the new Envoy, and then up to 0.5 s, when it is LIVE.
       await moment(trial < 12 ? trial * 9 : (trial - 10) * 60);
       const [shared = ''] = rig.sharedMemory();
       expect(existsSync(shared)).toBe(true);
       agent.kill('SIGKILL');
       await agent.exit;
-      await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
-      await eventually(() => !existsSync(shared), { within: 2_000 });
+      await expect.poll(() => rig.envoys(), { timeout: 2_000, interval: 5 }).toHaveLength(0);
+      await expect.poll(() => existsSync(shared), { timeout: 2_000 }).toBe(false);
     }
     await rig.start().said('epoch.live', 0);
   },
@@ -67,8 +66,8 @@ it('an Envoy that is stopped does not outlive its agent, nor does anything that 
   process.kill(envoy, 'SIGSTOP');
   agent.kill('SIGKILL');
   await agent.exit;
-  await eventually(() => rig.envoys().length === 0, { within: 2_000, every: 5 });
-  await eventually(() => hasEnded(guard), { within: 2_000 });
+  await expect.poll(() => rig.envoys(), { timeout: 2_000, interval: 5 }).toHaveLength(0);
+  await expect.poll(() => hasEnded(guard), { timeout: 2_000 }).toBe(true);
 });
 
 /** A process whose new parent has not asked for its exit yet has ended too. */
@@ -95,9 +94,10 @@ it.each(['SIGSTOP', 'SIGCONT'] as const)('an Envoy whose agent is gone is taken 
   agent.kill('SIGTERM');
   await agent.exit;
   spawnSync('sh', ['-c', '"$@" >/dev/null 2>&1 &', 'sh', program, ...args]);
-  const [stale = 0] = await eventually(() => rig.envoys().length === 1 && rig.envoys(), { within: 10_000 });
+  await expect.poll(() => rig.envoys(), { timeout: 10_000 }).toHaveLength(1);
+  const [stale = 0] = rig.envoys();
   const [shared = ''] = rig.sharedMemory();
-  await eventually(() => existsSync(shared), { within: 10_000 });
+  await expect.poll(() => existsSync(shared), { timeout: 10_000 }).toBe(true);
   process.kill(stale, signal);
   const next = rig.start();
   expect(await next.said('envoy.orphan_killed')).toMatchObject({ pid: stale });

@@ -4,7 +4,6 @@ import { get } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { envoyConfig } from '../../demo/envoy-config.ts';
-import { eventually } from '../support/eventually.ts';
 import { startLoad } from '../support/load.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
@@ -57,26 +56,28 @@ it('a reader that does not read stalls neither Envoy nor the agent, and is told 
   const writer = openSync(fifo, constants.O_WRONLY);
   const agent = rig.start(['--proxyLogLevel', 'trace', '--proxyComponentLogLevel', ''], { output: writer });
   closeSync(writer);
-  await eventually(async () => (await rig.ready()).status === 200, { within: 10_000 });
+  await expect.poll(async () => (await rig.ready()).status, { timeout: 10_000 }).toBe(200);
 
   const load = startLoad({ port: rig.ports.listen, mode: 'new-connection', clients: 2, pause: 1 });
-  await eventually(() => load.counts.ok > 2_000, { within: 20_000 });
+  await expect.poll(() => load.counts.ok, { timeout: 20_000 }).toBeGreaterThan(2_000);
   expect((await load.stop()).failed).toBe(0);
   expect((await rig.ready()).status).toBe(200);
 
   const buffer = Buffer.alloc(1 << 16);
   let text = '';
-  await eventually(
-    () => {
-      try {
-        text += buffer.toString('utf8', 0, readSync(reader, buffer));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      }
-      return text.includes('log lines were dropped');
-    },
-    { within: 20_000, every: 1 },
-  );
+  await expect
+    .poll(
+      () => {
+        try {
+          text += buffer.toString('utf8', 0, readSync(reader, buffer));
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+        }
+        return text.includes('log lines were dropped');
+      },
+      { timeout: 20_000, interval: 1 },
+    )
+    .toBe(true);
   agent.kill('SIGTERM');
   const { code } = await agent.exit; // though nobody reads any more
   closeSync(reader);
@@ -92,6 +93,6 @@ it('SIGUSR1 makes Envoy open its log files anew', async () => {
   execFileSync('mv', [path, `${path}.1`]);
   agent.kill('SIGUSR1');
   // Envoy does it when it next writes.
-  await eventually(() => ask(rig.ports.listen).then(() => existsSync(path)), { within: 20_000, every: 100 });
+  await expect.poll(() => ask(rig.ports.listen).then(() => existsSync(path)), { timeout: 20_000, interval: 100 }).toBe(true);
   expect((await rig.ready()).status).toBe(200);
 });

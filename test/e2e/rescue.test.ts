@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { startLoad } from '../support/load.ts';
 import { makeRig, type Rig } from './support/rig.ts';
@@ -36,14 +35,9 @@ function ask(port: string | number | undefined, path: string): Promise<{ status:
 
 /** Resolves when that certificate is served, to all who ask, by an Envoy that is ready. */
 async function serves(serial: string): Promise<void> {
-  await eventually(async () => (await rig.ready()).status === 200, { within: 10_000 });
-  await eventually(
-    async () => {
-      const serials = await Promise.all(Array.from({ length: 8 }, () => servedSerial(rig.ports.listen, rig.ca.rootCert)));
-      return serials.every((served) => served === serial);
-    },
-    { within: 10_000 },
-  );
+  await expect.poll(async () => (await rig.ready()).status, { timeout: 10_000 }).toBe(200);
+  const served = () => Promise.all(Array.from({ length: 8 }, () => servedSerial(rig.ports.listen, rig.ca.rootCert)));
+  await expect.poll(served, { timeout: 10_000 }).toEqual(Array.from({ length: 8 }, () => serial));
 }
 
 it.each([0, 10, 20, 30, 45, 60, 90, 150])(
@@ -61,7 +55,7 @@ it.each([0, 10, 20, 30, 45, 60, 90, 150])(
     process.kill(Number(started['pid']), 'SIGKILL');
     await agent.said('epoch.failed', 1);
     await serves(issued.serial);
-    await eventually(() => rig.envoys().length === 1 && !rig.envoys().includes(parent ?? 0), { within: 10_000 });
+    await expect.poll(() => rig.envoys().length === 1 && !rig.envoys().includes(parent ?? 0), { timeout: 10_000 }).toBe(true);
     expect(agent.log().filter(({ event }) => event === 'restart.scheduled')).toEqual([]);
   },
 );
@@ -153,12 +147,12 @@ it('an Envoy that never becomes LIVE is replaced side by side when something cha
   const waiting = { ...rest, node: { id: 'a', cluster: 'b' }, static_resources: { ...resources, clusters: [adminCluster(1)] }, dynamic_resources: dynamicClusters }; // prettier-ignore
   writeFileSync(rig.config, JSON.stringify(waiting));
   const agent = rig.start(['--minDelay', '0s']);
-  await eventually(async () => (await ask(rig.ports.admin, '/ready')).body === 'PRE_INITIALIZING\n', { within: 10_000 });
+  await expect.poll(async () => (await ask(rig.ports.admin, '/ready')).body, { timeout: 10_000 }).toBe('PRE_INITIALIZING\n');
   writeFileSync(rig.config, good);
-  await eventually(() => agent.log().some(({ event }) => event === 'epoch.standalone'), { within: 30_000 });
+  await expect.poll(() => agent.log(), { timeout: 30_000 }).toContainEqual(expect.objectContaining({ event: 'epoch.standalone' }));
   await agent.said('epoch.live', 1);
   await serves(rig.issued.serial);
-  await eventually(() => rig.envoys().length === 1, { within: 10_000 });
+  await expect.poll(() => rig.envoys(), { timeout: 10_000 }).toHaveLength(1);
 });
 
 /** From a control plane that nobody can reach. */

@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { certificateAuthority, certificateFiles, type Issued, writeCertificates, writeKubernetesVolume } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
-import { eventually } from '../support/eventually.ts';
 import { startLoad } from '../support/load.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 import { sdsClient } from './support/sds-client.ts';
@@ -21,7 +20,7 @@ afterEach(() => Promise.all(rigs.splice(0).map((rig) => rig.dispose())));
 
 const rotations = 100;
 const serves = (rig: Rig, { serial }: Issued) =>
-  eventually(async () => (await servedSerial(rig.ports.listen, rig.ca.rootCert)) === serial, { within: 10_000, every: 5 });
+  expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000, interval: 5 }).toBe(serial);
 
 /** Rotates under load, one after the other is served, and gives how long each took. */
 async function rotate(rig: Rig, put: (issued: Issued) => void): Promise<readonly number[]> {
@@ -97,18 +96,15 @@ it('what can not be served is refused with its reason, and the old certificate i
   ];
   for (const [files, reason] of bad) {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(rig.certDir, name), content);
-    await eventually(() => agent.log().some((line) => line.event === 'secret.refused' && String(line['reason']).includes(reason)), {
-      within: 10_000,
-    }).catch((error: unknown) => {
-      throw new Error(`${reason}: ${String(error)}\n${agent.output()}`);
-    });
+    const refused = { event: 'secret.refused', reason: expect.stringContaining(reason) as string };
+    await expect.poll(() => agent.log(), { timeout: 10_000 }).toContainEqual(expect.objectContaining(refused));
     expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(rig.issued.serial);
   }
   const good = await rig.ca.issue();
   const more = await Promise.all(Array.from({ length: 199 }, (_, n) => certificateAuthority(`CA ${n}`)));
   writeCertificates(rig.certDir, { ...good, rootCert: [rig.ca, ...more].map(({ rootCert }) => rootCert).join('') });
   await serves(rig, good);
-  await eventually(() => agent.log().filter(({ event, ...line }) => event === 'secret.read' && line['secret'] === 'ROOTCA').length === 2, { within: 10_000 }); // prettier-ignore
+  await expect.poll(() => agent.log().filter(({ event, ...line }) => event === 'secret.read' && line['secret'] === 'ROOTCA'), { timeout: 10_000 }).toHaveLength(2); // prettier-ignore
   agent.kill('SIGTERM');
   expect(await agent.exit).toEqual({ code: 0, signal: null });
   expect(existsSync(join(rig.folder, 'run', 'SDS'))).toBe(false);
@@ -216,9 +212,9 @@ it('an agent that is killed with streams open leaves nothing that hinders the ne
   await Promise.all(streams.map((stream) => stream.answer(1)));
   first.kill('SIGKILL');
   await first.exit;
-  await eventually(() => streams.every((stream) => stream.ended() !== undefined), { within: 10_000 });
+  await expect.poll(() => streams.every((stream) => stream.ended() !== undefined), { timeout: 10_000 }).toBe(true);
   client.close();
-  await eventually(() => rig.envoys().length === 0, { within: 10_000 });
+  await expect.poll(() => rig.envoys(), { timeout: 10_000 }).toHaveLength(0);
   expect(statSync(socket).isSocket()).toBe(true);
   const second = rig.start();
   await second.said('sds.listening');

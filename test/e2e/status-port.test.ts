@@ -4,7 +4,6 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { strictExposition } from '../support/strict-exposition.ts';
 import { expectEnd } from './support/bad-input-program.ts';
 import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
@@ -28,7 +27,7 @@ describe('the status port', () => {
   async function started(flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<RunningAgent> {
     const agent = rig.start(flags, { env: { ...quick, ...env } });
     await agent.said('epoch.live');
-    await eventually(async () => (await rig.ready()).status === 200, { within });
+    await expect.poll(async () => (await rig.ready()).status, { timeout: within }).toBe(200);
     return agent;
   }
   async function read(path: string): Promise<{ status: number; body: string }> {
@@ -59,7 +58,7 @@ describe('the status port', () => {
       const sampling = sample();
       for (let epoch = 1; epoch <= 10; epoch++) {
         expect(await post('/restart')).toBe(200);
-        await eventually(() => agent.log().some((line) => line.event === 'epoch.live' && line.epoch === epoch), { within });
+        await expect.poll(() => agent.log(), { timeout: within }).toContainEqual(expect.objectContaining({ event: 'epoch.live', epoch }));
       }
       over = true;
       await sampling;
@@ -75,21 +74,21 @@ describe('the status port', () => {
     process.kill(Number(pid), 'SIGSTOP');
     const stopped = performance.now();
     try {
-      const reason = await eventually(async () => ((await rig.ready()).status === 503 ? (await rig.ready()).body : ''), { within });
-      expect(reason).toBe('Envoy does not answer\n');
+      await expect.poll(async () => (await rig.ready()).status, { timeout: within }).toBe(503);
+      expect((await rig.ready()).body).toBe('Envoy does not answer\n');
       expect(performance.now() - stopped).toBeLessThan(6_000);
       expect((await read('/healthz/live')).status).toBe(200);
       expect((await read('/healthz/startup')).status).toBe(200);
     } finally {
       process.kill(Number(pid), 'SIGCONT');
     }
-    await eventually(async () => (await rig.ready()).status === 200, { within: 6_000 });
+    await expect.poll(async () => (await rig.ready()).status, { timeout: 6_000 }).toBe(200);
   });
 
   it('drains by hand: not ready, serving on, and a later SIGTERM leaves at once', async () => {
     const agent = await started([], { MINIMUM_DRAIN_DURATION: '60s', TERMINATION_DRAIN_DURATION_SECONDS: '60' });
     expect(await post('/drain')).toBe(200);
-    await eventually(async () => (await rig.ready()).body === 'draining\n', { within });
+    await expect.poll(async () => (await rig.ready()).body, { timeout: within }).toBe('draining\n');
     const [answer] = (await once(get({ host: '127.0.0.1', port: rig.ports.listen, agent: false }), 'response')) as [IncomingMessage];
     answer.resume();
     expect([answer.statusCode, answer.headers.connection]).toEqual([200, 'close']);
@@ -132,7 +131,7 @@ describe('the status port', () => {
     expect(await post('/logging?paths=http:debug')).toBe(200);
     expect(await post('/logging?level=error')).toBe(200);
     expect(await post('/restart')).toBe(200);
-    await eventually(async () => (await read('/debug/epochs')).body.includes('"lastEpoch": 1'), { within });
+    await expect.poll(async () => (await read('/debug/epochs')).body, { timeout: within }).toContain('"lastEpoch": 1');
     expect(agent.log().some(({ event }) => event === 'restart.requested')).toBe(false);
     expect(await post('/logging?level=info')).toBe(200);
     expect(await post('/restart')).toBe(200);
@@ -214,7 +213,7 @@ describe('the status port', () => {
       await Promise.all(Array.from({ length: 20 }, () => open('GET /stats/prometheus HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200))));
       for (let probe = 0; probe < 20; probe++) expect((await rig.ready()).status).toBe(200);
       expect(memory(agent, 'VmRSS') - before).toBeLessThan(100);
-      await eventually(() => sockets.size < 600, { within });
+      await expect.poll(() => sockets.size, { timeout: within }).toBeLessThan(600);
     },
   );
 

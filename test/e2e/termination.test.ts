@@ -2,7 +2,6 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
@@ -48,9 +47,11 @@ it('SIGTERM waits for the request in flight, but not for idle connections', asyn
   const { answered } = await inFlight();
 
   agent.kill('SIGTERM');
-  await eventually(async () => (await rig.ready()).body === 'draining\n', { within: 1_000, every: 5 });
+  await expect.poll(async () => (await rig.ready()).body, { timeout: 1_000, interval: 5 }).toBe('draining\n');
   const beyondTheMinimum = performance.now() + 2_000;
-  await eventually(async () => (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum, { within: 5_000 });
+  await expect
+    .poll(async () => (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum, { timeout: 5_000 })
+    .toBe(true);
   answerAll();
   expect(await answered).toBe('slow but whole');
   expect(await agent.exit).toEqual({ code: 0, signal: null });
@@ -74,7 +75,7 @@ it('a second signal ends the drain', async () => {
   agent.kill('SIGTERM');
   await agent.said('termination.requested');
   agent.kill('SIGINT');
-  await eventually(() => agent.log().filter(({ event }) => event === 'termination.requested').length === 2, { within: 15_000 });
+  await expect.poll(() => agent.log().filter(({ event }) => event === 'termination.requested'), { timeout: 15_000 }).toHaveLength(2);
   expect(await agent.exit).toEqual({ code: 0, signal: null });
   expect(rig.envoys()).toEqual([]);
 });

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { certificateAuthority, writeCertificates } from '../../demo/certificates.ts';
 import { certificateRequest } from '../../src/ca/certificate-request.ts';
 import { type CaServer, startCaServer } from '../support/ca-server.ts';
-import { eventually } from '../support/eventually.ts';
 import { type MutualControlPlane, startMutualControlPlane } from '../support/mutual-control-plane.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
@@ -39,14 +38,16 @@ const start = (flags: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   });
 /** Resolves when the control plane has been shown this certificate; it asks again and again. */
 const shows = (serial: string) =>
-  eventually(
-    () => {
-      if (controlPlane.shown.at(-1) === serial) return true;
-      controlPlane.drop();
-      return false;
-    },
-    { within: 20_000, every: 200 },
-  );
+  expect
+    .poll(
+      () => {
+        const shown = controlPlane.shown.at(-1);
+        if (shown !== serial) controlPlane.drop();
+        return shown;
+      },
+      { timeout: 20_000, interval: 200 },
+    )
+    .toBe(serial);
 
 it('a control plane is shown the certificate in the files, and the next one, without a restart', { timeout: 60_000 }, async () => {
   const agent = start(['--rotation', 'sds']);

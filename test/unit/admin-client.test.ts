@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { lastValueFrom, type Observable, toArray, VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { adminClient } from '../../src/admin/admin-client.ts';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 
 const within = 5_000;
@@ -190,7 +189,7 @@ describe('adminClient', () => {
     scheduler.flush();
     expect(await answers).toMatchObject([{ ok: false, error: { name: 'TimeoutError' } }]);
     expect(scheduler.now()).toBe(ms);
-    await eventually(() => sockets.every(({ destroyed }) => destroyed), { within });
+    await expect.poll(() => sockets.every(({ destroyed }) => destroyed), { timeout: within }).toBe(true);
   });
 
   it('gives up on an answer that never ends', async () => {
@@ -272,6 +271,6 @@ describe('adminClient', () => {
     const [socket] = await connected;
     await asked;
     asking.unsubscribe();
-    await eventually(() => socket.destroyed, { within });
+    await expect.poll(() => socket.destroyed, { timeout: within }).toBe(true);
   });
 });

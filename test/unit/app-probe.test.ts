@@ -9,7 +9,6 @@ import { certificateAuthority, type Issued } from '../../demo/certificates.ts';
 import { appProbes } from '../../src/config/app-probes.ts';
 import { routes } from '../../src/status/routes.ts';
 import { statusServer } from '../../src/status/status-server.ts';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { statusParts } from '../support/status-parts.ts';
 
@@ -51,7 +50,7 @@ describe('a probe of the application', () => {
         error: expect.unreachable,
       }),
     );
-    await eventually(() => listening, { within: 5_000 });
+    await expect.poll(() => listening, { timeout: 5_000 }).toBe(true);
     return new Promise<{ status: number; body: string; headers: IncomingHttpHeaders }>((done, fail) => {
       const asked = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
         let body = '';

@@ -11,7 +11,6 @@ import { readiness, readinessFilter } from '../../src/status/readiness.ts';
 import { arbitraryInputs, expression } from '../golden/arbitrary-inputs.ts';
 import { inputsOf } from '../golden/cases.ts';
 import { trialEnvoy, type TrialEnvoy } from '../golden/envoy.ts';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 
 /** `BOOTSTRAP_RUNS` and `BOOTSTRAP_SEED` look further than the suite does. */
@@ -102,11 +101,11 @@ describe('Envoy', () => {
     try {
       expect(started.accepted, started.said).toBe(true);
       const filtered = async (filter: string) => (await read(admin, `/stats?filter=${encodeURIComponent(filter)}`)).body;
-      await eventually(async () => readiness(await filtered(readinessFilter)) === undefined, { within: 10_000 });
+      await expect.poll(async () => readiness(await filtered(readinessFilter)), { timeout: 10_000 }).toBeUndefined();
       // An idle connection with HTTP is not active; one without is.
-      await eventually(async () => activeRequests(parseStats(await filtered(activeFilter))) === 1, { within: 10_000 });
+      await expect.poll(async () => activeRequests(parseStats(await filtered(activeFilter))), { timeout: 10_000 }).toBe(1);
       sockets[0]?.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
-      await eventually(async () => activeRequests(parseStats(await filtered(activeFilter))) === 2, { within: 10_000 });
+      await expect.poll(async () => activeRequests(parseStats(await filtered(activeFilter))), { timeout: 10_000 }).toBe(2);
 
       expect(await read(health, '/healthz/ready')).toEqual({ status: 200, body: '/healthz/ready' });
       expect((await read(health, '/quitquitquit')).status).toBe(404);

@@ -5,7 +5,6 @@ import { Subject, VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { certificateAuthority } from '../../demo/certificates.ts';
 import { certificateExpiry, type CertificateSign } from '../../src/streams/certificate-expiry.ts';
-import { eventually } from '../support/eventually.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-expiry-'))));
@@ -27,7 +26,7 @@ it('says when a certificate expires that is served, once it has, and begins anew
 
   await write(130);
   served$.next(0);
-  await eventually(() => signs.length === 1, { within: 5_000 });
+  await expect.poll(() => signs, { timeout: 5_000 }).toHaveLength(1);
   expect(signs).toEqual([{ type: 'certificates-read', certificates: [{ path, expiresAt: 130_000 }], at: 0 }]);
   scheduler.maxFrames = 600_000;
   scheduler.flush();
@@ -35,6 +34,6 @@ it('says when a certificate expires that is served, once it has, and begins anew
 
   await write(9_000);
   served$.next(1);
-  await eventually(() => signs.length === 3, { within: 5_000 });
+  await expect.poll(() => signs, { timeout: 5_000 }).toHaveLength(3);
   expect(signs[2]).toMatchObject({ certificates: [{ path, expiresAt: 9_000_000 }] });
 });

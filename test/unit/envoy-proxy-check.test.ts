@@ -85,7 +85,7 @@ describe('a check', () => {
     const name = await eventually(() => readdirSync(stage.root).find((name) => name.endsWith('.validates')), { within: 10_000 });
     life.unsubscribe();
     const pid = name.split('.').at(-2) ?? '';
-    await eventually(() => !readdirSync('/proc').includes(pid), { within: 10_000 });
+    await expect.poll(() => readdirSync('/proc').includes(pid), { timeout: 10_000 }).toBe(false);
     expect(readdirSync(stage.folder)).toEqual([]);
   });
 });

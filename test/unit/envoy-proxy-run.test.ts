@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { bootstrap, type EnvoyStage, envoyStage } from '../support/fake-envoy.ts';
 
 let stage: EnvoyStage;
@@ -86,7 +85,7 @@ describe('an Envoy', () => {
     const envoy = await stage.start({});
     await envoy.comesUp();
     envoy.leave();
-    await eventually(() => !existsSync(`/proc/${envoy.pid}/exe`), { within });
+    await expect.poll(() => existsSync(`/proc/${envoy.pid}/exe`), { timeout: within }).toBe(false);
     expect(readdirSync(stage.folder)).toEqual([]);
   });
 

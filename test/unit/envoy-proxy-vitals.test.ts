@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { VirtualTimeScheduler } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Health } from '../../src/agent/ports.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Answer, fakeAdmin, type Says } from '../support/fake-admin.ts';
 import { type EnvoyStage, envoyStage, only } from '../support/fake-envoy.ts';
 
@@ -123,7 +122,7 @@ describe('an epoch', () => {
     const life = stage.proxy
       .health(0)
       .subscribe({ next: (answer) => said.push(answer), error: (error: unknown) => expect.fail(String(error)) });
-    await eventually(() => admin.asked.length > asked, { within: 5_000 });
+    await expect.poll(() => admin.asked.length, { timeout: 5_000 }).toBeGreaterThan(asked);
     answerScheduler.maxFrames = start + 499;
     answerScheduler.flush();
     expect(said).toEqual([]);

@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { certificateAuthority, certificateFiles, type Issued, writeCertificates, writeKubernetesVolume } from '../../demo/certificates.ts';
 import { fileSecrets } from '../../src/secrets/file-secrets.ts';
 import type { SetReading } from '../../src/secrets/secret.ts';
-import { eventually } from '../support/eventually.ts';
 
 const ca = await certificateAuthority();
 let folder: string;
@@ -87,7 +86,7 @@ const follow = () => {
 };
 const sets = () => readings.flatMap((reading) => (reading.type === 'set' ? [reading.set] : []));
 const comes = ({ certChain: chain, key, rootCert: roots }: Issued) =>
-  eventually(() => JSON.stringify(sets().at(-1)) === JSON.stringify({ pair: { chain, key }, roots }), { within: 10_000 });
+  expect.poll(() => sets().at(-1), { timeout: 10_000 }).toEqual({ pair: { chain, key }, roots });
 
 describe('a set of files', () => {
   it.each(layouts)('comes whole, and again after each rotation by $name', async ({ prepare, rotate }) => {
@@ -106,7 +105,7 @@ describe('a set of files', () => {
   it('comes when its folder does', async () => {
     const issued = await ca.issue();
     follow();
-    await eventually(() => readings.some(({ type }) => type === 'refused'), { within: 10_000 });
+    await expect.poll(() => readings, { timeout: 10_000 }).toContainEqual(expect.objectContaining({ type: 'refused' }));
     plain(issued);
     await comes(issued);
   });

@@ -41,7 +41,7 @@ describe('secrets of a gateway in a folder', () => {
     subscriptions.push(found.set$.pipe(keepServed(name, found.kind)).subscribe({ next, error }));
     const text = () => (last?.served?.secret.kind === 'pair' ? last.served.secret.chain : last?.served?.secret.roots);
     return {
-      serves: (expected: string) => eventually(() => text() === expected, { within: 10_000 }),
+      serves: (expected: string) => expect.poll(text, { timeout: 10_000 }).toBe(expected),
       text,
       refused: () => eventually(() => last?.refused, { within: 10_000 }),
     };

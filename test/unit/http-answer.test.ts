@@ -4,7 +4,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import { lastValueFrom, toArray } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { httpAnswer, type HttpQuestion } from '../../src/node/http-answer.ts';
-import { eventually } from '../support/eventually.ts';
 
 const within = 5_000;
 const all = (url: string, question?: HttpQuestion) => lastValueFrom(httpAnswer(url, question).pipe(toArray()), { defaultValue: [] });
@@ -81,6 +80,6 @@ describe('httpAnswer', () => {
     const [socket] = await connected;
     await asked;
     subscription.unsubscribe();
-    await eventually(() => socket.destroyed, { within });
+    await expect.poll(() => socket.destroyed, { timeout: within }).toBe(true);
   });
 });

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const pid of pids) if (startTime(pid) !== undefined) process.kill(pid, 'SIGKILL');
-  await eventually(() => keepers().length === 0, { within: 5_000 });
+  await expect.poll(() => keepers(), { timeout: 5_000 }).toHaveLength(0);
   rmSync(folder, { recursive: true });
 });
 
@@ -66,7 +66,7 @@ describe('an Envoy that is kept', () => {
     life.unsubscribe();
     const said = () => read(join(folder, 'envoy.log')).length;
     const before = said();
-    await eventually(() => said() > before + 20, { within: 10_000 });
+    await expect.poll(() => said(), { timeout: 10_000 }).toBeGreaterThan(before + 20);
     expect(keepers()).toHaveLength(1);
   });
 
@@ -88,7 +88,7 @@ describe('an Envoy that is kept', () => {
 
   it('is looked after by the next agent as by the first', async () => {
     const { keeps, life, pid } = start('trap "exit 4" TERM; echo ready; while :; do sleep 0.05; done');
-    await eventually(() => read(join(folder, 'envoy.log')) === 'ready\n', { within: 10_000 });
+    await expect.poll(() => read(join(folder, 'envoy.log')), { timeout: 10_000 }).toBe('ready\n');
     keeps.remember([
       {
         ...{ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, pid: pid(), addressFile: join(folder, 'envoy-admin-address') },
@@ -106,7 +106,7 @@ describe('an Envoy that is kept', () => {
       .watch({ ...written, restartEpoch: 0, lineage: 0, baseId: 7, addressFile: '' }, signals$)
       .subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGTERM');
-    await eventually(() => events.length > 0, { within: 10_000 });
+    await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0);
     expect(events).toMatchObject([{ type: 'exited', exit: { kind: 'failed', code: 4 } }]);
     next.clear({ epoch: 0, baseId: 7 });
     next.remember([]);
@@ -127,7 +127,7 @@ describe('an Envoy that is kept', () => {
     const known = { epoch: 1, restartEpoch: 0, lineage: 0, baseId: 7, pid: pid(), startTime: '1', addressFile: '' };
     keeps.watch(known, signals$).subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGKILL');
-    await eventually(() => events.length > 0, { within: 10_000 });
+    await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0);
     expect(events).toMatchObject([{ type: 'exited', exit: { kind: 'unknown' } }]);
     expect(lives(pid())).toBe(true);
   });

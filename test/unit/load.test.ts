@@ -1,8 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { afterEach, assert, describe, it } from 'vitest';
+import { afterEach, assert, describe, expect, it } from 'vitest';
 import { certificateAuthority } from '../../demo/certificates.ts';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { startLoad } from '../support/load.ts';
 
@@ -31,7 +30,7 @@ describe('startLoad', () => {
 
   it('counts complete answers and keeps its connections', async () => {
     const load = startLoad({ port: await serve((socket) => socket.write(ok())), mode: 'keep-alive', clients: 3 });
-    await eventually(() => load.counts.ok > 100, { within: 5000 });
+    await expect.poll(() => load.counts.ok, { timeout: 5000 }).toBeGreaterThan(100);
     const { ok: answered, failed, retried, connections } = await load.stop();
     assert.isAbove(answered, 100);
     assert.deepEqual({ failed, retried, connections }, { failed: 0, retried: 0, connections: 3 });
@@ -43,14 +42,14 @@ describe('startLoad', () => {
       setImmediate(() => socket.write(ok().slice(10)));
     });
     const load = startLoad({ port, mode: 'keep-alive', clients: 1 });
-    await eventually(() => load.counts.ok > 5, { within: 5000 });
+    await expect.poll(() => load.counts.ok, { timeout: 5000 }).toBeGreaterThan(5);
     assert.equal((await load.stop()).failed, 0);
   });
 
   it('honours Connection: close, which is no failure', async () => {
     const port = await serve((socket, nth) => (nth === 3 ? socket.end(ok('connection: close\r\n')) : socket.write(ok())));
     const load = startLoad({ port, mode: 'keep-alive', clients: 1 });
-    await eventually(() => load.counts.connections > 3, { within: 5000 });
+    await expect.poll(() => load.counts.connections, { timeout: 5000 }).toBeGreaterThan(3);
     const { failed, retried } = await load.stop();
     assert.deepEqual({ failed, retried }, { failed: 0, retried: 0 });
   });
@@ -58,7 +57,7 @@ describe('startLoad', () => {
   it('retries once, and says so, when a kept connection ends before any byte of the answer', async () => {
     const port = await serve((socket, nth) => (nth === 3 ? socket.resetAndDestroy() : socket.write(ok())));
     const load = startLoad({ port, mode: 'keep-alive', clients: 1 });
-    await eventually(() => load.counts.retried > 3, { within: 5000 });
+    await expect.poll(() => load.counts.retried, { timeout: 5000 }).toBeGreaterThan(3);
     const { failed, ok: answered } = await load.stop();
     assert.equal(failed, 0);
     assert.isAbove(answered, 6);
@@ -72,7 +71,7 @@ describe('startLoad', () => {
     ['silence', () => undefined, 'timed out'],
   ])('counts %s as a failure', async (_, answer: (socket: Socket) => unknown, reason) => {
     const load = startLoad({ port: await serve(answer), mode: 'keep-alive', clients: 2, requestTimeout: 100 });
-    await eventually(() => load.counts.failed > 1, { within: 5000 });
+    await expect.poll(() => load.counts.failed, { timeout: 5000 }).toBeGreaterThan(1);
     const { ok: answered, retried, failed, errors } = await load.stop();
     assert.deepEqual({ answered, retried, errors: [...errors] }, { answered: 0, retried: 0, errors: [[reason, failed]] });
   });
@@ -80,7 +79,7 @@ describe('startLoad', () => {
   it('counts refused connections, and ends by itself', async () => {
     const [port = 0] = await freePorts(1);
     const load = startLoad({ port, mode: 'new-connection', clients: 1, maxDuration: 100 });
-    await eventually(() => load.counts.duration > 0, { within: 5000 });
+    await expect.poll(() => load.counts.duration, { timeout: 5000 }).toBeGreaterThan(0);
     const { failed, errors } = await load.stop();
     assert.deepEqual([...errors], [['ECONNREFUSED', failed]]);
   });
@@ -95,10 +94,10 @@ describe('startLoad', () => {
     });
     tlsServer.on('tlsClientError', () => undefined);
     const load = startLoad({ port: await listen(tlsServer), mode: 'new-connection', clients: 1, tls: { ca: ca.rootCert } });
-    await eventually(() => load.counts.ok > 2, { within: 5000 });
+    await expect.poll(() => load.counts.ok, { timeout: 5000 }).toBeGreaterThan(2);
     assert.equal(load.counts.failed, 0);
     tlsServer.setSecureContext({ cert: expired.certChain, key: expired.key });
-    await eventually(() => load.counts.failed > 2, { within: 5000 });
+    await expect.poll(() => load.counts.failed, { timeout: 5000 }).toBeGreaterThan(2);
     const { serials, errors, failed } = await load.stop();
     assert.deepEqual([...errors], [['CERT_HAS_EXPIRED', failed]]);
     assert.deepEqual([...serials], [first.serial]);

@@ -14,7 +14,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openAnswer } from '../../src/admin/admin-client.ts';
 import { routes } from '../../src/status/routes.ts';
 import { statusServer } from '../../src/status/status-server.ts';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { statusParts } from '../support/status-parts.ts';
 import { strictExposition } from '../support/strict-exposition.ts';
@@ -62,7 +61,7 @@ describe('/stats/prometheus', () => {
     subscriptions.push(
       statusServer(port, routes(parts)).subscribe({ next: ({ type }) => (listening ||= type === 'listening'), error: expect.unreachable }),
     );
-    await eventually(() => listening, { within: 5_000 });
+    await expect.poll(() => listening, { timeout: 5_000 }).toBe(true);
     return port;
   }
 

@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogLevel, LogLine } from '../../src/log/log-line.ts';
 import { type AgentLog, openLog } from '../../src/log/open-log.ts';
-import { eventually } from '../support/eventually.ts';
 
 const within = 5_000;
 const line = (level: LogLine['level'], msg: string, component = 'agent'): LogLine => ({ level, event: 'epoch.live', component, msg });
@@ -51,7 +50,7 @@ describe('openLog', () => {
     log.write(line('info', 'a'));
     log.open();
     log.write(line('warn', 'b'));
-    await eventually(() => said().length === 2, { within });
+    await expect.poll(() => said(), { timeout: within }).toHaveLength(2);
     log.write({ level: 'error', event: 'epoch.live', component: 'agent', msg: 'c', epoch: 1 });
     await close();
     expect(said()).toEqual(['a', 'b', 'c']);
@@ -102,7 +101,7 @@ describe('openLog', () => {
     log.write(line('debug', 'a'));
     log.level('debug');
     log.open();
-    await eventually(() => said().length === 1, { within });
+    await expect.poll(() => said(), { timeout: within }).toHaveLength(1);
     log.level('none');
     log.write(line('error', 'b'));
     log.level('warn');
@@ -115,16 +114,16 @@ describe('openLog', () => {
     const log = open();
     log.open();
     log.write(line('info', 'a'));
-    await eventually(() => said().length === 1, { within });
+    await expect.poll(() => said(), { timeout: within }).toHaveLength(1);
     log.level('debug');
     for (const round of [1, 2, 3]) {
       renameSync(file, `${file}.${round}`);
       log.write(line('info', `old ${round}`));
       log.reopen();
-      await eventually(() => read().length === 0, { within });
-      await eventually(() => !openFiles().includes(`${file}.${round}`), { within });
+      await expect.poll(() => read(), { timeout: within }).toHaveLength(0);
+      await expect.poll(() => openFiles(), { timeout: within }).not.toContain(`${file}.${round}`);
       log.write(line('debug', `new ${round}`));
-      await eventually(() => said().length === 1, { within });
+      await expect.poll(() => said(), { timeout: within }).toHaveLength(1);
     }
     await close();
     expect([1, 2, 3].flatMap((round) => said(`${file}.${round}`))).toEqual(['a', 'old 1', 'new 1', 'old 2', 'new 2', 'old 3']);
@@ -138,11 +137,11 @@ describe('openLog', () => {
     const log = open({ targets: [path] });
     log.open();
     log.write(line('info', 'a'));
-    await eventually(() => said(path).length === 1, { within });
+    await expect.poll(() => said(path), { timeout: within }).toHaveLength(1);
     const moved = join(folder, 'moved');
     renameSync(nested, moved);
     log.reopen();
-    await eventually(() => said(join(moved, 'agent.log')).length === 2, { within });
+    await expect.poll(() => said(join(moved, 'agent.log')), { timeout: within }).toHaveLength(2);
     expect(lines(join(moved, 'agent.log'))[1]).toMatchObject({
       level: 'warn',
       event: 'log.reopen_failed',
@@ -153,8 +152,8 @@ describe('openLog', () => {
     log.write(line('info', 'b'));
     mkdirSync(nested);
     log.reopen();
-    await eventually(() => read(path) === '', { within });
-    await eventually(() => !openFiles().includes(join(moved, 'agent.log')), { within });
+    await expect.poll(() => read(path), { timeout: within }).toBe('');
+    await expect.poll(() => openFiles(), { timeout: within }).not.toContain(join(moved, 'agent.log'));
     log.write(line('info', 'c'));
     await close();
     expect(said(join(moved, 'agent.log')).at(-1)).toBe('b');

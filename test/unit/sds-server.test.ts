@@ -73,7 +73,7 @@ describe('sdsServer', () => {
     expect(secretsIn(await roots.answer(1))).toEqual({ ROOTCA: issued.rootCert });
     expect(counts().streams).toBe(2);
     sds.close();
-    await eventually(() => counts().streams === 0, { within: 10_000 });
+    await expect.poll(() => counts().streams, { timeout: 10_000 }).toBe(0);
   });
 
   it('R2 FetchSecrets: answers several names at once, and names what is missing', async () => {
@@ -130,7 +130,7 @@ describe('sdsServer', () => {
     const names = () => stream.answers.flatMap(({ resources }) => resources.map(({ name }) => name));
     const first = await stream.answer(1);
     stream.send({ responseNonce: first.nonce });
-    await eventually(() => names().length === 2, { within: 10_000 });
+    await expect.poll(() => names(), { timeout: 10_000 }).toHaveLength(2);
     expect(names().sort()).toEqual(['ROOTCA', 'default']);
   });
 
@@ -138,11 +138,11 @@ describe('sdsServer', () => {
     const sds = await start();
     const other = sds.stream();
     other.send({ typeUrl: 'type.googleapis.com/envoy.config.cluster.v3.Cluster', resourceNames: ['x'] });
-    expect(await eventually(() => other.ended(), { within: 10_000 })).toContain('is not served here');
+    await expect.poll(() => other.ended(), { timeout: 10_000 }).toContain('is not served here');
     const nameless = sds.stream();
     nameless.send({ resourceNames: ['default'], node: { $typeName: 'envoy.service.discovery.v3.Node', id: '' } });
-    expect(await eventually(() => nameless.ended(), { within: 10_000 })).toContain('no node id');
-    await eventually(() => counts().streams === 0, { within: 10_000 });
+    await expect.poll(() => nameless.ended(), { timeout: 10_000 }).toContain('no node id');
+    await expect.poll(() => counts().streams, { timeout: 10_000 }).toBe(0);
   });
 
   it('listens on a socket that only its user can open, and takes it away at the end', async () => {
@@ -182,12 +182,12 @@ describe('sdsServer', () => {
     const sds = await start();
     const streams = Array.from({ length: 1_000 }, () => sds.stream());
     for (const stream of streams) stream.send({ resourceNames: ['default'] });
-    await eventually(() => streams.every(({ answers }) => answers.length === 1), { within: 20_000 });
+    await expect.poll(() => streams.every(({ answers }) => answers.length === 1), { timeout: 20_000 }).toBe(true);
     for (const stream of streams) stream.send({ resourceNames: ['default'], responseNonce: '1' });
     writeCertificates(folder, await ca.issue());
-    await eventually(() => streams.every(({ answers }) => answers.length === 2), { within: 20_000 });
+    await expect.poll(() => streams.every(({ answers }) => answers.length === 2), { timeout: 20_000 }).toBe(true);
     expect(counts().streams).toBe(1_000);
     sds.close();
-    await eventually(() => counts().streams === 0, { within: 20_000 });
+    await expect.poll(() => counts().streams, { timeout: 20_000 }).toBe(0);
   });
 });

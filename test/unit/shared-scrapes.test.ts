@@ -6,7 +6,6 @@ import { of, VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openAnswer } from '../../src/admin/admin-client.ts';
 import { metrics } from '../../src/status/scrape.ts';
-import { eventually } from '../support/eventually.ts';
 
 /** Whose time is what a test says: no time-out comes. */
 let clock: VirtualTimeScheduler;
@@ -60,11 +59,11 @@ async function stage() {
         }),
       );
       request.end();
-      await eventually(() => scrapes > before, { within: 10_000 });
+      await expect.poll(() => scrapes, { timeout: 10_000 }).toBeGreaterThan(before);
       return { text, goAway: () => request.destroy() };
     },
     /** Waits until Envoy has been asked so many times in all. */
-    questions: (count: number) => eventually(() => asked() === count, { within: 10_000 }),
+    questions: (count: number) => expect.poll(asked, { timeout: 10_000 }).toBe(count),
   };
 }
 

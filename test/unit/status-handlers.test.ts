@@ -8,7 +8,6 @@ import { routes } from '../../src/status/routes.ts';
 import type { StatusEvent, StatusParts } from '../../src/status/handler.ts';
 import { statusServer } from '../../src/status/status-server.ts';
 import { notStarted } from '../../src/status/liveness.ts';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { statusParts } from '../support/status-parts.ts';
 
@@ -25,7 +24,7 @@ describe('the status port', () => {
       next: (event) => events.push(event),
       error: expect.unreachable,
     });
-    await eventually(() => events.length > 0, { within });
+    await expect.poll(() => events.length, { timeout: within }).toBeGreaterThan(0);
     return { port, events };
   }
   const ask = (port: number, method: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -132,7 +131,7 @@ describe('the status port', () => {
   it('lets one look into the program at a time', async () => {
     const { port } = await serve();
     const first = ask(port, 'GET', '/debug/pprof/profile?seconds=0.5');
-    await eventually(async () => (await ask(port, 'GET', '/debug/pprof/profile?seconds=0.5')).status === 409, { within });
+    await expect.poll(async () => (await ask(port, 'GET', '/debug/pprof/profile?seconds=0.5')).status, { timeout: within }).toBe(409);
     expect((await first).status).toBe(200);
   });
 
@@ -155,7 +154,7 @@ describe('the status port', () => {
     if (server === undefined) throw new Error('no server');
     harm(server);
     server.closeAllConnections();
-    await eventually(() => events.length >= 3, { within });
+    await expect.poll(() => events.length, { timeout: within }).toBeGreaterThanOrEqual(3);
     expect(events).toEqual([{ type: 'listening' }, { type: 'broken', reason }, { type: 'listening' }]);
     expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
   });
@@ -165,9 +164,11 @@ describe('the status port', () => {
     const { connect } = await import('node:net');
     const sockets = Array.from({ length: 600 }, () => connect(port, '127.0.0.1').on('error', () => undefined).resume()); // prettier-ignore
     try {
-      await eventually(() => sockets.every((socket) => !socket.connecting), { within });
+      await expect.poll(() => sockets.every((socket) => !socket.connecting), { timeout: within }).toBe(true);
       expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
-      await eventually(() => sockets.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length >= 88, { within: 3_000 });
+      await expect
+        .poll(() => sockets.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length, { timeout: 3_000 })
+        .toBeGreaterThanOrEqual(88);
       expect(sockets.at(-1)?.destroyed).toBe(false);
     } finally {
       for (const socket of sockets) socket.destroy();

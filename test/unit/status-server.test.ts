@@ -8,7 +8,6 @@ import { routes } from '../../src/status/routes.ts';
 import type { StatusEvent } from '../../src/status/handler.ts';
 import { statusServer } from '../../src/status/status-server.ts';
 import { statusParts } from '../support/status-parts.ts';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 
 interface Answer {
@@ -33,7 +32,7 @@ describe('statusServer', () => {
       error: (error: unknown) => expect.unreachable(String(error)),
       complete: () => expect.unreachable('it never completes'),
     });
-    await eventually(() => events.length > 0, { within });
+    await expect.poll(() => events.length, { timeout: within }).toBeGreaterThan(0);
   };
   const ask = (method: string, path: string, headers: OutgoingHttpHeaders = {}, host = '127.0.0.1') =>
     new Promise<Answer>((resolve, reject) => {
@@ -190,7 +189,7 @@ describe('statusServer', () => {
     const idle = connect(port, '127.0.0.1');
     const [closed, probe] = [once(idle, 'close'), ask('GET', '/healthz/ready')];
     probe.catch(() => undefined);
-    await eventually(() => waiting === 1, { within });
+    await expect.poll(() => waiting, { timeout: within }).toBe(1);
     idle.on('error', () => undefined).resume();
     serving?.unsubscribe();
     await expect(probe).rejects.toThrow(/socket hang up|ECONNRESET/);
@@ -214,9 +213,9 @@ describe('statusServer', () => {
     });
     await serve(question$);
     const client = connect(port, '127.0.0.1', () => client.write('GET /healthz/ready HTTP/1.1\r\nHost: x\r\n\r\n'));
-    await eventually(() => open === 1, { within });
+    await expect.poll(() => open, { timeout: within }).toBe(1);
     client.destroy();
-    await eventually(() => open === 0, { within });
+    await expect.poll(() => open, { timeout: within }).toBe(0);
   });
 
   it('reads what comes with a request, and minds it not', async () => {

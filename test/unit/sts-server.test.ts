@@ -5,7 +5,6 @@ import { of, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noTokenExchange, type TokenExchange } from '../../src/sts/token-exchange.ts';
 import { type StsEvent, stsServer } from '../../src/sts/sts-server.ts';
-import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 
 const form = 'application/x-www-form-urlencoded';
@@ -30,7 +29,7 @@ async function start(exchange: TokenExchange = tokens) {
   const [port = 0] = await freePorts(1);
   const events: StsEvent[] = [];
   server = stsServer('127.0.0.1', port, exchange).subscribe({ next: (event) => events.push(event), error: fail });
-  await eventually(() => events.length > 0, { within: 5_000 });
+  await expect.poll(() => events.length, { timeout: 5_000 }).toBeGreaterThan(0);
   return { port, events };
 }
 
@@ -118,13 +117,13 @@ describe('the token server', () => {
 
   it('fails where the port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
-    await eventually(() => other.listening, { within: 5_000 });
+    await expect.poll(() => other.listening, { timeout: 5_000 }).toBe(true);
     const events: StsEvent[] = [];
     server = stsServer('127.0.0.1', (other.address() as AddressInfo).port, tokens).subscribe({
       next: (event) => events.push(event),
       error: fail,
     });
-    await eventually(() => events.length > 0, { within: 5_000 });
+    await expect.poll(() => events.length, { timeout: 5_000 }).toBeGreaterThan(0);
     expect(events).toMatchObject([{ type: 'failed', reason: expect.stringContaining('EADDRINUSE') as string }]);
     other.close();
   });

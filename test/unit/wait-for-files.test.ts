@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitForFiles } from '../../src/streams/wait-for-files.ts';
-import { eventually } from '../support/eventually.ts';
 
 const within = 5_000;
 
@@ -33,11 +32,11 @@ describe('waitForFiles', () => {
   it('waits until a file exists, an empty one too, and in a folder that was not there either', async () => {
     const [file, linked] = [join(folder, 'file'), join(folder, 'later', 'file')];
     wait(file, linked);
-    await eventually(() => said.length === 1, { within });
+    await expect.poll(() => said, { timeout: within }).toHaveLength(1);
     writeFileSync(file, '');
-    await eventually(() => said.length === 2, { within });
+    await expect.poll(() => said, { timeout: within }).toHaveLength(2);
     symlinkSync('.', join(folder, 'later'));
-    await eventually(() => said.includes('end'), { within });
+    await expect.poll(() => said, { timeout: within }).toContain('end');
     expect(said).toEqual([[file, linked], [linked], [], 'end']);
   });
 
@@ -45,22 +44,22 @@ describe('waitForFiles', () => {
     const link = join(folder, 'link');
     symlinkSync('target', link);
     wait(link);
-    await eventually(() => said.length === 1, { within });
+    await expect.poll(() => said, { timeout: within }).toHaveLength(1);
     writeFileSync(join(folder, 'target'), '');
-    await eventually(() => said.includes('end'), { within });
+    await expect.poll(() => said, { timeout: within }).toContain('end');
     expect(said).toEqual([[link], [], 'end']);
   });
 
   it('does not wait for a file below a file', async () => {
     writeFileSync(join(folder, 'file'), '');
     wait(join(folder, 'file', 'key.pem'));
-    await eventually(() => said.includes('end'), { within });
+    await expect.poll(() => said, { timeout: within }).toContain('end');
     expect(said).toEqual([[join(folder, 'file', 'key.pem')], 'end']);
   });
 
   it('takes a folder for there', async () => {
     wait(folder);
-    await eventually(() => said.includes('end'), { within });
+    await expect.poll(() => said, { timeout: within }).toContain('end');
     expect(said).toEqual(['end']);
   });
 });
