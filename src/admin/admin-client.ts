@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http';
 import { asyncScheduler, defer, mergeMap, Observable, retry, type SchedulerLike, tap, throwError, timeout, timer } from 'rxjs';
+import { parseHostPort, portNumber } from '../config/host-port.ts';
 import { settle, type Settled } from '../operators/settle.ts';
 
 export interface AdminAnswer {
@@ -100,10 +101,10 @@ function readAddress(file: string): RequestOptions | undefined {
     return undefined;
   }
   if (text.startsWith('/')) return { socketPath: text };
-  const [, ipv6, ipv4, port] = /^(?:\[(.+)\]|(.+)):(\d+)$/.exec(text) ?? [];
-  if (port === undefined) return undefined;
-  const host = ipv6 === '::' ? '::1' : ipv4 === '0.0.0.0' ? '127.0.0.1' : (ipv6 ?? ipv4);
-  return host === undefined ? undefined : { host, port: Number(port) };
+  const { host = '', port: digits } = parseHostPort(text) ?? {};
+  const port = portNumber(digits);
+  if (host === '' || port === undefined) return undefined;
+  return { host: host === '::' ? '::1' : host === '0.0.0.0' ? '127.0.0.1' : host, port };
 }
 
 class StaleConnection extends Error {}

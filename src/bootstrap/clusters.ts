@@ -1,5 +1,5 @@
+import { isIpAddress, parseHostPort, portNumber } from '../config/host-port.ts';
 import type { ProxyConfig, RemoteService } from '../config/proxy-config.ts';
-import { isIpAddress } from '../node/address.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import { type Findings, type Json, protoDuration, typedConfig } from './proto-json.ts';
 import { sdsSecretConfig } from './secret-clusters.ts';
@@ -13,10 +13,9 @@ export interface SocketAddress {
 
 /** What `host:port` says, an IPv6 host in brackets; undefined if it does not say both. (The Go agent takes a missing port.) Pure. */
 export function socketAddress(text: string): SocketAddress | undefined {
-  const [, v6, host, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/s.exec(text) ?? [];
-  const address = v6 ?? host;
-  const port = Number(digits);
-  return address === undefined || port < 1 || port > 65_535 ? undefined : { address, port_value: port };
+  const { host = '', isBracketed = false, port: digits } = parseHostPort(text) ?? {};
+  const port = portNumber(digits);
+  return host === '' || (host.includes(':') && !isBracketed) || port === undefined ? undefined : { address: host, port_value: port };
 }
 
 export interface RemoteCluster {

@@ -1,5 +1,5 @@
 import type { ProxyConfig } from '../config/proxy-config.ts';
-import { isIpAddress } from '../node/address.ts';
+import { isIpAddress } from '../config/host-port.ts';
 import { socketAddress } from './clusters.ts';
 import { type Findings, type Json, typedConfig } from './proto-json.ts';
 import { regexFlaw } from './regex-flaw.ts';

@@ -1,5 +1,5 @@
 import type { TlsSettings } from '../config/proxy-config.ts';
-import { isIpAddress } from '../node/address.ts';
+import { isIpAddress } from '../config/host-port.ts';
 import type { BootstrapInputs, NodeMetadata } from './bootstrap-inputs.ts';
 import { remoteCluster, socketAddress } from './clusters.ts';
 import { type Findings, type Json, typedConfig } from './proto-json.ts';

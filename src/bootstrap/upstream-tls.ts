@@ -1,5 +1,5 @@
 import type { TlsSettings } from '../config/proxy-config.ts';
-import { isIpAddress } from '../node/address.ts';
+import { isIpAddress } from '../config/host-port.ts';
 import type { Findings, Json } from './proto-json.ts';
 import type { NodeMetadata } from './bootstrap-inputs.ts';
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Observable } from 'rxjs';
+import { parseHostPort } from '../config/host-port.ts';
 
 /** What an authority answers: the chain, PEM, the leaf first and the root last; or why not, and whether the same may go well in a moment. */
 export type Signed =
@@ -42,7 +43,7 @@ export function authorityAddress(address: string, provider: string, provisioned:
   ]);
   const roots = files.get(provider);
   if (roots === undefined) return undefined;
-  const host = address.replace(/:\d+$/, '');
+  const host = parseHostPort(address)?.host ?? address;
   const serverName = host.includes('citadel') ? 'istio-citadel' : host.includes('localhost') ? 'istiod.istio-system.svc' : undefined;
   return { address, roots: address.endsWith(':15010') ? undefined : roots, serverName };
 }

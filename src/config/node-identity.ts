@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { hostKind, isIpAddress } from './host-port.ts';
 
 export interface NodeIdentity {
   /** The first of its addresses. */
@@ -26,8 +26,7 @@ export interface NodeInputs {
 /** Who this node is to the control plane: the rules of the Go agent 1.6, less link-local addresses, which nobody else can reach. Pure. */
 export function nodeIdentity({ ip, id, domain, registry, env, addresses }: NodeInputs): NodeIdentity {
   const instance = env['INSTANCE_IP'] ?? '';
-  const isAddress = isIPv4(instance) || (instance.includes(':') && isIPv6(instance)); // Node 20 takes some ms to find that a name is no IPv6 address
-  const given = ip !== '' ? ip : isAddress ? instance : '';
+  const given = ip !== '' ? ip : isIpAddress(instance) ? instance : '';
   const reachable = addresses.filter((address) => !/^fe80:/i.test(address) && !address.startsWith('169.254.'));
   const found = new Set([...(given === '' ? [] : [given]), ...reachable]);
   const all = found.size === 0 ? ['127.0.0.1', '::1'] : [...found];
@@ -43,6 +42,6 @@ export function nodeIdentity({ ip, id, domain, registry, env, addresses }: NodeI
     id: id === '' ? defaultId : id,
     domain: domain === '' ? defaultDomain : domain,
     addresses: all,
-    ipv6: !all.some(isIPv4),
+    ipv6: !all.some((address) => hostKind(address) === 'ipv4'),
   };
 }

@@ -1,5 +1,5 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import * as z from 'zod/mini';
+import { parseHostPort, portNumber } from './host-port.ts';
 
 /** A boolean in the words of Go's `ParseBool`, or undefined if the text is none. */
 export function parseBoolean(text: string): boolean | undefined {
@@ -21,9 +21,11 @@ export function parseDuration(text: string): number | undefined {
 
 /** Whether a text is a proxy address of Istio: a DNS-1123 name or an IP address (IPv6 in brackets), and a port from 1 to 65535. */
 function isProxyAddress(text: string): boolean {
-  const [, ipv6, name = '', digits] = /^(?:\[([^\]%]*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? [];
-  const port = Number(digits);
-  return port >= 1 && port <= 65_535 && (ipv6 === undefined ? isIPv4(name) || isDnsName(name) : isIPv6(ipv6));
+  const parts = parseHostPort(text);
+  if (parts === undefined || portNumber(parts.port) === undefined) return false;
+  const { host, kind, isBracketed } = parts;
+  if (isBracketed) return kind === 'ipv6' && !host.includes('%');
+  return kind === 'ipv4' || (kind === 'name' && isDnsName(host));
 }
 
 /** As Istio counts: a dot may end it, and its last label is more than a number, else it is an IP address gone wrong. */

@@ -1,10 +1,5 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, timeout, TimeoutError } from 'rxjs';
-
-/** Whether a text is an IP address. As `isIP` of Node, which takes some ms of a start to find that a name is no IPv6 address (Node 20). Pure. */
-export function isIpAddress(text: string): boolean {
-  return isIPv4(text) || (text.includes(':') && isIPv6(text));
-}
+import { parseHostPort } from '../config/host-port.ts';
 
 /** An address without its port; or what is wrong with it. */
 export type SplitAddress =
@@ -13,10 +8,10 @@ export type SplitAddress =
 /** Splits `host:port` or `[host]:port`; an IPv6 address has to be in brackets. The parts may be empty, and are not looked into. Pure. */
 export function splitAddress(address: string): SplitAddress {
   if (address === '') return { ok: false, reason: 'no address specified' };
-  const [, bracketed, plain, port] = /^(?:\[([^[\]]*)\]|([^[\]]*)):([^:[\]]*)$/.exec(address) ?? [];
-  const host = bracketed ?? plain;
+  const { host, port, isBracketed = false } = parseHostPort(address) ?? {};
   if (host === undefined || port === undefined) return { ok: false, reason: `'${address}' is not host:port: the port is missing` };
-  if (plain?.includes(':') === true) return { ok: false, reason: `'${address}' has too many colons: an IPv6 address goes in brackets` };
+  if (!isBracketed && host.includes(':'))
+    return { ok: false, reason: `'${address}' has too many colons: an IPv6 address goes in brackets` };
   return { ok: true, host, port };
 }
 

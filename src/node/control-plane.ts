@@ -1,4 +1,5 @@
-import { isIpAddress, splitAddress } from './address.ts';
+import { isIpAddress } from '../config/host-port.ts';
+import { splitAddress } from './address.ts';
 
 /** What is known of the control plane before it is asked. */
 export interface ControlPlane {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { parseHostPort } from '../config/host-port.ts';
 
 export type Refusal = readonly [status: number, reason: string];
 
@@ -18,12 +18,16 @@ export function insideGuard({ socket, method, headers }: IncomingMessage): Refus
   if (!isLocal(socket.remoteAddress)) return fromElsewhere;
   if (method !== 'GET' && method !== 'HEAD') return [405, 'Method Not Allowed'];
   // A browser asks without an origin where a name of another site has been made to mean this machine.
-  const host = headers.host?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1') ?? 'localhost';
-  return isForeign(headers) || (host !== 'localhost' && isIP(host) === 0) ? fromAnotherSite : undefined;
+  return isForeign(headers) || !isOwnHost(headers.host ?? 'localhost') ? fromAnotherSite : undefined;
 }
 
 const fromElsewhere: Refusal = [403, 'Only requests from localhost are allowed'];
 const fromAnotherSite: Refusal = [403, 'Requests from other sites are refused'];
+
+function isOwnHost(address: string): boolean {
+  const parts = parseHostPort(address);
+  return parts !== undefined && (parts.host === 'localhost' || parts.kind !== 'name') && /^\d+$/.test(parts.port ?? '0');
+}
 
 function isLocal(address = ''): boolean {
   return /^(::1$|(::ffff:)?127\.)/.test(address);

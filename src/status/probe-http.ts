@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { catchError, Observable, of, switchMap, take, throwError } from 'rxjs';
 import type { HttpProbe } from '../config/app-probes.ts';
+import { parseHostPort } from '../config/host-port.ts';
 import { openSocket } from './open-socket.ts';
 
 /** As the kubelet (and Go's client) has it. */
@@ -48,7 +49,7 @@ function headersOf({ headers: configured }: HttpProbe, received: IncomingHttpHea
 function ask({ host, port, path, secure }: Address, headers: OutgoingHttpHeaders, name: string | undefined): Observable<HttpHead> {
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const question = { authority, path, headers: { host: authority, ...headers } };
-  const tls = secure ? { name: name?.replace(/:\d+$/, '') ?? host } : undefined;
+  const tls = secure ? { name: name === undefined ? host : (parseHostPort(name)?.host ?? name) } : undefined;
   return openSocket(host, port, tls).pipe(
     switchMap((socket) => speakHttp(socket instanceof TLSSocket && socket.alpnProtocol === 'h2' ? 2 : 1, socket, question)),
     catchError((error: unknown) =>

@@ -33,6 +33,6 @@ export const config: readonly Mutant[] = [
   { id: 'config/target-twice', file: 'config/metrics-targets.ts', find: '&& other.path === target.path', replace: '' },
   { id: 'config/port-most', file: 'config/value.ts', find: 'port: whole(1, 65_535', replace: 'port: whole(0, 65_535' },
   { id: 'config/connect-timeout-most', file: 'config/value.ts', find: '1, 30_000)', replace: '1, 300_000)' },
-  { id: 'config/address-port', file: 'config/value.ts', find: 'port <= 65_535', replace: 'port <= 99_999' },
+  { id: 'config/address-port', file: 'config/host-port.ts', find: 'port <= 65_535', replace: 'port <= 99_999' },
   { id: 'config/pushed-watched', file: 'config/certificate-files.ts', find: 'watched: paths(services)', replace: 'watched: paths(own)' },
 ];
