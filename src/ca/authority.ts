@@ -1,5 +1,6 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Observable } from 'rxjs';
+import { caFiles } from '../config/certificate-files.ts';
 import { parseHostPort } from '../config/host-port.ts';
 
 /** What an authority answers: the chain, PEM, the leaf first and the root last; or why not, and whether the same may go well in a moment. */
@@ -35,13 +36,8 @@ export interface AuthorityAddress {
  * @param provisioned `PROV_CERT`, whose root takes the place of istiod's; empty for none
  */
 export function authorityAddress(address: string, provider: string, provisioned: string): AuthorityAddress | undefined {
-  const files = new Map([
-    ['istiod', join(provisioned === '' ? './var/run/secrets/istio' : provisioned, 'root-cert.pem')],
-    ['kubernetes', './var/run/secrets/kubernetes.io/serviceaccount/ca.crt'],
-    ['custom', './etc/certs/root-cert.pem'],
-    ['system', 'system'],
-  ]);
-  const roots = files.get(provider);
+  const istiod = join(provisioned === '' ? dirname(caFiles.istiod) : provisioned, basename(caFiles.istiod));
+  const roots = new Map(Object.entries({ ...caFiles, istiod, system: 'system' })).get(provider);
   if (roots === undefined) return undefined;
   const host = parseHostPort(address)?.host ?? address;
   const serverName = host.includes('citadel') ? 'istio-citadel' : host.includes('localhost') ? 'istiod.istio-system.svc' : undefined;

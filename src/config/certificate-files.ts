@@ -41,11 +41,13 @@ interface ControlPlaneFilesInputs {
   readonly pilotCertProvider: string | undefined;
 }
 
-/** Where the Go agent 1.6 finds the CA of a control plane by who has issued that certificate, below the working directory. */
-const authorities = new Map([
-  ['istiod', './var/run/secrets/istio/root-cert.pem'],
-  ['kubernetes', './var/run/secrets/kubernetes.io/serviceaccount/ca.crt'],
-]);
+/** Where the Go agent 1.6 finds the CA of istiod by who has issued istiod's certificate (`PILOT_CERT_PROVIDER`), below the working directory. */
+export const caFiles = {
+  istiod: './var/run/secrets/istio/root-cert.pem',
+  kubernetes: './var/run/secrets/kubernetes.io/serviceaccount/ca.crt',
+  /** For the certificate authority only: Envoy has the client's own CA there. */
+  custom: './etc/certs/root-cert.pem',
+} as const;
 
 /**
  * The certificate and key by which this proxy proves to the control plane who it is, and the CA by which it knows the control plane.
@@ -58,7 +60,8 @@ function controlPlaneFiles({ client, provCert, pilotCertProvider }: ControlPlane
     return { chain: `${provCert}/cert-chain.pem`, key: `${provCert}/key.pem`, root: `${provCert}/root-cert.pem` };
   }
   const own = { ...defaultTlsFiles, ...client };
-  return { ...own, root: authorities.get(pilotCertProvider ?? '') ?? own.root };
+  const isKnown = pilotCertProvider === 'istiod' || pilotCertProvider === 'kubernetes';
+  return isKnown ? { ...own, root: caFiles[pilotCertProvider] } : own;
 }
 
 /** The files that Envoy reads, by what they are needed for. */

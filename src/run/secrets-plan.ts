@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { BootstrapInputs } from '../bootstrap/bootstrap-inputs.ts';
+import { caFiles } from '../config/certificate-files.ts';
 import { secretsConfig, type SecretsConfig } from '../config/secrets-config.ts';
 import { type SecretPaths, workloadFiles } from '../secrets/file-secrets.ts';
 import { wayOfRotation, type WayOfRotation } from '../secrets/rotation.ts';
@@ -22,8 +23,6 @@ export interface SecretsPlan {
   readonly config: SecretsConfig;
   readonly warnings: readonly string[];
 }
-
-const istiodRoot = './var/run/secrets/istio/root-cert.pem';
 
 /** Looks at the environment, at Envoy's configuration, for a token and for certificates, and makes the plan. */
 export function secretsPlan(agent: AgentConfig, env: NodeJS.ProcessEnv): SecretsPlan {
@@ -48,7 +47,7 @@ export function secretsPlan(agent: AgentConfig, env: NodeJS.ProcessEnv): Secrets
   // What an authority gives is in no file that a generated bootstrap could name, but where it is written into some.
   const isPushed = rotation.way === 'sds' || (own === '' && workload.kind === 'authority' && config.output === '');
   // The Go agent takes it for granted that istiod has issued its own certificate; files of a workload say more.
-  const root = workload.kind === 'authority' && agent.pilotCertProvider === undefined ? istiodRoot : agent.controlPlaneTls.root;
+  const root = workload.kind === 'authority' && agent.pilotCertProvider === undefined ? caFiles.istiod : agent.controlPlaneTls.root;
   return {
     rotation,
     socket,
