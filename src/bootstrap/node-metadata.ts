@@ -1,3 +1,4 @@
+import type { AgentEnvironment } from '../config/environment.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { SdsInputs } from './bootstrap-inputs.ts';
 import { environmentMetadata, metadataFlaw, podPorts } from './environment-metadata.ts';
@@ -7,8 +8,9 @@ import type { Problem } from '../config/read-layer.ts';
 import type { NodeMetadata } from './bootstrap-inputs.ts';
 
 export interface NodeMetadataInputs {
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: ProxyConfig;
+  /** What the environment says of the node. */
+  readonly variables: Pick<AgentEnvironment, 'metadataVariables' | 'podName' | 'podNamespace' | 'serviceAccount' | 'exchangeKeys'>;
   /** Of the pod. */
   readonly labels: Readonly<Record<string, string>>;
   /** Of the pod; those that ask for statistics are told, and no other. */
@@ -38,8 +40,8 @@ const aboutStatistics = /^sidecar\.istio\.io\/(?:statsInclusion(?:Prefixes|Suffi
  * value that Pilot would not understand, are problems of the variable.
  */
 export function nodeMetadata({
-  env,
   config,
+  variables,
   labels,
   annotations,
   addresses,
@@ -48,7 +50,7 @@ export function nodeMetadata({
   sds,
 }: NodeMetadataInputs): NodeMetadataResult {
   const findings: Findings = { problems: [], warnings: [] };
-  const { members, labels: toldLabels } = environmentMetadata({ ...config.proxyMetadata, ...env }, findings);
+  const { members, labels: toldLabels } = environmentMetadata({ ...config.proxyMetadata, ...variables.metadataVariables }, findings);
   for (const [name, { value, variable }] of members) {
     const flaw = metadataFlaw(name, value);
     if (flaw !== undefined) findings.problems.push({ place: variable, text: flaw });
@@ -57,12 +59,12 @@ export function nodeMetadata({
 
   const told = new Map([...members].map(([name, { value }]) => [name, value]));
   const ports = told.get('POD_PORTS');
-  const more = (env['ISTIO_ADDITIONAL_METADATA_EXCHANGE_KEYS'] ?? '').split(',').map((key) => key.trim());
+  const more = variables.exchangeKeys.split(',').map((key) => key.trim());
   const known: Readonly<Record<string, Json>> = {
-    NAME: env['POD_NAME'],
-    NAMESPACE: env['POD_NAMESPACE'],
-    CONFIG_NAMESPACE: env['POD_NAMESPACE'],
-    SERVICE_ACCOUNT: env['SERVICE_ACCOUNT'],
+    NAME: variables.podName,
+    NAMESPACE: variables.podNamespace,
+    CONFIG_NAMESPACE: variables.podNamespace,
+    SERVICE_ACCOUNT: variables.serviceAccount,
     INSTANCE_IPS: [...new Set(addresses)].join(','),
     LABELS: { ...(told.get('LABELS') as NodeMetadata | undefined), ...toldLabels, ...labels },
     PLATFORM_METADATA: platform,

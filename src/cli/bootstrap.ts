@@ -31,15 +31,14 @@ export interface PrintBootstrapOptions {
  */
 export async function printBootstrap(given: GivenFlags, leftover: readonly string[], options: PrintBootstrapOptions): Promise<void> {
   if (!['json', 'yaml'].includes(options.output)) throw new Fatal("--output must be 'json' or 'yaml'", exitCodes.usage);
-  const { env } = process;
   const { config, warnings } = await effectiveConfig(given, leftover);
   const statsd =
     config.statsdUdpAddress === '' ? undefined : await lastValueFrom(resolveAddress(config.statsdUdpAddress), { defaultValue: undefined });
-  const platform$ = platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' });
+  const platform$ = platform(config);
   const known = await lastValueFrom(platform$, { defaultValue: unknownPlatform });
   const resolved = { ...config, statsdUdpAddress: statsd?.ok === true ? statsd.address : '' };
-  const plan = secretsPlan(config, env);
-  const made = makeConfig(resolved, readShape(config), { platform: known, sds: plan.sds, env });
+  const plan = secretsPlan(config);
+  const made = makeConfig(resolved, readShape(config), { platform: known, sds: plan.sds });
   const left = statsd?.ok === false ? [`statsd is left out: ${statsd.reason}`] : [];
   for (const warning of [...warnings, ...plan.warnings, ...left, ...made.warnings]) console.error(`pilot-agent: ${warning}`);
   if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
@@ -53,7 +52,7 @@ async function tried(config: AgentConfig, made: EpochConfig): Promise<Verdict> {
   const { env } = process;
   const found = findEnvoy({ binaryPath: config.binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
   if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
-  const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, env['PATH']));
+  const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, config.searchPath));
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bootstrap-'));
   const args = {
     ...config,

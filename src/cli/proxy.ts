@@ -24,7 +24,6 @@ import { findTools, prepareFolder } from '../run/prepare.ts';
 import { runExit } from '../run/program-exit.ts';
 import { runAgent } from '../run/run-agent.ts';
 import { secretsPlan } from '../run/secrets-plan.ts';
-import { statusConfig } from '../run/serve-status.ts';
 import { shapeSource } from '../run/shape-source.ts';
 import { takeOver } from '../run/take-over.ts';
 import type { RunEvent, View } from '../run/view.ts';
@@ -44,13 +43,12 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const { env, pid } = process;
   const { config, sources, warnings, logging } = await effectiveConfig(given, leftover, logFlags);
   const { customConfigFile, configPath, node, role } = config;
-  const { probes, targets } = await statusConfig(config, env);
   const found = findEnvoy({ binaryPath: config.binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
   if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
   if (customConfigFile !== '') attempt(() => readable(customConfigFile), `--customConfigFile ${customConfigFile} cannot be read`);
-  const plan = secretsPlan(config, env);
+  const plan = secretsPlan(config);
   const { sds, rotation, running } = plan;
-  const { config: first } = makeConfig(config, readShape(config), { platform: unknownPlatform, sds, env });
+  const { config: first } = makeConfig(config, readShape(config), { platform: unknownPlatform, sds });
   if (first.kind === 'refused') throw new Fatal(first.reason, exitCodes.config);
   attempt(() => prepareFolder(configPath), `--configPath ${configPath} cannot be written`);
   const agentLog = attempt(() => openLog(logging), '--log_target');
@@ -71,19 +69,18 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   log({ level: 'info', ...(rotation.way === 'sds' ? byPush : byRestart), because: rotation.because });
   for (const warning of [...warnings, ...plan.warnings])
     log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
-  const tools = findTools(env['PATH'], pid, log);
+  const tools = findTools(config.searchPath, pid, log);
 
   const folder = resolve(configPath);
   const addressFile = `${folder}/envoy-admin-address`;
-  const keeper = await takeOver({ keep: config.keepEnvoy, folder, addressFile, path: env['PATH'], log });
+  const keeper = await takeOver({ keep: config.keepEnvoy, folder, addressFile, path: config.searchPath, log });
   const admin = adminClient(addressFile, config.proxyAdminPort);
-  const platform$ = platform({ gcpMetadata: env['GCP_METADATA'] ?? '', metadataHost: env['GCE_METADATA_HOST'] ?? '' });
+  const platform$ = platform(config);
   const shape = shapeSource({
     initial: { config, sources },
     reread: () => effectiveConfig(given, leftover),
     platform$,
     sds,
-    env,
   });
   const envoy = envoyProxy({
     binary: found.path,
@@ -111,14 +108,14 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
       agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
   });
   const life$ = runAgent(running, {
-    servers$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, env, log }),
+    servers$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, log }),
     proxy: envoy,
     adopted: keeper?.adopted ?? [],
     admin,
     shape,
     terminal: isatty(1),
     known: { config, sources },
-    status: { probes, targets, version: { version, node: process.version } },
+    status: { probes: config.probes, targets: config.metricsTargets, version: { version, node: process.version } },
   });
 
   const { value: end, state } = await new Promise<Fold<View, RunEvent>>((done, fail) => {

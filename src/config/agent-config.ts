@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import type { Application } from './application.ts';
 import type { CertificateFiles } from './certificate-files.ts';
 import type { AgentEnvironment } from './environment.ts';
 import type { NodeIdentity } from './node-identity.ts';
@@ -35,7 +36,7 @@ export const agentFlagsSchema = value.message({
 type AgentFlags = z.output<typeof agentFlagsSchema>;
 
 /** What the agent runs by; nothing in it is optional. Durations in ms. */
-export interface AgentConfig extends ProxyConfig, AgentFlags, AgentEnvironment, CertificateFiles {
+export interface AgentConfig extends ProxyConfig, AgentFlags, AgentEnvironment, CertificateFiles, Application {
   readonly role: 'sidecar' | 'router';
   readonly node: NodeIdentity;
   readonly drainCap: number;

@@ -40,20 +40,23 @@ const standardTimeout = 1_000;
 const pathForm = /^\/app-(?:health|lifecycle)\/[^/]+\/(?:livez|readyz|startupz|prestopz|poststartz)$/;
 const kinds = ['httpGet', 'tcpSocket', 'grpc'] as const;
 
-const port = z.number().check(z.int(), z.minimum(1), z.maximum(65_535));
-const text = z.optional(z.string());
-const seconds = z.optional(z.number().check(z.minimum(0)));
-const forms = {
-  httpGet: z.object({
-    port,
-    path: text,
-    scheme: z.optional(z.enum(['', 'HTTP', 'HTTPS', 'http', 'https'])),
-    host: text,
-    httpHeaders: z.optional(z.nullable(z.array(z.object({ name: z.string().check(z.regex(/^(?::authority|[\w!#$%&'*+.^`|~-]+)$/)), value: z.optional(z.string().check(z.regex(/^[^\0\r\n]*$/))) })))), // prettier-ignore
-  }),
-  tcpSocket: z.object({ port, host: text }),
-  grpc: z.object({ port, service: z.optional(z.nullable(z.string())) }),
-};
+/** What a probe has to look like. Made for each reading: most agents have none, and are not to start later for it. */
+function probeForms() {
+  const port = z.number().check(z.int(), z.minimum(1), z.maximum(65_535));
+  const text = z.optional(z.string());
+  return {
+    seconds: z.optional(z.number().check(z.minimum(0))),
+    httpGet: z.object({
+      port,
+      path: text,
+      scheme: z.optional(z.enum(['', 'HTTP', 'HTTPS', 'http', 'https'])),
+      host: text,
+      httpHeaders: z.optional(z.nullable(z.array(z.object({ name: z.string().check(z.regex(/^(?::authority|[\w!#$%&'*+.^`|~-]+)$/)), value: z.optional(z.string().check(z.regex(/^[^\0\r\n]*$/))) })))), // prettier-ignore
+    }),
+    tcpSocket: z.object({ port, host: text }),
+    grpc: z.object({ port, service: z.optional(z.nullable(z.string())) }),
+  };
+}
 
 /**
  * The application's probes from `ISTIO_KUBE_APP_PROBERS`: JSON that maps a path to a probe as a pod has it, or, as the Go agent 1.1 took it, to what is
@@ -69,20 +72,21 @@ export function appProbes(json: string): AppProbes {
   const entries = z.record(z.string(), z.looseObject({})).safeParse(decoded);
   if (!entries.success) return { ok: false, reason: 'failed to decode app prober: it is not an object of probes by path' };
   const probes = new Map<string, AppProbe>();
+  const forms = probeForms();
   for (const [path, entry] of Object.entries(entries.data)) {
-    const probe = pathForm.test(path) ? appProbe(entry) : `invalid key: a path is /app-health/<container>/ and livez, readyz, startupz, prestopz or poststartz`; // prettier-ignore
+    const probe = pathForm.test(path) ? appProbe(entry, forms) : `invalid key: a path is /app-health/<container>/ and livez, readyz, startupz, prestopz or poststartz`; // prettier-ignore
     if (typeof probe === 'string') return { ok: false, reason: `${path}: ${probe}` };
     probes.set(path, probe);
   }
   return { ok: true, probes };
 }
 
-function appProbe(entry: Readonly<Record<string, unknown>>): AppProbe | string {
+function appProbe(entry: Readonly<Record<string, unknown>>, forms: ReturnType<typeof probeForms>): AppProbe | string {
   const named = kinds.filter((kind) => entry[kind] !== undefined && entry[kind] !== null);
   const [kind] = named.length === 0 && entry['port'] !== undefined ? (['httpGet'] as const) : named;
   if (kind === undefined || named.length > 1) return 'invalid prober type: it is not one of httpGet, tcpSocket and grpc';
   const given = named.length === 0 ? entry : entry[kind];
-  const waits = seconds.safeParse(entry['timeoutSeconds'] ?? 0);
+  const waits = forms.seconds.safeParse(entry['timeoutSeconds'] ?? 0);
   if (!waits.success) return 'timeoutSeconds is not a number from 0 on';
   const timeout = (waits.data ?? 0) * 1_000 || standardTimeout;
   switch (kind) {

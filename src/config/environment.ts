@@ -1,6 +1,8 @@
 import type * as z from 'zod/mini';
-import type { Layer } from './read-layer.ts';
+import type { ApplicationTexts } from './application.ts';
 import type { TlsFiles } from './certificate-files.ts';
+import type { Layer } from './read-layer.ts';
+import { type ReadVariable, secretsConfig, type SecretsConfig } from './secrets-config.ts';
 import { value } from './value.ts';
 
 /** What variables alone say. */
@@ -23,6 +25,24 @@ export interface AgentEnvironment {
   readonly healthPort: number;
   /** How long Envoy may think over whether it is ready. In ms. */
   readonly readinessTimeout: number;
+  /** Of the pod. An empty text is one that is not given. */
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly instanceIp: string;
+  readonly serviceAccount: string;
+  /** Keys of the metadata that proxies tell each other, with commas between them. */
+  readonly exchangeKeys: string;
+  /** What is known of a machine at Google; empty for nothing. */
+  readonly gcpMetadata: string;
+  /** Google's metadata server, a host with or without a port; empty for the usual one. */
+  readonly metadataHost: string;
+  /** The cluster for which tokens are got; empty for none. */
+  readonly gkeClusterUrl: string;
+  /** Folders of programs, with colons between them. */
+  readonly searchPath: string;
+  /** `ISTIO_META_*` and `ISTIO_METAJSON_*`, in their order. */
+  readonly metadataVariables: Readonly<Record<string, string>>;
+  readonly secrets: SecretsConfig;
 }
 
 export interface ReadEnvironment {
@@ -36,6 +56,9 @@ export interface ReadEnvironment {
   readonly lowest: Layer;
   /** What is above them. */
   readonly highest: Layer;
+  /** `PROXY_CONFIG`, a layer that is yet to be parsed. */
+  readonly proxyConfig: string | undefined;
+  readonly application: ApplicationTexts;
   readonly warnings: readonly string[];
 }
 
@@ -50,40 +73,38 @@ const variables = {
   prometheusPort: 'ENVOY_PROMETHEUS_PORT',
   healthPort: 'ENVOY_STATUS_PORT',
   readinessTimeout: 'ENVOY_READINESS_CHECK_TIMEOUT',
-} as const satisfies Record<keyof AgentEnvironment, string>;
+  podName: 'POD_NAME',
+  podNamespace: 'POD_NAMESPACE',
+  instanceIp: 'INSTANCE_IP',
+  serviceAccount: 'SERVICE_ACCOUNT',
+  exchangeKeys: 'ISTIO_ADDITIONAL_METADATA_EXCHANGE_KEYS',
+  gcpMetadata: 'GCP_METADATA',
+  metadataHost: 'GCE_METADATA_HOST',
+  gkeClusterUrl: 'GKE_CLUSTER_URL',
+  searchPath: 'PATH',
+} as const satisfies Partial<Record<keyof AgentEnvironment, string>>;
 
 const tlsVariables = { chain: 'CERT_CHAIN', key: 'KEY', root: 'ROOT_CERT' } as const;
 const stackdriver = 'STACKDRIVER_TRACING_';
 const limits = { maxNumberOfAttributes: 'ATTRIBUTES', maxNumberOfAnnotations: 'ANNOTATIONS', maxNumberOfMessageEvents: 'MESSAGE_EVENTS' };
 
-/** The environment, but for what the node is called by. A value that is not understood is a warning, and the default holds, as with the Go agent. Pure. */
+/** All that the environment says to the agent. A value that is not understood is a warning, and the default holds, as with the Go agent. Pure. */
 export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
   const warnings: string[] = [];
   const sources: Partial<Record<keyof AgentEnvironment, string>> = {};
-  const read = <T>(name: string, kind: z.ZodMiniType<T>): T | undefined => {
+  const read: ReadVariable = (name, kind) => {
     const text = env[name];
     if (text === undefined) return undefined;
     const result = kind.safeParse(text);
     if (!result.success) warnings.push(`${name}: ${result.error.issues[0]?.message ?? ''}: the default holds`);
     return result.data;
   };
-  const said = <T>(field: keyof AgentEnvironment, kind: z.ZodMiniType<T>): T | undefined => {
+  const said = <T>(field: keyof typeof variables, kind: z.ZodMiniType<T>): T | undefined => {
     const result = read(variables[field], kind);
     if (result !== undefined) sources[field] = `$${variables[field]}`;
     return result;
   };
-  const values: AgentEnvironment = {
-    drainCap: said('drainCap', value.seconds),
-    drainMinimum: said('drainMinimum', value.duration) ?? 5_000,
-    pilotCertProvider: said('pilotCertProvider', value.text),
-    provCert: said('provCert', value.text) ?? '',
-    fileMountedCerts: said('fileMountedCerts', value.booleanText) ?? false,
-    istioNamespace: given(said('istioNamespace', value.text)) ?? 'istio-system',
-    bootstrapOverride: said('bootstrapOverride', value.text) ?? '',
-    prometheusPort: said('prometheusPort', value.port) ?? 15_090,
-    healthPort: said('healthPort', value.port) ?? 15_021,
-    readinessTimeout: said('readinessTimeout', value.duration) ?? 1_000,
-  };
+  const text = (field: keyof typeof variables) => said(field, value.text) ?? '';
 
   const tlsSources: string[] = [];
   const side = (name: string): Partial<TlsFiles> =>
@@ -96,6 +117,44 @@ export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
       }),
     );
   const tls = { server: side('SERVER'), client: side('CLIENT') };
+
+  const secretsSources: string[] = [];
+  const ofSecrets: ReadVariable = (name, kind) => {
+    const result = read(name, kind);
+    if (result !== undefined) secretsSources.push(`$${name}`);
+    return result;
+  };
+  const secrets = secretsConfig({ read: ofSecrets, warn: (warning) => warnings.push(warning), tls });
+  if (secretsSources.length + tlsSources.length > 0) sources.secrets = [...secretsSources, ...tlsSources].join(', ');
+
+  const metadataVariables = Object.entries(env).flatMap(([name, told = '']) =>
+    /^ISTIO_META(?:JSON)?_./s.test(name) ? [[name, told]] : [],
+  );
+  if (metadataVariables.length > 0) sources.metadataVariables = '$ISTIO_META*';
+
+  const values: AgentEnvironment = {
+    drainCap: said('drainCap', value.seconds),
+    drainMinimum: said('drainMinimum', value.duration) ?? 5_000,
+    pilotCertProvider: said('pilotCertProvider', value.text),
+    provCert: text('provCert'),
+    fileMountedCerts: said('fileMountedCerts', value.booleanText) ?? false,
+    istioNamespace: given(said('istioNamespace', value.text)) ?? 'istio-system',
+    bootstrapOverride: text('bootstrapOverride'),
+    prometheusPort: said('prometheusPort', value.port) ?? 15_090,
+    healthPort: said('healthPort', value.port) ?? 15_021,
+    readinessTimeout: said('readinessTimeout', value.duration) ?? 1_000,
+    podName: text('podName'),
+    podNamespace: text('podNamespace'),
+    instanceIp: text('instanceIp'),
+    serviceAccount: text('serviceAccount'),
+    exchangeKeys: text('exchangeKeys'),
+    gcpMetadata: text('gcpMetadata'),
+    metadataHost: text('metadataHost'),
+    gkeClusterUrl: text('gkeClusterUrl'),
+    searchPath: text('searchPath'),
+    metadataVariables: Object.fromEntries(metadataVariables) as Record<string, string>,
+    secrets,
+  };
 
   const debug = read(`${stackdriver}DEBUG`, value.booleanText) ?? false;
   const numbers = Object.entries(limits).map(([field, suffix]): [string, number | null] => [
@@ -111,6 +170,12 @@ export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
     tlsSources,
     lowest: variable(`${stackdriver}ENABLED`, traced ? { tracing: { stackdriver: { debug, ...Object.fromEntries(numbers) } } } : {}),
     highest: variable('ISTIO_BOOTSTRAP', template === undefined ? {} : { proxyBootstrapTemplatePath: template }),
+    proxyConfig: env['PROXY_CONFIG'],
+    application: {
+      ISTIO_KUBE_APP_PROBERS: env['ISTIO_KUBE_APP_PROBERS'] ?? '',
+      ISTIO_PROMETHEUS_ANNOTATIONS: env['ISTIO_PROMETHEUS_ANNOTATIONS'] ?? '',
+      PILOT_AGENT_METRICS_TARGETS: env['PILOT_AGENT_METRICS_TARGETS'] ?? '',
+    },
     warnings,
   };
 }

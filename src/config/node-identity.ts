@@ -18,22 +18,23 @@ export interface NodeInputs {
   readonly domain: string;
   /** `Kubernetes`, `Consul`; anything else is "other". */
   readonly registry: string;
-  readonly env: NodeJS.ProcessEnv;
+  /** Of the pod; empty where they are not given. */
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly instanceIp: string;
   /** The addresses of this machine's interfaces, loopback left out. */
   readonly addresses: readonly string[];
 }
 
 /** Who this node is to the control plane: the rules of the Go agent 1.6, less link-local addresses, which nobody else can reach. Pure. */
-export function nodeIdentity({ ip, id, domain, registry, env, addresses }: NodeInputs): NodeIdentity {
-  const instance = env['INSTANCE_IP'] ?? '';
-  const given = ip !== '' ? ip : isIpAddress(instance) ? instance : '';
+export function nodeIdentity({ ip, id, domain, registry, podName, podNamespace, instanceIp, addresses }: NodeInputs): NodeIdentity {
+  const given = ip !== '' ? ip : isIpAddress(instanceIp) ? instanceIp : '';
   const reachable = addresses.filter((address) => !/^fe80:/i.test(address) && !address.startsWith('169.254.'));
   const found = new Set([...(given === '' ? [] : [given]), ...reachable]);
   const all = found.size === 0 ? ['127.0.0.1', '::1'] : [...found];
   const first = all[0] ?? '';
-  const namespace = env['POD_NAMESPACE'] ?? '';
   const names = new Map<string, readonly [string, string]>([
-    ['Kubernetes', [`${env['POD_NAME'] ?? ''}.${namespace}`, `${namespace}.svc.cluster.local`]],
+    ['Kubernetes', [`${podName}.${podNamespace}`, `${podNamespace}.svc.cluster.local`]],
     ['Consul', [`${first}.service.consul`, 'service.consul']],
   ]);
   const [defaultId, defaultDomain] = names.get(registry) ?? [first, ''];

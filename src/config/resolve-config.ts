@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { agentFlagsSchema } from './agent-config.ts';
+import { application } from './application.ts';
 import { certificateFiles } from './certificate-files.ts';
 import { flagLayer, type GivenFlags, resolveRole } from './flag-layer.ts';
-import { environment } from './environment.ts';
+import type { ReadEnvironment } from './environment.ts';
 import { flags } from './flags.ts';
 import { nodeIdentity } from './node-identity.ts';
 import { type ProxyConfig, proxyConfigSchema } from './proxy-config.ts';
@@ -56,7 +57,7 @@ export interface ConfigInputs {
   readonly given: GivenFlags;
   /** The arguments that no flag took. */
   readonly leftover: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
+  readonly surroundings: ReadEnvironment;
   /** The addresses of this machine's interfaces, loopback left out. */
   readonly addresses: readonly string[];
   readonly layers: Layers;
@@ -70,9 +71,8 @@ const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.s
  * Layers, the lowest first: defaults, the mesh file, PROXY_CONFIG, the annotations, flags that were given. A field of a higher layer takes the
  * place of the whole field below. A value is checked in its layer, even if a higher one has another. Pure.
  */
-export function resolveConfig({ given, leftover, env, addresses, layers }: ConfigInputs): ResolvedConfig {
+export function resolveConfig({ given, leftover, surroundings, addresses, layers }: ConfigInputs): ResolvedConfig {
   const { role, unknownFlags } = resolveRole(leftover);
-  const surroundings = environment(env);
   const texts = textLayers(layers);
   const flagged = flagLayer(given);
   const flagReading = readLayer(flagsSchema, flagged.layer);
@@ -80,6 +80,7 @@ export function resolveConfig({ given, leftover, env, addresses, layers }: Confi
   const highest = readLayer(proxyConfigSchema, surroundings.highest);
   const readings = [readLayer(proxyConfigSchema, surroundings.lowest), ...textReadings, flagReading, highest];
   const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
+  const beside = application(surroundings.application, { ...fields, role });
 
   const problems = [
     ...(isRole(role) ? [] : [{ place: 'role', text: `'${role}' is not sidecar or router` }]),
@@ -88,19 +89,21 @@ export function resolveConfig({ given, leftover, env, addresses, layers }: Confi
     ...texts.problems,
     ...textReadings.flatMap((reading) => reading.problems),
     ...drainConflict(fields, readings),
+    ...beside.problems,
   ];
   if (!isRole(role) || problems.length > 0) {
     return { ok: false, problems, usage: problems.every(({ place }) => place === 'role' || place.startsWith('--')) };
   }
 
   const { ip, id, domain, serviceregistry: registry } = fields;
-  const node = nodeIdentity({ ip, id, domain, registry, env, addresses });
-  const { provCert, pilotCertProvider, fileMountedCerts } = surroundings.values;
+  const { provCert, pilotCertProvider, fileMountedCerts, podName, podNamespace, instanceIp } = surroundings.values;
+  const node = nodeIdentity({ ip, id, domain, registry, podName, podNamespace, instanceIp, addresses });
   const secured = { ...fields, controlPlaneAuthPolicy: authPolicy(fields, fileMountedCerts) };
   const config: AgentConfig = {
     ...secured,
     ...surroundings.values,
     drainCap: surroundings.values.drainCap ?? fields.terminationDrainDuration,
+    ...beside.application,
     ...certificateFiles({ config: secured, ...surroundings.tls, provCert, pilotCertProvider }),
     role,
     node,
@@ -108,7 +111,7 @@ export function resolveConfig({ given, leftover, env, addresses, layers }: Confi
   return {
     ok: true,
     config,
-    sources: sources(config, { readings, surroundings, leftover, env }),
+    sources: sources(config, { readings, surroundings, leftover }),
     warnings: [
       ...unknownFlags.map((flag) => `unknown flag ${flag} is ignored`),
       ...flagged.warnings,

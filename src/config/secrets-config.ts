@@ -1,9 +1,11 @@
-import { parseBoolean, parseDuration } from './value.ts';
+import type * as z from 'zod/mini';
+import type { TlsFiles } from './certificate-files.ts';
+import { parseDuration, value } from './value.ts';
 
 /** What the environment says of where secrets come from. An empty text is one that is not given. Times in ms. */
 export interface SecretsConfig {
   /** Where the token of the workload is mounted. */
-  readonly token: string;
+  readonly tokenFile: string;
   /** `host:port` of the certificate authority. */
   readonly caAddress: string;
   readonly clusterId: string;
@@ -25,48 +27,54 @@ export interface SecretsConfig {
   readonly namesPair: boolean;
 }
 
-const tokens: Readonly<Record<string, string>> = {
-  'third-party-jwt': './var/run/secrets/tokens/istio-token',
-  'first-party-jwt': '/var/run/secrets/kubernetes.io/serviceaccount/token',
-};
+/** The value of a variable; undefined where there is none, or where it is not understood, which is a warning. */
+export type ReadVariable = <T>(name: string, kind: z.ZodMiniType<T>) => T | undefined;
 
-/** Reads the environment. A wrong value is a warning, and the default holds. Pure. */
-export function secretsConfig(env: NodeJS.ProcessEnv): { readonly config: SecretsConfig; readonly warnings: readonly string[] } {
-  const warnings: string[] = [];
-  function read<T>(name: string, value: string | undefined, parse: (text: string) => T | undefined, right: string, standard: T): T {
-    const parsed = value === undefined ? standard : parse(value);
-    if (parsed === undefined) warnings.push(`${name}: '${value ?? ''}' is not ${right}: the default holds`);
-    return parsed ?? standard;
-  }
-  const ignored = { SDS_ENABLED: env['SDS_ENABLED'], SDS_UDS_PATH: env['SDS_UDS_PATH'] };
-  for (const [name, value] of Object.entries(ignored)) {
-    if (value !== undefined) warnings.push(`${name} is ignored: it is about an agent of the node, and secrets come from this one`);
-  }
-  const anyOf = (...values: readonly (string | undefined)[]) => values.some((value) => value !== undefined && value !== '');
-  const server = [env['ISTIO_META_TLS_SERVER_CERT_CHAIN'], env['ISTIO_META_TLS_SERVER_KEY']];
-  const client = [env['ISTIO_META_TLS_CLIENT_CERT_CHAIN'], env['ISTIO_META_TLS_CLIENT_KEY']];
-  const positive = (text: string) => {
+export interface SecretsInputs {
+  readonly read: ReadVariable;
+  readonly warn: (warning: string) => void;
+  /** The paths that `ISTIO_META_TLS_*` name. */
+  readonly tls: { readonly server: Partial<TlsFiles>; readonly client: Partial<TlsFiles> };
+}
+
+const tokenFiles = new Map([
+  ['third-party-jwt', './var/run/secrets/tokens/istio-token'],
+  ['first-party-jwt', '/var/run/secrets/kubernetes.io/serviceaccount/token'],
+]);
+
+const kinds = {
+  algorithm: value.parsed('ECDSA', (text) => (text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined)),
+  ttl: value.parsed('a duration', (text) => {
     const ms = parseDuration(text);
     return ms !== undefined && ms > 0 ? ms : undefined;
-  };
-  const config: SecretsConfig = {
-    token: tokens[env['JWT_POLICY'] ?? 'third-party-jwt'] ?? '',
-    caAddress: env['CA_ADDR'] ?? '',
-    clusterId: env['ISTIO_META_CLUSTER_ID'] ?? '',
-    trustDomain: env['TRUST_DOMAIN'] ?? '',
-    algorithm: read('ECC_SIGNATURE_ALGORITHM', env['ECC_SIGNATURE_ALGORITHM'] ?? '', (text) => (text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined), 'ECDSA', 'RSA'), // prettier-ignore
-    pkcs8: read('PKCS8_KEY', env['PKCS8_KEY'], parseBoolean, 'true or false', false),
-    ttl: read('SECRET_TTL', env['SECRET_TTL'], positive, 'a duration', 86_400_000),
-    graceRatio: read('SECRET_GRACE_PERIOD_RATIO', env['SECRET_GRACE_PERIOD_RATIO'], (text) => (/^(0?\.\d+|0|1)$/.test(text) ? Number(text) : undefined), 'a share from 0 to 1', 0.5), // prettier-ignore
-    initialBackOff: read('INITIAL_BACKOFF_MSEC', env['INITIAL_BACKOFF_MSEC'], (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined), 'a whole number of ms', 0), // prettier-ignore
-    output: env['OUTPUT_CERTS'] ?? '',
-    gateway: env['GATEWAY_SECRETS'] ?? '',
-    namesServer: anyOf(...server, env['ISTIO_META_TLS_SERVER_ROOT_CERT']),
-    namesClient: anyOf(...client, env['ISTIO_META_TLS_CLIENT_ROOT_CERT']),
-    namesPair: anyOf(...server, ...client),
-  };
-  if ((env['CA_PROVIDER'] ?? 'Citadel') !== 'Citadel') {
-    warnings.push(`CA_PROVIDER: '${env['CA_PROVIDER'] ?? ''}' is not Citadel, the one protocol that is spoken here: it is used`);
+  }),
+  share: value.parsed('a share from 0 to 1', (text) => (/^(0?\.\d+|0|1)$/.test(text) ? Number(text) : undefined)),
+  backOff: value.parsed('a whole number of ms', (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)),
+} as const;
+
+/** Reads the variables about secrets. */
+export function secretsConfig({ read, warn, tls: { server, client } }: SecretsInputs): SecretsConfig {
+  for (const name of ['SDS_ENABLED', 'SDS_UDS_PATH']) {
+    if (read(name, value.text) !== undefined) warn(`${name} is ignored: it is about an agent of the node, and secrets come from this one`);
   }
-  return { config, warnings };
+  const provider = read('CA_PROVIDER', value.text) ?? 'Citadel';
+  if (provider !== 'Citadel') warn(`CA_PROVIDER: '${provider}' is not Citadel, the one protocol that is spoken here: it is used`);
+  const text = (name: string) => read(name, value.text) ?? '';
+  const anyOf = (...paths: readonly (string | undefined)[]) => paths.some((path) => path !== undefined);
+  return {
+    tokenFile: tokenFiles.get(read('JWT_POLICY', value.text) ?? 'third-party-jwt') ?? '',
+    caAddress: text('CA_ADDR'),
+    clusterId: text('ISTIO_META_CLUSTER_ID'),
+    trustDomain: text('TRUST_DOMAIN'),
+    algorithm: read('ECC_SIGNATURE_ALGORITHM', kinds.algorithm) ?? 'RSA',
+    pkcs8: read('PKCS8_KEY', value.booleanText) ?? false,
+    ttl: read('SECRET_TTL', kinds.ttl) ?? 86_400_000,
+    graceRatio: read('SECRET_GRACE_PERIOD_RATIO', kinds.share) ?? 0.5,
+    initialBackOff: read('INITIAL_BACKOFF_MSEC', kinds.backOff) ?? 0,
+    output: text('OUTPUT_CERTS'),
+    gateway: text('GATEWAY_SECRETS'),
+    namesServer: anyOf(server.chain, server.key, server.root),
+    namesClient: anyOf(client.chain, client.key, client.root),
+    namesPair: anyOf(server.chain, server.key, client.chain, client.key),
+  };
 }

@@ -10,11 +10,10 @@ export interface Origins {
   readonly readings: readonly Reading<object>[];
   readonly surroundings: ReadEnvironment;
   readonly leftover: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
 }
 
 /** The source of each value of a configuration. Pure. */
-export function sources(config: AgentConfig, { readings, surroundings, leftover, env }: Origins): Sources {
+export function sources(config: AgentConfig, { readings, surroundings, leftover }: Origins): Sources {
   const layered = (field: string) => readings.findLast(({ fields }) => field in fields)?.layer.source(field);
   const services = (['envoyMetricsService', 'envoyAccessLogService'] as const)
     .filter((field) => config[field]?.tlsSettings !== undefined)
@@ -22,11 +21,15 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover,
   // Its port may say it too.
   const policy = config.controlPlaneAuthPolicy === 'NONE' ? [] : [layered('controlPlaneAuthPolicy') ?? layered('discoveryAddress')];
   const certificates = several([...surroundings.tlsSources, ...policy, ...services]);
+  const ofApplication = (...names: readonly (keyof ReadEnvironment['application'])[]) =>
+    several(names.map((name) => (surroundings.application[name] === '' ? undefined : `$${name}`)));
   const others: Partial<Record<string, string | undefined>> = {
     ...surroundings.sources,
     drainCap: surroundings.sources.drainCap ?? layered('terminationDrainDuration'),
     role: leftover.includes(config.role) ? 'argument' : undefined,
-    node: nodeSource(config, env),
+    probes: ofApplication('ISTIO_KUBE_APP_PROBERS'),
+    metricsTargets: ofApplication(...(config.role === 'sidecar' ? (['ISTIO_PROMETHEUS_ANNOTATIONS'] as const) : []), 'PILOT_AGENT_METRICS_TARGETS'), // prettier-ignore
+    node: nodeSource(config, surroundings.sources),
     certificates,
     watched: certificates,
     awaited: certificates,
@@ -39,12 +42,15 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover,
   return Object.fromEntries(found) as Sources;
 }
 
-function nodeSource({ id, ip, domain, node, serviceregistry }: AgentConfig, env: NodeJS.ProcessEnv): string | undefined {
+function nodeSource(
+  { id, ip, domain, node, serviceregistry, instanceIp }: AgentConfig,
+  variables: ReadEnvironment['sources'],
+): string | undefined {
   const inKubernetes = serviceregistry === 'Kubernetes';
   return several([
-    ip !== '' ? '--ip' : env['INSTANCE_IP'] === node.ip ? '$INSTANCE_IP' : undefined,
-    id !== '' ? '--id' : inKubernetes && env['POD_NAME'] !== undefined ? '$POD_NAME' : undefined,
-    inKubernetes && (id === '' || domain === '') && env['POD_NAMESPACE'] !== undefined ? '$POD_NAMESPACE' : undefined,
+    ip !== '' ? '--ip' : instanceIp === node.ip ? variables.instanceIp : undefined,
+    id !== '' ? '--id' : inKubernetes ? variables.podName : undefined,
+    inKubernetes && (id === '' || domain === '') ? variables.podNamespace : undefined,
     domain !== '' ? '--domain' : undefined,
   ]);
 }

@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { environmentMetadata } from '../bootstrap/environment-metadata.ts';
 import type { Findings } from '../bootstrap/proto-json.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
+import { environment } from '../config/environment.ts';
 import { parseDownwardApi } from '../config/downward-api.ts';
 import { flags } from '../config/flags.ts';
 import { type GivenLogFlags, logOptions } from '../config/log-options.ts';
@@ -60,12 +61,12 @@ export function readDownward(path: string): { readonly entries: Readonly<Record<
 }
 
 /** Reads and parses the texts of the configuration. A file that is not there is none; one that cannot be read is told. */
-async function readLayers(meshFile: string, env: NodeJS.ProcessEnv): Promise<Layers> {
+async function readLayers(meshFile: string, proxyConfig: string | undefined): Promise<Layers> {
   const mesh = meshFile === '' ? undefined : await readMesh(meshFile);
   const { entries: annotations, warnings } = readDownward(annotationsFile);
   return {
     mesh: mesh && { path: meshFile, content: mesh },
-    proxyConfig: await parsed(env['PROXY_CONFIG']),
+    proxyConfig: await parsed(proxyConfig),
     annotation: await parsed(annotations['proxy.istio.io/config']),
     annotations,
     warnings,
@@ -96,7 +97,7 @@ export interface EffectiveConfig extends Omit<Extract<ResolvedConfig, { readonly
 /**
  * The configuration of this process: of its command line, environment and files.
  *
- * Rejects with a {@link Fatal} that tells all that is wrong: 64 if that is the command line alone, 78 if files, PROXY_CONFIG or annotations are
+ * Rejects with a {@link Fatal} that tells all that is wrong: 64 if that is the command line alone, 78 if files, variables or annotations are
  * part of it.
  *
  * @param given the flags that were given, by name
@@ -108,15 +109,15 @@ export async function effectiveConfig(
   leftover: readonly string[],
   logFlags: GivenLogFlags = {},
 ): Promise<EffectiveConfig> {
-  const { env } = process;
+  const surroundings = environment(process.env);
   const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const addresses = interfaces.filter(({ internal }) => !internal).map(({ address }) => address);
-  const layers = await readLayers(given.meshConfig ?? flags.meshConfig.default, env);
-  const resolved = resolveConfig({ given, leftover, env, addresses, layers });
+  const layers = await readLayers(given.meshConfig ?? flags.meshConfig.default, surroundings.proxyConfig);
+  const resolved = resolveConfig({ given, leftover, surroundings, addresses, layers });
   const logging = logOptions(logFlags);
   if (resolved.ok && logging.ok) return { ...resolved, logging: logging.options, warnings: [...resolved.warnings, ...logging.warnings] };
   const metadata: Findings = { problems: [], warnings: [] };
-  if (given.customConfigFile === undefined) environmentMetadata(env, metadata); // or it would be told only when all else is mended
+  if (given.customConfigFile === undefined) environmentMetadata(surroundings.values.metadataVariables, metadata); // or it would be told only when all else is mended
   const problems = [...[resolved, logging].flatMap((result) => (result.ok ? [] : result.problems)), ...metadata.problems];
   const all = problems.map(({ place, text }) => `${place}: ${text}`).join('; ');
   throw new Fatal(all, (resolved.ok || resolved.usage) && metadata.problems.length === 0 ? exitCodes.usage : exitCodes.config);

@@ -60,18 +60,17 @@ export interface MadeConfig {
 export interface Surroundings {
   readonly platform: Platform;
   readonly sds: SdsInputs | undefined;
-  readonly env: NodeJS.ProcessEnv;
 }
 
 /** What Envoy is started from: the custom configuration, or a bootstrap that is made of all that shapes one. Pure. */
-export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, sds, env }: Surroundings): MadeConfig {
+export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, sds }: Surroundings): MadeConfig {
   const { override, labels, annotations, template } = files;
   if (config.customConfigFile !== '') {
     return { config: { kind: 'given', path: resolve(config.customConfigFile), override }, warnings: files.warnings };
   }
   const metadata = nodeMetadata({
-    env,
     config,
+    variables: config,
     labels,
     annotations,
     addresses: config.node.addresses,
@@ -80,8 +79,7 @@ export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, s
     sds,
   });
   if (!metadata.ok) return refused(metadata.problems, files.warnings);
-  const { serviceregistry: registry, domain, controlPlaneAuthPolicy, discoveryAddress, istioNamespace } = config;
-  const podNamespace = env['POD_NAMESPACE'] ?? '';
+  const { serviceregistry: registry, domain, controlPlaneAuthPolicy, discoveryAddress, istioNamespace, podNamespace } = config;
   const trusted = trustDomain({ given: config.trustDomain, registry, domain, podNamespace });
   const controlPlane = { controlPlaneAuthPolicy, discoveryAddress, registry, podNamespace, istioNamespace, trustDomain: trusted };
   const inputs: BootstrapInputs = {
@@ -106,9 +104,9 @@ export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, s
     if (!template.ok) return refused([{ place, text: template.reason }], warnings);
     const variables = templateVariables({
       ...inputs,
-      podName: env['POD_NAME'] ?? '',
+      podName: config.podName,
       podNamespace,
-      podIp: env['INSTANCE_IP'] ?? '',
+      podIp: config.instanceIp,
       mixerSan: mixerSan(controlPlane, config.mixerIdentity)[0]?.value ?? '',
       certProvider: config.pilotCertProvider ?? 'istiod',
       provisionedCert: config.provCert,

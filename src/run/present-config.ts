@@ -1,3 +1,4 @@
+import type { HttpProbe } from '../config/app-probes.ts';
 import type { Sources } from '../config/sources.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 
@@ -12,15 +13,19 @@ export function presentConfig({ config, sources }: { readonly config: AgentConfi
 
 /** A value as PROXY_CONFIG has it: times with their unit, and nothing where there is a secret. */
 function presentable(name: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value);
+  if (name === 'headers') return (value as HttpProbe['headers']).map(([header]) => [header, '***']);
   if (typeof value === 'number' && isTime(name)) return `${value / 1000}s`;
   return typeof value === 'string' && value !== '' && isSecret(name) ? '***' : value;
 }
 
 function isTime(name: string): boolean {
-  return /Duration$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval)$/.test(name);
+  return /Duration$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|timeout|ttl|initialBackOff)$/.test(
+    name,
+  );
 }
 
-/** Of the agent's own fields that is the token of LightStep; `proxyMetadata` may have others. */
+/** Of the agent's own fields that is the token of LightStep; `proxyMetadata` and variables may have others, and annotations whatever they like. */
 function isSecret(name: string): boolean {
-  return /(?:token|secret|password|credential|(?:api|access)_?key)s?$/i.test(name);
+  return /^ISTIO_METAJSON_|(?:token|secret|password|credential|(?:api|access)_?key)s?$/i.test(name);
 }

@@ -51,7 +51,7 @@ export function workloadSecrets(
   const shown = provCert === '' ? undefined : workloadFiles(provCert, []);
   const authority = istioAuthority({ ...address, client: shown, clusterId: config.clusterId });
   const { algorithm, pkcs8, trustDomain, ttl, graceRatio: ratio, initialBackOff } = config;
-  const token = shown !== undefined && !existsSync(config.token) ? undefined : config.token;
+  const token = shown !== undefined && !existsSync(config.tokenFile) ? undefined : config.tokenFile;
   const issue$ = issueCertificate(authority, { algorithm, pkcs8, token, trustDomain, ttl });
   return caSecrets(issue$, { name: authority.name, ratio, initialBackOff, random: Math.random });
 }

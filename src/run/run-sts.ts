@@ -25,7 +25,6 @@ import type { AgentConfig } from '../config/agent-config.ts';
 export interface StsParts {
   readonly platform$: Observable<Platform>;
   readonly trustDomain: string;
-  readonly env: NodeJS.ProcessEnv;
   readonly log: (line: LogLine) => void;
 }
 
@@ -34,8 +33,13 @@ export interface StsParts {
  * to be had.
  */
 export function runSts(
-  { stsPort, tokenManagerPlugin, node }: Pick<AgentConfig, 'stsPort' | 'tokenManagerPlugin' | 'node'>,
-  { platform$, trustDomain, env, log }: StsParts,
+  {
+    stsPort,
+    tokenManagerPlugin,
+    node,
+    gkeClusterUrl: clusterUrl,
+  }: Pick<AgentConfig, 'stsPort' | 'tokenManagerPlugin' | 'node' | 'gkeClusterUrl'>,
+  { platform$, trustDomain, log }: StsParts,
 ): Observable<void> {
   return defer(() => {
     let exchange = noTokenExchange;
@@ -44,9 +48,7 @@ export function runSts(
       map(({ metadata }) => metadata['gcp_project_number'] ?? ''),
       filter((projectNumber) => projectNumber !== ''),
       take(1),
-      map((projectNumber) =>
-        googleTokenExchange({ projectNumber, trustDomain, clusterUrl: env['GKE_CLUSTER_URL'] ?? '', ask: httpAnswer }),
-      ),
+      map((projectNumber) => googleTokenExchange({ projectNumber, trustDomain, clusterUrl, ask: httpAnswer })),
       defaultIfEmpty(noTokenExchange),
       tap((found) => (exchange = found)),
       share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: false }),

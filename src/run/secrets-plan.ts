@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { BootstrapInputs } from '../bootstrap/bootstrap-inputs.ts';
 import { caFiles } from '../config/certificate-files.ts';
-import { secretsConfig, type SecretsConfig } from '../config/secrets-config.ts';
+import type { SecretsConfig } from '../config/secrets-config.ts';
 import { type SecretPaths, workloadFiles } from '../secrets/file-secrets.ts';
 import { wayOfRotation, type WayOfRotation } from '../secrets/rotation.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
@@ -24,13 +24,13 @@ export interface SecretsPlan {
   readonly warnings: readonly string[];
 }
 
-/** Looks at the environment, at Envoy's configuration, for a token and for certificates, and makes the plan. */
-export function secretsPlan(agent: AgentConfig, env: NodeJS.ProcessEnv): SecretsPlan {
+/** Looks at Envoy's configuration, for a token and for certificates, and makes the plan. */
+export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const { rotation: given, configPath, customConfigFile, proxyBootstrapTemplatePath, provCert } = agent;
-  const { config: said, warnings } = secretsConfig(env);
-  const config = { ...said, trustDomain: [said.trustDomain, agent.trustDomain, 'cluster.local'].find((name) => name !== '') ?? '' };
+  const { secrets } = agent;
+  const config = { ...secrets, trustDomain: [secrets.trustDomain, agent.trustDomain, 'cluster.local'].find((name) => name !== '') ?? '' };
   const socket = resolve(configPath, 'SDS');
-  const hasToken = !agent.fileMountedCerts && config.token !== '' && existsSync(config.token);
+  const hasToken = !agent.fileMountedCerts && config.tokenFile !== '' && existsSync(config.tokenFile);
   const address = authorityOf(agent, config, hasToken);
   const mounted = workloadFiles(address === '' ? provCert : '', [
     { ...agent.own.server, isNamed: config.namesServer },
@@ -56,10 +56,10 @@ export function secretsPlan(agent: AgentConfig, env: NodeJS.ProcessEnv): Secrets
     sds: isServed ? { socket, isPushed, hasToken, root } : undefined,
     running: isPushed ? { ...agent, ...agent.besidePushed } : agent,
     config,
-    warnings: [
-      ...warnings,
-      ...(workload.kind === 'authority' && address.endsWith(':15010') ? [`the certificate authority ${address} is asked without TLS, as its port says`] : []), // prettier-ignore
-    ],
+    warnings:
+      workload.kind === 'authority' && address.endsWith(':15010')
+        ? [`the certificate authority ${address} is asked without TLS, as its port says`]
+        : [],
   };
 }
 

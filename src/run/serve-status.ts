@@ -4,15 +4,12 @@ import type { AgentState } from '../agent/model.ts';
 import type { Timeline } from '../agent/timeline.ts';
 import { fixedTiming } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
-import type { AppProbes } from '../config/app-probes.ts';
-import { metricsTargets } from '../config/metrics-targets.ts';
 import { lifecycleFamilies, processFamilies, stateFamilies } from '../metrics/agent-families.ts';
 import type { StatusEvent, StatusParts } from '../status/handler.ts';
 import { notLive, notStarted } from '../status/liveness.ts';
 import { notReady } from '../status/readiness.ts';
 import { routes } from '../status/routes.ts';
 import { statusServer } from '../status/status-server.ts';
-import { exitCodes, Fatal } from './exit.ts';
 import type { View } from './view.ts';
 
 /** The agent's state and its past as JSON can have it; of a reading its hash alone, for a configuration may hold secrets. Pure. */
@@ -57,26 +54,4 @@ export function serveStatus(
     ),
   });
   return merge(unlive$.pipe(ignoreElements()), server$); // liveness counts from when Envoy became unresponsive, not from the first probe
-}
-
-/** What the status port is told by variables of its own: probes and metrics of the application. Rejects with a {@link Fatal} that says what is wrong with them. */
-export async function statusConfig(
-  { role, statusPort, proxyAdminPort }: Pick<AgentConfig, 'role' | 'statusPort' | 'proxyAdminPort'>,
-  env: NodeJS.ProcessEnv,
-): Promise<Pick<StatusParts, 'probes' | 'targets'>> {
-  const probers = env['ISTIO_KUBE_APP_PROBERS'] ?? '';
-  const read: AppProbes = probers === '' ? { ok: true, probes: new Map() } : (await import('../config/app-probes.ts')).appProbes(probers);
-  if (!read.ok) throw new Fatal(`ISTIO_KUBE_APP_PROBERS: ${read.reason}`, exitCodes.config);
-  const metrics = metricsTargets(
-    {
-      ...(role === 'sidecar' && { ISTIO_PROMETHEUS_ANNOTATIONS: env['ISTIO_PROMETHEUS_ANNOTATIONS'] ?? '' }),
-      PILOT_AGENT_METRICS_TARGETS: env['PILOT_AGENT_METRICS_TARGETS'] ?? '',
-    },
-    new Map([
-      [statusPort, 'the status port'],
-      [proxyAdminPort, "Envoy's admin port"],
-    ]),
-  );
-  if (!metrics.ok) throw new Fatal(`${metrics.place}: ${metrics.reason}`, exitCodes.config);
-  return { probes: read.probes, targets: metrics.targets };
 }

@@ -31,7 +31,6 @@ export interface ShapeOptions {
   readonly platform$: Observable<Platform>;
   /** As of the start: the secret discovery server is as old as the agent. */
   readonly sds: SdsInputs | undefined;
-  readonly env: NodeJS.ProcessEnv;
 }
 
 /** What a running agent keeps: its own ports, folders and times, and the arguments of its Envoys. */
@@ -53,7 +52,7 @@ const kept = [
  *
  * A reading makes it anew. What cannot be made is a reading too, and says why. Never errors.
  */
-export function shapeSource({ initial, reread, platform$, sds, env }: ShapeOptions): ConfigSource<ShapedConfig> {
+export function shapeSource({ initial, reread, platform$, sds }: ShapeOptions): ConfigSource<ShapedConfig> {
   const platforms$ = platform$.pipe(share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: false }));
 
   function shaped({ config, warnings, sources }: KnownConfig & Told): Observable<SourceReading<ShapedConfig>> {
@@ -61,7 +60,7 @@ export function shapeSource({ initial, reread, platform$, sds, env }: ShapeOptio
       take(1),
       map((platform) => {
         const files = readShape(config);
-        const made = makeConfig(config, files, { platform, sds, env });
+        const made = makeConfig(config, files, { platform, sds });
         const known = { config, sources };
         const all = { epoch: made.config, known, warnings: [...warnings, ...made.warnings] };
         return readingOf(all, () => [...fileParts(config, files), ...configParts(config), part('platform', '', platform)]);

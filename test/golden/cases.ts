@@ -1,3 +1,4 @@
+import { environment } from '../../src/config/environment.ts';
 import type { ProxyConfig, RemoteService, TlsSettings } from '../../src/config/proxy-config.ts';
 import type { BootstrapInputs, SdsInputs } from '../../src/bootstrap/bootstrap-inputs.ts';
 import { bootstrap, type BootstrapResult } from '../../src/bootstrap/bootstrap.ts';
@@ -54,7 +55,7 @@ export const proxyConfig: ProxyConfig = {
 /** What differs from K1. */
 export interface GoldenCase {
   readonly config?: Partial<ProxyConfig>;
-  readonly metadata?: Partial<NodeMetadataInputs>;
+  readonly metadata?: Partial<Omit<NodeMetadataInputs, 'variables'>> & { readonly env?: NodeJS.ProcessEnv };
   readonly inputs?: Partial<BootstrapInputs>;
 }
 
@@ -175,11 +176,21 @@ export const goldenCases: Readonly<Record<string, GoldenCase>> = {
 const podAddresses = ['10.3.3.3', '10.4.4.4', '10.5.5.5', '10.6.6.6', '10.4.4.4'];
 
 /** All that a bootstrap or a template is made of, of a case. Throws where its metadata is refused. */
-export function inputsOf({ config: changes = {}, metadata: given = {}, inputs = {} }: GoldenCase): TemplateInputs {
+export function inputsOf({ config: changes = {}, metadata: { env = {}, ...given } = {}, inputs = {} }: GoldenCase): TemplateInputs {
   const config = { ...proxyConfig, ...changes };
   const addresses = inputs.addresses ?? podAddresses;
   const { sds } = inputs;
-  const told = nodeMetadata({ env: {}, config, labels: {}, annotations: {}, addresses, platform: {}, stsPort: 0, sds, ...given });
+  const told = nodeMetadata({
+    variables: environment(env).values,
+    config,
+    labels: {},
+    annotations: {},
+    addresses,
+    platform: {},
+    stsPort: 0,
+    sds,
+    ...given,
+  });
   if (!told.ok) throw new Error(JSON.stringify(told.problems));
   return {
     config,

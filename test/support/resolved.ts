@@ -1,11 +1,13 @@
 import { expect } from 'vitest';
+import { environment } from '../../src/config/environment.ts';
 import type { Layers } from '../../src/config/text-layers.ts';
 import { type ConfigInputs, resolveConfig, type ResolvedConfig } from '../../src/config/resolve-config.ts';
 import type { Problem } from '../../src/config/read-layer.ts';
 import type { AgentConfig } from '../../src/config/agent-config.ts';
 
 /** What a test says of a configuration. The contents of texts are given as what is in them. */
-export interface Said extends Partial<Omit<ConfigInputs, 'layers'>> {
+export interface Said extends Partial<Omit<ConfigInputs, 'layers' | 'surroundings'>> {
+  readonly env?: NodeJS.ProcessEnv;
   /** `defaultConfig` of the mesh file. */
   readonly mesh?: unknown;
   readonly proxyConfig?: unknown;
@@ -16,12 +18,12 @@ export interface Said extends Partial<Omit<ConfigInputs, 'layers'>> {
 }
 
 /** The configuration of a test. Without a word it is the defaults, on a machine with one address. */
-export function resolved({ mesh, proxyConfig, annotation, annotations = {}, layers, ...inputs }: Said = {}): ResolvedConfig {
+export function resolved({ mesh, proxyConfig, annotation, annotations = {}, layers, env = {}, ...inputs }: Said = {}): ResolvedConfig {
   const content = (value: unknown) => (value === undefined ? undefined : ({ ok: true, value } as const));
   return resolveConfig({
     given: {},
     leftover: [],
-    env: {},
+    surroundings: environment(env),
     addresses: ['10.1.2.3'],
     ...inputs,
     layers: {

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { environment } from '../../src/config/environment.ts';
 import { type NodeIdentity, nodeIdentity, type NodeInputs } from '../../src/config/node-identity.ts';
 
 const pod = { POD_NAME: 'mypod', POD_NAMESPACE: 'myns' };
-const identify = (inputs: Partial<NodeInputs>): NodeIdentity =>
-  nodeIdentity({ ip: '', id: '', domain: '', registry: 'Kubernetes', env: {}, addresses: ['10.1.2.3'], ...inputs });
+interface Given extends Partial<NodeInputs> {
+  readonly env?: NodeJS.ProcessEnv;
+}
+const identify = ({ env = {}, ...inputs }: Given): NodeIdentity =>
+  nodeIdentity({ ...environment(env).values, ip: '', id: '', domain: '', registry: 'Kubernetes', addresses: ['10.1.2.3'], ...inputs });
 
 describe('nodeIdentity', () => {
   it.each<{ what: string; registry: string; domain: string; expected: string }>([
@@ -17,7 +21,7 @@ describe('nodeIdentity', () => {
     expect(identify({ registry, domain, env: { POD_NAMESPACE: 'default' } }).domain).toBe(expected);
   });
 
-  it.each<{ what: string; inputs: Partial<NodeInputs>; id: string }>([
+  it.each<{ what: string; inputs: Given; id: string }>([
     { what: 'is pod.namespace in Kubernetes', inputs: { env: pod }, id: 'mypod.myns' },
     { what: 'is a dot without a pod', inputs: {}, id: '.' },
     { what: 'is named by its address in Consul', inputs: { registry: 'Consul', env: pod }, id: '10.1.2.3.service.consul' },
@@ -29,7 +33,7 @@ describe('nodeIdentity', () => {
     expect(identify(inputs).id).toBe(id);
   });
 
-  it.each<{ what: string; inputs: Partial<NodeInputs>; ip: string }>([
+  it.each<{ what: string; inputs: Given; ip: string }>([
     { what: 'is the first of the machine', inputs: { addresses: ['10.0.0.2', '10.0.0.1'] }, ip: '10.0.0.2' },
     { what: 'is INSTANCE_IP rather', inputs: { env: { INSTANCE_IP: '10.9.9.9' } }, ip: '10.9.9.9' },
     { what: 'is an IPv6 INSTANCE_IP', inputs: { env: { INSTANCE_IP: '2001:db8::9' } }, ip: '2001:db8::9' },
@@ -49,7 +53,7 @@ describe('nodeIdentity', () => {
     expect(identify(inputs).ip).toBe(ip);
   });
 
-  it.each<{ what: string; inputs: Partial<NodeInputs>; addresses: readonly string[] }>([
+  it.each<{ what: string; inputs: Given; addresses: readonly string[] }>([
     { what: 'those of the machine, in their order', inputs: { addresses: ['10.0.0.2', '10.0.0.1'] }, addresses: ['10.0.0.2', '10.0.0.1'] },
     {
       what: 'the one that is given first',
@@ -73,7 +77,7 @@ describe('nodeIdentity', () => {
     expect(identify(inputs).addresses).toEqual(addresses);
   });
 
-  it.each<{ what: string; inputs: Partial<NodeInputs>; ipv6: boolean }>([
+  it.each<{ what: string; inputs: Given; ipv6: boolean }>([
     { what: 'F17 IPv4 only', inputs: { addresses: ['1.1.1.1', '127.0.0.1', '2.2.2.2'] }, ipv6: false },
     { what: 'F17 IPv6 only', inputs: { addresses: ['1111:2222::1', '::1', '2222:3333::1'] }, ipv6: true },
     { what: 'F17 both', inputs: { addresses: ['1111:2222::1', '::1', '127.0.0.1', '2.2.2.2', '2222:3333::1'] }, ipv6: false },

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { environment } from '../../src/config/environment.ts';
 import { nodeMetadata, type NodeMetadataInputs } from '../../src/bootstrap/node-metadata.ts';
 import { proxyConfig } from '../golden/cases.ts';
 import type { NodeMetadata } from '../../src/bootstrap/bootstrap-inputs.ts';
 
-const inputs: NodeMetadataInputs = {
-  env: {},
+const inputs: Omit<NodeMetadataInputs, 'variables'> = {
   config: proxyConfig,
   labels: {},
   annotations: {},
@@ -13,13 +13,16 @@ const inputs: NodeMetadataInputs = {
   stsPort: 0,
   sds: undefined,
 };
-const result = (changes: Partial<NodeMetadataInputs>) => nodeMetadata({ ...inputs, ...changes });
-function told(changes: Partial<NodeMetadataInputs>): NodeMetadata {
+interface Given extends Partial<typeof inputs> {
+  readonly env?: NodeJS.ProcessEnv;
+}
+const result = ({ env = {}, ...changes }: Given) => nodeMetadata({ ...inputs, variables: environment(env).values, ...changes });
+function told(changes: Given): NodeMetadata {
   const made = result(changes);
   if (!made.ok) throw new Error(JSON.stringify(made.problems));
   return made.metadata;
 }
-function problems(changes: Partial<NodeMetadataInputs>): readonly string[] {
+function problems(changes: Given): readonly string[] {
   const made = result(changes);
   return made.ok ? [] : made.problems.map(({ place, text }) => `${place}: ${text}`);
 }

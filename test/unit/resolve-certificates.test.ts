@@ -29,7 +29,7 @@ describe('the own certificates', () => {
 
   it('F20 an empty path is none, as in 1.1', () => {
     const env = { ISTIO_META_TLS_SERVER_KEY: '' };
-    expect(configOf({ env })).toEqual(configOf());
+    expect(configOf({ env })).toEqual({ ...configOf(), metadataVariables: env });
     expect(configOf({ env: { ISTIO_META_TLS_SERVER_KEY: '/non-default' } }).certificates[0]?.key).toBe('/non-default');
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accepted, configOf } from '../support/resolved.ts';
+import { accepted, configOf, problemsOf, resolved } from '../support/resolved.ts';
 
 const seconds = 'TERMINATION_DRAIN_DURATION_SECONDS';
 
@@ -136,5 +136,56 @@ it('names the node by flags and environment', () => {
   expect(accepted({ given: { id: 'x', ip: '1.1.1.1', domain: 'd', serviceregistry: 'Consul' }, env })).toMatchObject({
     config: { node: { ip: '1.1.1.1', id: 'x', domain: 'd' } },
     sources: { node: '--ip, --id, --domain' },
+  });
+});
+
+describe('the application', () => {
+  const env = {
+    ISTIO_KUBE_APP_PROBERS: '{"/app-health/a/readyz":{"tcpSocket":{"port":1}}}',
+    ISTIO_PROMETHEUS_ANNOTATIONS: '{"port":"1"}',
+    PILOT_AGENT_METRICS_TARGETS: '[{"port":2}]',
+  };
+
+  it('has its probes and its metrics in variables', () => {
+    const probe = { kind: 'tcp', timeout: 1_000, host: 'localhost', port: 1 };
+    expect(accepted({ env })).toMatchObject({
+      config: {
+        probes: new Map([['/app-health/a/readyz', probe]]),
+        metricsTargets: [
+          { port: 1, path: '/metrics' },
+          { port: 2, path: '/metrics' },
+        ],
+      },
+      sources: {
+        probes: '$ISTIO_KUBE_APP_PROBERS',
+        metricsTargets: '$ISTIO_PROMETHEUS_ANNOTATIONS, $PILOT_AGENT_METRICS_TARGETS',
+      },
+    });
+  });
+
+  it('has no annotation of a router', () => {
+    expect(accepted({ env, leftover: ['router'] })).toMatchObject({
+      config: { metricsTargets: [{ port: 2, path: '/metrics' }] },
+      sources: { metricsTargets: '$PILOT_AGENT_METRICS_TARGETS' },
+    });
+  });
+
+  it('is told with all other problems, which are not of the command line alone', () => {
+    const wrong = { ISTIO_KUBE_APP_PROBERS: '{', PILOT_AGENT_METRICS_TARGETS: '[{"port":15020}]' };
+    const said = { env: wrong, given: { concurrency: 'x' } };
+    expect(problemsOf(said).map(({ place }) => place)).toEqual(['--concurrency', 'ISTIO_KUBE_APP_PROBERS', 'PILOT_AGENT_METRICS_TARGETS']);
+    expect(resolved(said)).toMatchObject({ ok: false, usage: false });
+    expect(problemsOf({ env: { PILOT_AGENT_METRICS_TARGETS: '[{"port":9}]' }, given: { statusPort: '9' } })).toEqual([
+      { place: 'PILOT_AGENT_METRICS_TARGETS', text: "port 9 is the status port: the agent's metrics have it already" },
+    ]);
+  });
+});
+
+it('secrets have the variables that say something of them as their source', () => {
+  const env = { CA_ADDR: 'ca:1', SECRET_TTL: '1h', INITIAL_BACKOFF_MSEC: 'soon', ISTIO_META_TLS_CLIENT_KEY: '/k' };
+  expect(accepted({ env })).toMatchObject({
+    config: { secrets: { caAddress: 'ca:1', ttl: 3_600_000, initialBackOff: 0, namesClient: true, namesServer: false, namesPair: true } },
+    sources: { secrets: '$CA_ADDR, $SECRET_TTL, $ISTIO_META_TLS_CLIENT_KEY', metadataVariables: '$ISTIO_META*' },
+    warnings: ["INITIAL_BACKOFF_MSEC: 'soon' is not a whole number of ms: the default holds"],
   });
 });

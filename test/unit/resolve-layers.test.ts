@@ -321,6 +321,7 @@ it('each value has its source', () => {
   expect(Object.keys(sources).sort()).toEqual(Object.keys(config).sort());
   const told = Object.entries(sources).filter(([, source]) => source !== 'default');
   expect(Object.fromEntries(told)).toEqual({
+    podNamespace: '$POD_NAMESPACE',
     extraStatTags: names.mesh,
     tracing: names.proxyConfig,
     drainDuration: names.annotation,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { secretsPlan } from '../../src/run/secrets-plan.ts';
+import { environment } from '../../src/config/environment.ts';
 import type { GivenFlags } from '../../src/config/flag-layer.ts';
 import { resolveConfig } from '../../src/config/resolve-config.ts';
 
@@ -30,9 +31,16 @@ interface Given {
 }
 function plan({ flags = {}, env = {} }: Given = {}) {
   const layers = { mesh: undefined, proxyConfig: undefined, annotation: undefined, annotations: {}, warnings: [] };
-  const resolved = resolveConfig({ given: { configPath: folder, ...flags }, leftover: [], env, addresses: [], layers });
+  const resolved = resolveConfig({
+    given: { configPath: folder, ...flags },
+    leftover: [],
+    surroundings: environment(env),
+    addresses: [],
+    layers,
+  });
   if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
-  return secretsPlan(resolved.config, env);
+  const made = secretsPlan(resolved.config);
+  return { ...made, warnings: [...resolved.warnings, ...made.warnings] };
 }
 const custom = (text: string): GivenFlags => {
   put('envoy.json', text);
