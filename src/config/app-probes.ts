@@ -40,7 +40,7 @@ const standardTimeout = 1_000;
 const pathForm = /^\/app-(?:health|lifecycle)\/[^/]+\/(?:livez|readyz|startupz|prestopz|poststartz)$/;
 const kinds = ['httpGet', 'tcpSocket', 'grpc'] as const;
 
-/** What a probe has to look like. Made for each reading: most agents have none, and are not to start later for it. */
+/** What a probe has to look like. Made when it is read: an agent without probes starts without it. */
 function probeForms() {
   const port = z.number().check(z.int(), z.minimum(1), z.maximum(65_535));
   const text = z.optional(z.string());

@@ -22,7 +22,10 @@ export interface ApplicationInputs {
   readonly proxyAdminPort: number;
 }
 
-/** The probes and the metrics of the application, and what is wrong with them: at most one thing for each of the two. Pure. */
+/**
+ * The probes and the metrics of the application, and what is wrong with them: at most one thing for
+ * each of the two. Pure.
+ */
 export function application(
   { ISTIO_KUBE_APP_PROBERS: probers, ISTIO_PROMETHEUS_ANNOTATIONS, PILOT_AGENT_METRICS_TARGETS }: ApplicationTexts,
   { role, statusPort, proxyAdminPort }: ApplicationInputs,

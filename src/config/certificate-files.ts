@@ -41,7 +41,10 @@ interface ControlPlaneFilesInputs {
   readonly pilotCertProvider: string | undefined;
 }
 
-/** Where the Go agent 1.6 finds the CA of istiod by who has issued istiod's certificate (`PILOT_CERT_PROVIDER`), below the working directory. */
+/**
+ * Where the CA of istiod is by who has issued istiod's certificate (`PILOT_CERT_PROVIDER`), below the
+ * working directory, as in the Go agent 1.6.
+ */
 export const caFiles = {
   istiod: './var/run/secrets/istio/root-cert.pem',
   kubernetes: './var/run/secrets/kubernetes.io/serviceaccount/ca.crt',

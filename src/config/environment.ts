@@ -88,7 +88,10 @@ const tlsVariables = { chain: 'CERT_CHAIN', key: 'KEY', root: 'ROOT_CERT' } as c
 const stackdriver = 'STACKDRIVER_TRACING_';
 const limits = { maxNumberOfAttributes: 'ATTRIBUTES', maxNumberOfAnnotations: 'ANNOTATIONS', maxNumberOfMessageEvents: 'MESSAGE_EVENTS' };
 
-/** All that the environment says to the agent. A value that is not understood is a warning, and the default holds, as with the Go agent. Pure. */
+/**
+ * All that the environment says to the agent. A value that is not understood is a warning, and the
+ * default holds, as with the Go agent. Pure.
+ */
 export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
   const warnings: string[] = [];
   const sources: Partial<Record<keyof AgentEnvironment, string>> = {};

@@ -15,8 +15,8 @@ export interface HostPort {
 }
 
 /**
- * Takes `host:port`, `[host]:port`, or a host alone apart at the last colon that is not in brackets. What the parts have to be is the caller's rule. Undefined for a
- * text with brackets elsewhere. Pure.
+ * Takes `host:port`, `[host]:port`, or a host alone apart, at the last colon that is not in brackets.
+ * What the parts have to be is the caller's rule. Undefined for a text with brackets elsewhere. Pure.
  */
 export function parseHostPort(text: string): HostPort | undefined {
   const [, bracketed, plain, port] = /^(?:\[([^[\]]*)\]|([^[\]]*?))(?::([^:[\]]*))?$/.exec(text) ?? [];
@@ -27,7 +27,8 @@ export function parseHostPort(text: string): HostPort | undefined {
 /** What a host is. Pure. */
 export function hostKind(host: string): HostKind {
   if (isIPv4(host)) return 'ipv4';
-  return host.includes(':') && isIPv6(host) ? 'ipv6' : 'name'; // Node 20 takes some ms to find that a name is no IPv6 address
+  // Without a colon it is not asked: Node 20 takes some ms to find that a name is no IPv6 address.
+  return host.includes(':') && isIPv6(host) ? 'ipv6' : 'name';
 }
 
 /** Whether a text is an IP address. Pure. */

@@ -27,7 +27,7 @@ export interface SecretsConfig {
   readonly namesPair: boolean;
 }
 
-/** The value of a variable; undefined where there is none, or where it is not understood, which is a warning. */
+/** The value of a variable; undefined where there is none, or one that is not understood (a warning). */
 export type ReadVariable = <T>(name: string, kind: z.ZodMiniType<T>) => T | undefined;
 
 export interface SecretsInputs {

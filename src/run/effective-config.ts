@@ -117,7 +117,8 @@ export async function effectiveConfig(
   const logging = logOptions(logFlags);
   if (resolved.ok && logging.ok) return { ...resolved, logging: logging.options, warnings: [...resolved.warnings, ...logging.warnings] };
   const metadata: Findings = { problems: [], warnings: [] };
-  if (given.customConfigFile === undefined) environmentMetadata(surroundings.values.metadataVariables, metadata); // or it would be told only when all else is mended
+  // Or it would be told only when all else is mended.
+  if (given.customConfigFile === undefined) environmentMetadata(surroundings.values.metadataVariables, metadata);
   const problems = [...[resolved, logging].flatMap((result) => (result.ok ? [] : result.problems)), ...metadata.problems];
   const all = problems.map(({ place, text }) => `${place}: ${text}`).join('; ');
   throw new Fatal(all, (resolved.ok || resolved.usage) && metadata.problems.length === 0 ? exitCodes.usage : exitCodes.config);

@@ -14,18 +14,19 @@ export function presentConfig({ config, sources }: { readonly config: AgentConfi
 /** A value as PROXY_CONFIG has it: times with their unit, and nothing where there is a secret. */
 function presentable(name: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value);
-  if (name === 'headers') return (value as HttpProbe['headers']).map(([header]) => [header, '***']);
+  if (name === 'headers' && Array.isArray(value)) return (value as HttpProbe['headers']).map(([header]) => [header, '***']);
   if (typeof value === 'number' && isTime(name)) return `${value / 1000}s`;
   return typeof value === 'string' && value !== '' && isSecret(name) ? '***' : value;
 }
 
 function isTime(name: string): boolean {
-  return /Duration$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|timeout|ttl|initialBackOff)$/.test(
-    name,
-  );
+  return /Duration$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|timeout|ttl|initialBackOff)$/.test(name); // prettier-ignore
 }
 
-/** Of the agent's own fields that is the token of LightStep; `proxyMetadata` and variables may have others, and annotations whatever they like. */
+/**
+ * Of the agent's own fields that is the token of LightStep. `proxyMetadata` and `ISTIO_META_*` may have
+ * others, and the JSON of a variable may have them anywhere.
+ */
 function isSecret(name: string): boolean {
   return /^ISTIO_METAJSON_|(?:token|secret|password|credential|(?:api|access)_?key)s?$/i.test(name);
 }
