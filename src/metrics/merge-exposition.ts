@@ -48,7 +48,7 @@ export async function* mergeExposition({ format, sources, report, own }: Merge):
       }
     } catch (error) {
       if (!(error instanceof ScrapeFault)) throw error;
-      fault = source.wasCut() ?? error.reason;
+      fault = error.reason;
     }
     waiting += rewriter?.end() ?? '';
     report(source, { fault, dropped: rewriter?.dropped() ?? 0 });

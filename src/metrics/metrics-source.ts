@@ -1,5 +1,27 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { Observable, Subscription } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  connect,
+  connectable,
+  endWith,
+  filter,
+  firstValueFrom,
+  ignoreElements,
+  map,
+  merge,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  ReplaySubject,
+  type SchedulerLike,
+  startWith,
+  Subject,
+  takeUntil,
+  throwError,
+  timer,
+  type Unsubscribable,
+  withLatestFrom,
+} from 'rxjs';
 
 /** Somebody beside the agent who has metrics. */
 export interface MetricsSource {
@@ -23,54 +45,64 @@ export class ScrapeFault extends Error {
   }
 }
 
-/** A source that is being asked. */
-export interface OpenedSource extends Pick<MetricsSource, 'type' | 'target'> {
-  /** Where it is: no answer yet; an answer whose turn has not come; being read. */
-  stage(): 'asked' | 'answered' | 'read';
-  /** Resolves to the answer when it is there to be read; rejects with a {@link ScrapeFault}. */
+/** A source that is being asked, from when it is made until `unsubscribe`, which ends it wherever it is. */
+export interface OpenedSource extends Pick<MetricsSource, 'type' | 'target'>, Unsubscribable {
+  /** Its turn has come: resolves to the answer when it is there to be read, rejects with a {@link ScrapeFault}. */
   read(): Promise<IncomingMessage>;
-  /** Ends it for that reason, wherever it is. */
-  cut(reason: FaultReason): void;
-  /** The reason for which it was ended. */
-  wasCut(): FaultReason | undefined;
 }
 
-/** Asks a source at once. What it says waits, unread, for its turn; the end of `life` ends it. */
-export function openSource(source: MetricsSource, headers: OutgoingHttpHeaders, life: Subscription): OpenedSource {
-  let stage: ReturnType<OpenedSource['stage']> = 'asked';
-  let wasCut: FaultReason | undefined;
-  let abandon: () => void = () => undefined;
-  const answer = new Promise<IncomingMessage>((resolve, reject) => {
-    const asked = source.open(headers).subscribe({
-      next: (message) => {
-        if (stage === 'asked') stage = 'answered';
-        resolve(message);
-      },
-      error: () => reject(new ScrapeFault('unreachable')),
-      complete: () => {
-        if (stage === 'asked') reject(new ScrapeFault('unreachable'));
-      },
-    });
-    life.add(asked);
-    abandon = () => {
-      asked.unsubscribe();
-      reject(new ScrapeFault('timeout'));
-    };
+/** The look at what is late from which on nothing is waited for any more: at 0.95 of the time-out. */
+const lastLook = 3;
+
+/** The looks of a scrape at what is late, numbered from 0: at four fifths of its time-out, and after each further twentieth. Cold, never ends. */
+export function looks(timeoutMs: number, scheduler: SchedulerLike = asyncScheduler): Observable<number> {
+  return timer(timeoutMs * 0.8, timeoutMs * 0.05, scheduler);
+}
+
+/**
+ * Passes an answer on, and cuts it off with the fault `timeout`, which is also its own error, at the first of `looks$` at which it has not come or is being
+ * read, which it is from `turn$` on. One that waits for its turn is spared until the last look.
+ */
+export function untilLate<T extends { destroy(fault: Error): unknown }>(
+  turn$: Observable<unknown>,
+  looks$: Observable<number>,
+): MonoTypeOperatorFunction<T> {
+  return connect((answer$) => {
+    const waits$ = merge(answer$.pipe(map(() => true), takeUntil(turn$)), turn$.pipe(map(() => false))); // prettier-ignore
+    const late$ = looks$.pipe(
+      withLatestFrom(waits$.pipe(startWith(false)), answer$.pipe(startWith(undefined))),
+      filter(([look, waits]) => !waits || look >= lastLook),
+      map(([, , answer]): never => {
+        const fault = new ScrapeFault('timeout');
+        answer?.destroy(fault); // whoever reads it learns why
+        throw fault;
+      }),
+      takeUntil(answer$.pipe(ignoreElements(), endWith(undefined))),
+    );
+    return merge(answer$, late$);
   });
-  answer.catch(() => undefined); // it may fail before its turn
+}
+
+/** Asks a source at once. What it says waits, unread, for its turn; {@link untilLate}. */
+export function openSource(source: MetricsSource, headers: OutgoingHttpHeaders, looks$: Observable<number>): OpenedSource {
+  const turn$ = new Subject<void>();
+  const answer$ = connectable(
+    source.open(headers).pipe(
+      catchError(() => throwError(() => new ScrapeFault('unreachable'))),
+      untilLate(turn$, looks$),
+    ),
+    { connector: () => new ReplaySubject<IncomingMessage>(1), resetOnDisconnect: false },
+  );
+  const asked = answer$.connect();
   return {
     type: source.type,
     target: source.target,
-    stage: () => stage,
     async read() {
-      const message = await answer;
-      stage = 'read';
-      return message;
+      turn$.next();
+      const answer = await firstValueFrom(answer$, { defaultValue: undefined });
+      if (answer === undefined) throw new ScrapeFault('unreachable');
+      return answer;
     },
-    cut(reason) {
-      wasCut = reason;
-      abandon();
-    },
-    wasCut: () => wasCut,
+    unsubscribe: () => asked.unsubscribe(),
   };
 }

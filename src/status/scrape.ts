@@ -1,13 +1,32 @@
-import { Agent, type OutgoingHttpHeaders } from 'node:http';
-import type { Writable } from 'node:stream';
-import { asyncScheduler, firstValueFrom, Observable, type SchedulerLike, timer } from 'rxjs';
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import { pipeline, type Writable } from 'node:stream';
+import {
+  asyncScheduler,
+  concat,
+  defer,
+  EMPTY,
+  finalize,
+  firstValueFrom,
+  from,
+  fromEvent,
+  ignoreElements,
+  merge,
+  type Observable,
+  type SchedulerLike,
+  share,
+  switchMap,
+  take,
+  takeUntil,
+  timer,
+} from 'rxjs';
 import { openAnswer } from '../admin/admin-client.ts';
-import { mergeExposition } from '../metrics/merge-exposition.ts';
+import { mergeExposition, type SourceReport } from '../metrics/merge-exposition.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
-import { type MetricsSource, openSource } from '../metrics/metrics-source.ts';
+import { looks, type MetricsSource, type OpenedSource, openSource } from '../metrics/metrics-source.ts';
+import type { Refusal } from './control-guard.ts';
 import { answer, type Handler, type StatusParts } from './handler.ts';
-import { compress, negotiateFormat } from './negotiate.ts';
-import { scrapeCounts } from './scrape-counts.ts';
+import { compress, type NegotiatedFormat, negotiateFormat } from './negotiate.ts';
+import { countScrape, noScrapes, type ScrapeEvent, scrapeFamilies } from './scrape-counts.ts';
 import { sharedScrapes } from './shared-scrapes.ts';
 
 /** Where a scrape does not say how long it waits. In ms. */
@@ -17,8 +36,6 @@ const longestTimeout = 120_000;
 const mostScrapes = 16;
 /** In characters. So much is written without waiting for its reader: nobody who shares an answer waits for another reader. */
 const mostShared = 256 << 10;
-/** From which look at what is late on nothing is waited for any more: at 0.95 of the time-out. */
-const lastRound = 3;
 /** Marks the scrapes of an agent, so that one that comes back to an agent is seen. */
 const mark = 'x-pilot-agent-scrape';
 
@@ -41,86 +58,110 @@ export function metrics(
   families$: Observable<readonly MetricFamily[]>,
   scheduler: SchedulerLike = asyncScheduler,
 ): Handler {
-  const counts = scrapeCounts();
   const shared = sharedScrapes(mostShared, scheduler);
+  let counts = noScrapes;
   let running = 0;
+  const count = (event: ScrapeEvent) => (counts = countScrape(counts, event));
+  const report = (source: OpenedSource, report: SourceReport) => count({ type: 'reported', source, report });
+  const own = async () => [...scrapeFamilies(counts), ...(await firstValueFrom(families$, { defaultValue: [] }))];
+
+  /** Asks all sources, and writes the answer so that others can follow it. Completes when it is written. */
+  function lead(scrape: Scrape, sink: Writable): Observable<void> {
+    return defer(() => {
+      const leading = shared.lead(scrape.kind);
+      const looks$ = looks(scrape.timeoutMs, scheduler).pipe(share());
+      const opened = sources.map((source) => openSource(source, scrape.headers, looks$));
+      const pieces = leading.passOn(mergeExposition({ format: scrape.format, sources: opened, report, own }));
+      return from(write(pieces, sink)).pipe(
+        finalize(() => {
+          for (const each of [leading, ...opened]) each.unsubscribe();
+        }),
+      );
+    });
+  }
+
   return (request, response) =>
-    new Observable((subscriber) => {
-      if (request.headers[mark] !== undefined) {
-        answer(response, 508, 'this scrape comes from an agent: the metrics would be in it twice');
-        return;
-      }
-      if (running >= mostScrapes) {
-        answer(response, 503, 'too many scrapes at a time');
-        return;
+    defer(() => {
+      const refusal = request.headers[mark] !== undefined ? fromAnAgent : running >= mostScrapes ? tooMany : undefined;
+      if (refusal !== undefined) {
+        answer(response, ...refusal);
+        return EMPTY;
       }
       running += 1;
-      subscriber.add(() => (running -= 1));
-      counts.begun();
-      const { format, contentType } = negotiateFormat(request.headers.accept);
-      const timeout = timeoutOf(request.headers['x-prometheus-scrape-timeout-seconds']);
-      const fail = (error: unknown) => subscriber.error(error);
-      const collect = () => {
-        const headers: OutgoingHttpHeaders = {
-          accept: accepts[format],
-          'user-agent': request.headers['user-agent'] ?? 'pilot-agent',
-          'x-prometheus-scrape-timeout-seconds': String((timeout * 0.8) / 1000),
-          [mark]: '1',
-        };
-        const opened = sources.map((source) => openSource(source, headers, subscriber));
-        const cut = (round: number) => {
-          for (const source of opened) if (source.stage() !== 'answered' || round >= lastRound) source.cut('timeout');
-        };
-        subscriber.add(timer(timeout * 0.8, timeout * 0.05, scheduler).subscribe({ next: cut, error: fail }));
-        const own = async () => [...counts.families(), ...(await firstValueFrom(families$, { defaultValue: [] }))];
-        return mergeExposition({ format, sources: opened, report: counts.report, own });
-      };
-      subscriber.add(timer(timeout, scheduler).subscribe({ next: () => response.destroy(), error: fail })); // nobody waits any more
-
-      response.statusCode = 200;
-      response.setHeader('content-type', contentType);
-      response.setHeader('vary', 'Accept, Accept-Encoding');
-      const compression = compress(request.headers['accept-encoding']);
-      if (compression !== undefined) response.setHeader('content-encoding', compression.name);
-      const sink: Writable = compression?.create() ?? response;
-      if (sink !== response) sink.pipe(response);
-      subscriber.add(() => sink.destroy());
-      const kind = `${format} ${timeout}`;
-      const others = shared.follow(kind);
-      const lead = () => shared.lead(kind, collect(), subscriber);
-      const pieces = others === undefined ? lead() : followed(others, lead);
-      write(pieces, sink).then(() => response.once('close', () => subscriber.complete()), fail);
+      count({ type: 'begun' });
+      const scrape = readScrape(request);
+      const sink = openSink(request, response, scrape);
+      const others = shared.follow(scrape.kind);
+      const written$ =
+        others === undefined
+          ? lead(scrape, sink)
+          : from(others).pipe(switchMap((whole) => (whole === undefined ? lead(scrape, sink) : from(write([whole], sink)))));
+      return concat(written$, fromEvent(response, 'close').pipe(take(1))).pipe(
+        ignoreElements(),
+        takeUntil(timer(scrape.timeoutMs, scheduler)), // nobody waits any more
+        finalize(() => {
+          running -= 1;
+          sink.destroy();
+        }),
+      );
     });
 }
 
-/** What others are given, or one's own where that comes to nothing. */
-async function* followed(others: Promise<string | undefined>, lead: () => AsyncIterable<string>): AsyncGenerator<string> {
-  const whole = await others;
-  if (whole === undefined) yield* lead();
-  else yield whole;
+const fromAnAgent: Refusal = [508, 'this scrape comes from an agent: the metrics would be in it twice'];
+const tooMany: Refusal = [503, 'too many scrapes at a time'];
+
+/** What a request asks for. */
+interface Scrape extends NegotiatedFormat {
+  readonly timeoutMs: number;
+  /** All that an answer depends on. */
+  readonly kind: string;
+  /** What the sources are told. */
+  readonly headers: OutgoingHttpHeaders;
+}
+
+function readScrape({ headers }: IncomingMessage): Scrape {
+  const { format, contentType } = negotiateFormat(headers.accept);
+  const timeoutMs = timeoutOf(headers['x-prometheus-scrape-timeout-seconds']);
+  return {
+    format,
+    contentType,
+    timeoutMs,
+    kind: `${format} ${timeoutMs}`,
+    headers: {
+      accept: accepts[format],
+      'user-agent': headers['user-agent'] ?? 'pilot-agent',
+      'x-prometheus-scrape-timeout-seconds': String((timeoutMs * 0.8) / 1000),
+      [mark]: '1',
+    },
+  };
+}
+
+/** Where the text of the answer is to be written. Its end, whether good or by `destroy`, is that of the answer. */
+function openSink({ headers }: IncomingMessage, response: ServerResponse, { contentType }: Scrape): Writable {
+  response.statusCode = 200;
+  response.setHeader('content-type', contentType);
+  response.setHeader('vary', 'Accept, Accept-Encoding');
+  const compression = compress(headers['accept-encoding']);
+  if (compression === undefined) return response;
+  response.setHeader('content-encoding', compression.name);
+  const compressor = compression.create();
+  pipeline(compressor, response, () => undefined); // what fails on the way closes the answer
+  return compressor;
 }
 
 /** The last piece goes with the end, so that an answer of one piece is one piece on the way too. */
-async function write(pieces: AsyncIterable<string>, sink: Writable): Promise<void> {
+async function write(pieces: AsyncIterable<string> | readonly string[], sink: Writable): Promise<void> {
   let last = '';
   let size = 0;
   for await (const piece of pieces) {
     size += piece.length;
-    if (last !== '' && !sink.write(last) && size > mostShared && !sink.destroyed) await drained(sink);
+    if (last !== '' && !sink.write(last) && size > mostShared && !sink.destroyed) {
+      await firstValueFrom(merge(fromEvent(sink, 'drain'), fromEvent(sink, 'close')), { defaultValue: undefined });
+    }
     if (sink.destroyed) return;
     last = piece;
   }
   sink.end(last);
-}
-
-function drained(sink: Writable): Promise<void> {
-  return new Promise((done) => {
-    const settle = () => {
-      sink.off('drain', settle).off('close', settle);
-      done();
-    };
-    sink.on('drain', settle).on('close', settle);
-  });
 }
 
 function timeoutOf(header: string | readonly string[] | undefined): number {

@@ -1,11 +1,16 @@
-import type { SchedulerLike, Subscription } from 'rxjs';
+import type { SchedulerLike, Unsubscribable } from 'rxjs';
 
 /** Scrapes of one kind that come together are answered by one: `kind` is all that an answer depends on. */
 export interface SharedScrapes {
   /** Resolves with the whole answer of a scrape that has just begun, or with undefined if there is nothing to share. Undefined where none has begun. */
   follow(kind: string): Promise<string | undefined> | undefined;
-  /** Passes on `pieces`, an answer that begins now, so that others can follow it for as long as `reader` is there. */
-  lead(kind: string, pieces: AsyncIterable<string>, reader: Subscription): AsyncGenerator<string>;
+  /** An answer begins now, that others can follow until its reader, by `unsubscribe`, says that he is no longer there. */
+  lead(kind: string): LeadingScrape;
+}
+
+export interface LeadingScrape extends Unsubscribable {
+  /** Passes on the pieces of the answer to its reader. */
+  passOn(pieces: AsyncIterable<string>): AsyncGenerator<string>;
 }
 
 interface Lead {
@@ -24,7 +29,7 @@ export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScr
       const lead = leads.get(kind);
       return lead !== undefined && scheduler.now() - lead.since <= followable ? lead.whole : undefined;
     },
-    lead(kind, pieces, reader) {
+    lead(kind) {
       let settle: (whole: string | undefined) => void = () => undefined;
       const whole = new Promise<string | undefined>((resolve) => (settle = resolve));
       const lead: Lead = { since: scheduler.now(), whole };
@@ -33,8 +38,7 @@ export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScr
         settle(text);
         if (leads.get(kind) === lead) leads.delete(kind);
       };
-      reader.add(() => end(undefined));
-      return passOn(pieces, most, end);
+      return { passOn: (pieces) => passOn(pieces, most, end), unsubscribe: () => end(undefined) };
     },
   };
 }

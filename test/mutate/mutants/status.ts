@@ -22,10 +22,15 @@ export const status: readonly Mutant[] = [
   },
   { id: 'status/gzip-quality', file: 'status/negotiate.ts', find: 'Number(q) > 0', replace: 'Number(q) >= 0' },
   { id: 'status/most-scrapes', file: 'status/scrape.ts', find: 'running >= mostScrapes', replace: 'running > mostScrapes' },
-  { id: 'status/scrapes-released', file: 'status/scrape.ts', find: 'subscriber.add(() => (running -= 1));', replace: '' },
+  { id: 'status/scrapes-released', file: 'status/scrape.ts', find: 'running -= 1;', replace: '' },
   { id: 'status/scrape-timeout-most', file: 'status/scrape.ts', find: 'Math.min(ms, longestTimeout)', replace: 'ms' },
   { id: 'status/followable', file: 'status/shared-scrapes.ts', find: '<= followable', replace: '> followable' },
-  { id: 'status/lead-released', file: 'status/shared-scrapes.ts', find: 'reader.add(() => end(undefined));', replace: '' },
+  {
+    id: 'status/lead-released',
+    file: 'status/shared-scrapes.ts',
+    find: 'unsubscribe: () => end(undefined)',
+    replace: 'unsubscribe: () => undefined',
+  },
   {
     id: 'status/negotiate-quality',
     file: 'status/negotiate.ts',
