@@ -1,6 +1,19 @@
 import type { ServerResponse } from 'node:http';
-import { Session } from 'node:inspector';
-import { asyncScheduler, Observable, type SchedulerLike, timer } from 'rxjs';
+import { type Profiler, Session } from 'node:inspector';
+import {
+  asyncScheduler,
+  bindNodeCallback,
+  concat,
+  defer,
+  EMPTY,
+  finalize,
+  ignoreElements,
+  map,
+  Observable,
+  type SchedulerLike,
+  tap,
+  timer,
+} from 'rxjs';
 import { answer, type Handler } from './handler.ts';
 
 /** In seconds. */
@@ -8,64 +21,78 @@ const standardDuration = 10;
 const longestDuration = 30;
 
 /**
- * Looks into the running program, one look at a time: `cpu` answers with what it does for `seconds` (10, at most 30), a `.cpuprofile`; `heap` with what it
- * holds, a `.heapsnapshot`, during which nothing else is done. DevTools of a browser open both.
+ * Looks into the running program, one look at a time: `/debug/pprof/profile` answers with what it does for `seconds` (10, at most 30), a `.cpuprofile`;
+ * `/debug/pprof/heap` with what it holds, a `.heapsnapshot`, during which nothing else is done. DevTools of a browser open both.
  */
-export function inspect(what: 'cpu' | 'heap', scheduler: SchedulerLike = asyncScheduler): Handler {
+export function inspect(scheduler: SchedulerLike = asyncScheduler): Handler {
+  let isLooking = false;
   return (request, response) =>
-    new Observable((subscriber) => {
+    defer(() => {
+      const [path = '', query] = (request.url ?? '').split('?', 2);
+      const kind = path.endsWith('/heap') ? 'heapsnapshot' : 'cpuprofile';
       if (request.method === 'HEAD') {
-        begin(response, what).end();
-        return;
+        begin(response, kind).end();
+        return EMPTY;
       }
-      if (looking) {
+      if (isLooking) {
         answer(response, 409, 'somebody looks already');
-        return;
+        return EMPTY;
       }
-      looking = true;
+      const seconds = Number(new URLSearchParams(query).get('seconds') ?? standardDuration);
+      if (kind === 'cpuprofile' && !(seconds > 0 && seconds <= longestDuration)) {
+        answer(response, 400, `seconds=, more than 0, at most ${longestDuration}`);
+        return EMPTY;
+      }
+      isLooking = true;
       const session = new Session();
       session.connect();
-      subscriber.add(() => {
-        session.disconnect();
-        looking = false;
-      });
-      const fail = (error: Error | null) => {
-        if (error !== null) subscriber.error(error);
-      };
-      if (what === 'heap') {
-        begin(response, 'heap');
-        session.on('HeapProfiler.addHeapSnapshotChunk', ({ params }) => void response.write(params.chunk));
-        session.post('HeapProfiler.takeHeapSnapshot', { reportProgress: false }, (error) => {
-          fail(error);
-          response.end();
-        });
-        return;
-      }
-      const seconds = Number(new URLSearchParams(request.url?.replace(/^[^?]*\??/, '')).get('seconds') ?? standardDuration);
-      if (!(seconds > 0 && seconds <= longestDuration)) {
-        answer(response, 400, `seconds=, more than 0, at most ${longestDuration}`);
-        return;
-      }
-      session.post('Profiler.enable', fail);
-      session.post('Profiler.start', fail);
-      subscriber.add(
-        timer(seconds * 1000, scheduler).subscribe({
-          error: (error: unknown) => subscriber.error(error),
-          next: () =>
-            session.post('Profiler.stop', (error, result) => {
-              fail(error);
-              begin(response, 'cpu').end(JSON.stringify(result.profile));
-            }),
+      const piece$ = kind === 'heapsnapshot' ? heap(session) : cpu(session, timer(seconds * 1000, scheduler));
+      return piece$.pipe(
+        tap({
+          next: (piece) => (response.headersSent ? response : begin(response, kind)).write(piece),
+          complete: () => response.end(),
+        }),
+        ignoreElements(),
+        finalize(() => {
+          session.disconnect();
+          isLooking = false;
         }),
       );
     });
 }
 
-let looking = false;
+/** Emits what the program does until `elapsed$` completes, as JSON, and completes. Cold. */
+function cpu(session: Session, elapsed$: Observable<unknown>): Observable<string> {
+  return concat(
+    concat(bindNodeCallback(enable)(), bindNodeCallback(start)(), elapsed$).pipe(ignoreElements()),
+    bindNodeCallback(stop)().pipe(map(({ profile }) => JSON.stringify(profile))),
+  );
 
-function begin(response: ServerResponse, what: 'cpu' | 'heap'): ServerResponse {
+  function enable(done: (error: Error | null) => void): void {
+    session.post('Profiler.enable', done);
+  }
+  function start(done: (error: Error | null) => void): void {
+    session.post('Profiler.start', done);
+  }
+  function stop(done: (error: Error | null, result: Profiler.StopReturnType) => void): void {
+    session.post('Profiler.stop', done);
+  }
+}
+
+/** Emits what the program holds, piece by piece, all in one go, and completes. Cold. */
+function heap(session: Session): Observable<string> {
+  return new Observable((subscriber) => {
+    session.on('HeapProfiler.addHeapSnapshotChunk', ({ params }) => subscriber.next(params.chunk));
+    session.post('HeapProfiler.takeHeapSnapshot', { reportProgress: false }, (error) => {
+      if (error === null) subscriber.complete();
+      else subscriber.error(error);
+    });
+  });
+}
+
+function begin(response: ServerResponse, kind: 'heapsnapshot' | 'cpuprofile'): ServerResponse {
   return response.writeHead(200, {
     'content-type': 'application/json',
-    'content-disposition': `attachment; filename="pilot-agent.${what === 'heap' ? 'heapsnapshot' : 'cpuprofile'}"`,
+    'content-disposition': `attachment; filename="pilot-agent.${kind}"`,
   });
 }

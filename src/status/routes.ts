@@ -10,6 +10,7 @@ import { probe } from './probe.ts';
  * merging of metrics with compression, the profiler.
  */
 export function routes(parts: StatusParts): (path: string) => Handler {
+  const handler = guarded(lazily(async () => (await import('./profile.ts')).inspect())); // of both paths, so that one looks at a time
   const fixed = new Map<string, Handler>([
     ['/healthz/ready', probe(parts.unready$, parts.notes$)],
     ['/healthz/live', probe(parts.unlive$)],
@@ -22,8 +23,8 @@ export function routes(parts: StatusParts): (path: string) => Handler {
     ['/logging', logging(parts.admin)],
     ['/debug/epochs', showJson(parts.epochs$, insideGuard)],
     ['/debug/config', showJson(parts.config$, insideGuard)],
-    ['/debug/pprof/profile', guarded(lazily(async () => (await import('./profile.ts')).inspect('cpu')))],
-    ['/debug/pprof/heap', guarded(lazily(async () => (await import('./profile.ts')).inspect('heap')))],
+    ['/debug/pprof/profile', handler],
+    ['/debug/pprof/heap', handler],
     ['/version', showJson(of(parts.version), () => undefined)],
   ]);
   return (path) => fixed.get(path.replace(/^\/app-(?:health|lifecycle)\/.*/s, '/app-health/')) ?? missing;

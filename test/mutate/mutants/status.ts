@@ -4,8 +4,8 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/heap-guarded',
     file: 'status/routes.ts',
-    find: "guarded(lazily(async () => (await import('./profile.ts')).inspect('heap')))",
-    replace: "lazily(async () => (await import('./profile.ts')).inspect('heap'))",
+    find: "guarded(lazily(async () => (await import('./profile.ts')).inspect()))",
+    replace: "lazily(async () => (await import('./profile.ts')).inspect())",
   },
   { id: 'status/control-post-only', file: 'status/control-guard.ts', find: "if (method !== 'POST')", replace: "if (method === 'PUT')" },
   { id: 'status/local-addresses', file: 'status/control-guard.ts', find: '(::ffff:)?127', replace: '127' },
