@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import type * as Grpc from '@grpc/grpc-js';
 import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall } from '@grpc/grpc-js';
-import { concat, from, NEVER, Observable, of, switchMap } from 'rxjs';
+import { concat, defer, from, ignoreElements, map, mergeAll, NEVER, Observable, of, switchMap, take, tap } from 'rxjs';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import type {
   DeltaDiscoveryRequest,
@@ -29,29 +29,23 @@ const suffix = 4;
  * A socket that somebody answers on is in use; one that is left over from a dead process is not. What is no socket is never taken away.
  */
 function claimSocket(path: string): Observable<string | undefined> {
-  return new Observable((subscriber) => {
-    const emit = (reason: string | undefined) => {
-      subscriber.next(reason);
-      subscriber.complete();
-    };
-    if (Buffer.byteLength(path) > longest - suffix) {
-      emit(`${path}: the path of a socket has ${longest - suffix} bytes at most`);
-      return;
-    }
+  return defer(() => {
+    if (Buffer.byteLength(path) > longest - suffix) return of(`${path}: the path of a socket has ${longest - suffix} bytes at most`);
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) {
-      emit(undefined);
-      return;
-    }
-    if (!stats.isSocket()) {
-      emit(`${path} is there already, and is no socket`);
-      return;
-    }
-    const socket = connect(path);
-    socket.on('connect', () => emit(`${path} is served by another process`));
-    socket.on('error', () => emit(undefined));
-    return () => socket.destroy();
+    if (stats === undefined) return of(undefined);
+    if (!stats.isSocket()) return of(`${path} is there already, and is no socket`);
+    return isServed(path).pipe(map((served) => (served ? `${path} is served by another process` : undefined)));
   });
+}
+
+/** Emits whether somebody answers on a socket. */
+function isServed(path: string): Observable<boolean> {
+  return new Observable<boolean>((subscriber) => {
+    const socket = connect(path);
+    socket.on('connect', () => subscriber.next(true));
+    socket.on('error', () => subscriber.next(false));
+    return () => socket.destroy();
+  }).pipe(take(1));
 }
 
 /** A client that does not answer a ping is gone: its streams are closed. In ms. */
@@ -74,28 +68,22 @@ export function sdsServer(path: string, book: SecretBook): Observable<SdsEvent> 
 }
 
 function listen(path: string, book: SecretBook, grpc: typeof Grpc): Observable<SdsEvent> {
+  return serve(path, book, grpc).pipe(mergeAll());
+}
+
+/** Emits what is to be done about each call, and what becomes of the server itself. */
+function serve(path: string, book: SecretBook, grpc: typeof Grpc): Observable<Observable<SdsEvent>> {
   return new Observable((subscriber) => {
     let streams = 0;
-    const tell = { next: (event: SdsEvent) => subscriber.next(event), error: (error: unknown) => subscriber.error(error) };
     grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
     const server = new grpc.Server(options);
     server.addService(grpcDefinition(SecretDiscoveryService), {
-      streamSecrets: (call: ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>) => {
-        subscriber.add(serveStream(++streams, call, book, toResponse).subscribe(tell));
-      },
-      deltaSecrets: (call: ServerDuplexStream<DeltaDiscoveryRequest, DeltaDiscoveryResponse>) => {
-        subscriber.add(serveStream(++streams, call, book, toDeltaResponse).subscribe(tell));
-      },
-      fetchSecrets: ({ request }: ServerUnaryCall<DiscoveryRequest, DiscoveryResponse>, answer: sendUnaryData<DiscoveryResponse>) => {
-        const fetched = fetchSecrets(request.resourceNames, book).subscribe({
-          next: ({ push, missing }) => {
-            if (missing.length === 0) answer(null, toResponse(push));
-            else answer({ code: grpc.status.NOT_FOUND, details: `there is no secret ${missing.join(', ')}` });
-          },
-          error: tell.error,
-        });
-        subscriber.add(fetched);
-      },
+      streamSecrets: (call: ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>) =>
+        subscriber.next(serveStream(++streams, call, book, toResponse)),
+      deltaSecrets: (call: ServerDuplexStream<DeltaDiscoveryRequest, DeltaDiscoveryResponse>) =>
+        subscriber.next(serveStream(++streams, call, book, toDeltaResponse)),
+      fetchSecrets: ({ request }: ServerUnaryCall<DiscoveryRequest, DiscoveryResponse>, answer: sendUnaryData<DiscoveryResponse>) =>
+        subscriber.next(serveFetch(request.resourceNames, book, answer, grpc.status.NOT_FOUND)),
     });
     server.addService(grpcDefinition(SecretsService), {
       listSecrets: (_: unknown, answer: sendUnaryData<ListSecretsResponse>) => answer(null, listSecrets(book.states())),
@@ -108,17 +96,33 @@ function listen(path: string, book: SecretBook, grpc: typeof Grpc): Observable<S
     server.bindAsync(`unix:${beside}`, grpc.ServerCredentials.createInsecure(), (error) => {
       if (subscriber.closed) return;
       if (error !== null) {
-        subscriber.next({ type: 'failed', reason: error.message });
+        subscriber.next(of({ type: 'failed', reason: error.message }));
         return;
       }
       chmodSync(beside, 0o600);
       renameSync(beside, path);
       own = lstatSync(path).ino;
-      subscriber.next({ type: 'listening' });
+      subscriber.next(of({ type: 'listening' }));
     });
     return () => {
       server.forceShutdown();
       if (own !== undefined && lstatSync(path, { throwIfNoEntry: false })?.ino === own) rmSync(path, { force: true });
     };
   });
+}
+
+/** Answers one fetch, and completes. */
+function serveFetch(
+  names: readonly string[],
+  book: SecretBook,
+  answer: sendUnaryData<DiscoveryResponse>,
+  notFound: Grpc.status,
+): Observable<never> {
+  return fetchSecrets(names, book).pipe(
+    tap(({ push, missing }) => {
+      if (missing.length === 0) answer(null, toResponse(push));
+      else answer({ code: notFound, details: `there is no secret ${missing.join(', ')}` });
+    }),
+    ignoreElements(),
+  );
 }

@@ -26,9 +26,16 @@ export interface StreamRequest {
       };
 }
 
-/** What happens on a stream. */
+/** What happens on a stream; what it tells its surroundings is an event too, and changes nothing. */
 export type StreamEvent =
-  { readonly type: 'request'; readonly request: StreamRequest } | ({ readonly type: 'secret'; readonly name: string } & VersionedSecret);
+  | { readonly type: 'request'; readonly request: StreamRequest }
+  | ({ readonly type: 'secret'; readonly name: string } & VersionedSecret)
+  | StreamOutput;
+
+/** What goes out to the client or the log: an effect, or a name for which there is nothing, with the reason. */
+export type StreamOutput =
+  | Exclude<StreamEffect, { readonly type: 'watch' | 'unwatch' }>
+  | { readonly type: 'missing'; readonly name: string; readonly reason: string };
 
 /** An answer: the secrets that the client does not have, by name. */
 export interface Push {
@@ -80,6 +87,7 @@ type StreamStep = Step<StreamState, StreamEffect>;
  */
 export function reduceStream(state: StreamState, event: StreamEvent): StreamStep {
   if (event.type === 'request') return request(state, event.request);
+  if (event.type !== 'secret') return [state, []];
   const { name, secret, version } = event;
   if (!state.subscribed.has(name)) return [state, []];
   return flush({ ...state, newest: new Map(state.newest).set(name, { secret, version }) }, []);
