@@ -1,0 +1,91 @@
+import { EMPTY, map } from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { describe, it } from 'vitest';
+import { fetchSecrets } from '../../src/sds/fetch-secrets.ts';
+import { sdsStream } from '../../src/sds/serve-stream.ts';
+import type { StreamRequest } from '../../src/sds/stream.ts';
+import type { SecretState } from '../../src/secrets/secret.ts';
+import { marbles } from './support/marbles.ts';
+
+const state = (version: string): SecretState => ({
+  name: 'default',
+  source: 'files',
+  served: { secret: { kind: 'roots', roots: version }, version },
+  refused: undefined,
+});
+/** The secret in versions 1 to 4, or why there is none. */
+const states: Record<string, SecretState> = {
+  ...Object.fromEntries(['1', '2', '3', '4'].map((version) => [version, state(version)])),
+  x: { ...state(''), served: undefined, refused: 'no such file' },
+};
+
+const first: StreamRequest = { node: 'pod', nonce: '', error: undefined, names: { kind: 'all', names: ['default'], version: '' } };
+const answerTo = (nonce: string, error?: string): StreamRequest => ({ ...first, node: '', nonce, error });
+/** s subscribes, a accepts the first push, r refuses it, u accepts it and wants nothing any more. */
+const requests: Record<string, StreamRequest> = {
+  s: first,
+  a: answerTo('1'),
+  r: answerTo('1', 'bad key'),
+  u: { ...answerTo('1'), names: { kind: 'all', names: [], version: '' } },
+};
+
+/** What a stream says: a push by its version, A accepted, R refused, m missing, E the end. */
+function draw(m: RunHelpers, { asked, secret }: { readonly asked: string; readonly secret: string }) {
+  const secret$ = m.hot(secret, states);
+  const said$ = sdsStream(m.hot(asked, requests), { get: () => secret$ }).pipe(
+    map((output) => {
+      if (output.type === 'push') return output.push.version;
+      return { accepted: 'A', rejected: 'R', missing: 'm', end: 'E' }[output.type];
+    }),
+  );
+  return { said$, follows: secret$.subscriptions };
+}
+
+describe('a stream of secrets', () => {
+  it.each([
+    { what: 'pushes a secret as soon as it is there', asked: 's', secret: '2s 1', expected: '2s 1' },
+    { what: 'lets what is newer wait for the answer to a push', asked: 's 2s a', secret: '1s 1 499ms 2', expected: '1s 1 1s (A2)' },
+    { what: 'lets it wait for a refusal too', asked: 's 2s r', secret: '1s 1 499ms 2', expected: '1s 1 1s (R2)' },
+    { what: 'pushes only the newest of what has waited', asked: 's 2s a', secret: '1s 1 99ms 2 99ms 3 99ms 4', expected: '1s 1 1s (A4)' },
+    { what: 'pushes at once when nothing is under way', asked: 's 2s a', secret: '1s 1 2s 2', expected: '1s 1 1s A 999ms 2' },
+    { what: 'does not push again what is refused, but the next one', asked: 's 2s r', secret: '1s 1 2s 1 999ms 2', expected: '1s 1 1s R 1999ms 2' }, // prettier-ignore
+    { what: 'says why there is none, and pushes it when there is', asked: 's', secret: '1s x 999ms 1', expected: '1s m 999ms 1' },
+    { what: 'ends where nobody says who asks', asked: 'a', secret: '1s 1', expected: 'E' },
+  ])('$what', ({ asked, secret, expected }) => {
+    marbles((m) => {
+      m.expectObservable(draw(m, { asked, secret }).said$).toBe(expected);
+    })();
+  });
+
+  it(
+    'follows a secret for as long as it is wanted',
+    marbles((m) => {
+      const { said$, follows } = draw(m, { asked: 's 2s u', secret: '1s 1 2s 2' });
+      m.expectObservable(said$).toBe('1s 1 1s A');
+      m.expectSubscriptions(follows).toBe('^ 2s !');
+    }),
+  );
+});
+
+describe('fetchSecrets', () => {
+  it.each([
+    { what: 'answers at once where all are there', one: '1', other: '2', expected: '(f|)', answer: { version: '1+2', missing: [] } },
+    { what: 'waits for the last of them', one: '1', other: '1999ms 2', expected: '1999ms (f|)', answer: { version: '1+2', missing: [] } },
+    { what: 'waits 2 s, and names what has not come', one: '1s 1', other: 'x', expected: '2s (f|)', answer: { version: '1', missing: ['other'] } }, // prettier-ignore
+  ])('$what', ({ one, other, expected, answer }) => {
+    marbles((m) => {
+      const secrets = new Map([['one', m.cold(one, states)], ['other', m.cold(other, states)]]); // prettier-ignore
+      const fetched$ = fetchSecrets([...secrets.keys()], { get: (name) => secrets.get(name) ?? EMPTY });
+      const told$ = fetched$.pipe(map(({ push, missing }) => ({ version: push.version, missing })));
+      m.expectObservable(told$).toBe(expected, { f: answer });
+    })();
+  });
+
+  it(
+    'answers nobody’s names at once',
+    marbles((m) => {
+      const told$ = fetchSecrets([], { get: () => EMPTY }).pipe(map(({ push }) => push.secrets.size));
+      m.expectObservable(told$).toBe('(n|)', { n: 0 });
+    }),
+  );
+});
