@@ -8,7 +8,7 @@ export interface SharedScrapes {
   lead(kind: string): LeadingScrape;
 }
 
-export interface LeadingScrape extends Unsubscribable {
+interface LeadingScrape extends Unsubscribable {
   /** Passes on the pieces of the answer to its reader. */
   passOn(pieces: AsyncIterable<string>): AsyncGenerator<string>;
 }
