@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const [, section = ''] = readFileSync('ARCHITECTURE.md', 'utf8').split(/^## Walks$/m);
+const [walks = ''] = section.split(/^## /m);
+
+interface Step {
+  readonly module: string;
+  /** From which module the walk goes on to it. */
+  readonly from: string | undefined;
+}
+
+/** The walks by their headings: each step, and the one that it follows, which is the one before it unless the line says otherwise. */
+const steps = walks
+  .split(/^### /m)
+  .slice(1)
+  .map((text): readonly [string, readonly Step[]] => {
+    const [heading = '', ...lines] = text.split('\n');
+    const found = lines.flatMap((line) => {
+      const [, module, from] = /^\d+\. `([^`]+)`(?: \(from `([^`]+)`\))?: ./.exec(line) ?? [];
+      return module === undefined ? [] : [{ module, from }];
+    });
+    return [heading, found.map(({ module, from }, index) => ({ module, from: from ?? found[index - 1]?.module }))];
+  });
+
+/** What a module of src imports of src, types and lazy imports included. */
+function importsOf(module: string): readonly string[] {
+  const { importedFiles } = ts.preProcessFile(readFileSync(module, 'utf8'), true, true);
+  return importedFiles.map(({ fileName }) => normalize(join(dirname(module), fileName)));
+}
+
+describe('the walks of ARCHITECTURE.md', () => {
+  it('are those that a newcomer asks for', () => {
+    expect(steps.map(([heading]) => heading)).toEqual(['A file changed', 'Envoy crashed', 'SIGTERM', 'A probe came', 'A secret rotates']);
+    expect(steps.filter(([, found]) => found.length < 6)).toEqual([]);
+  });
+
+  it.each(steps.flatMap(([heading, found]) => found.slice(1).map(({ module, from = '' }) => ({ heading, from, module }))))(
+    '$heading: from $from to $module there is an import',
+    ({ from, module }) => {
+      expect(importsOf(from).includes(module) || importsOf(module).includes(from)).toBe(true);
+    },
+  );
+});
