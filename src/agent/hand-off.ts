@@ -20,9 +20,10 @@ import type { Proxy } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Takes the clients away from an epoch that another one has replaced side by side, then emits `epoch-retired` once and completes: for 1 s it says
- * goodbye, then its listeners close, so that new clients come to the other one alone, and what is in flight is waited for, as long as for that of
- * a parent. Where its admin endpoint is silent nobody can be told to go: `silent`, at once.
+ * Sends the clients of an epoch elsewhere that another one has replaced side by side, then emits
+ * `epoch-handed-off` once and completes. The epoch drains gracefully for 1 s, then its listeners close,
+ * so that new clients reach the other one alone. What is in flight is waited for as long as that of a
+ * parent. Where the admin endpoint does not answer the epoch cannot drain: `unresponsive`, at once.
  *
  * Completes without a word when the epoch ends. Never errors if the proxy does not.
  */
@@ -37,7 +38,7 @@ export function handOff(
     exhaustMap(() => proxy.active(epoch)),
     filter((count) => count === 0),
   );
-  const goodbye$ = concat(
+  const handOff$ = concat(
     proxy.drain(epoch, true),
     timer(gracefulDrain, scheduler).pipe(ignoreElements()),
     proxy.drain(epoch, false),
@@ -46,7 +47,7 @@ export function handOff(
   return proxy.health(epoch).pipe(
     take(1),
     switchMap((health) =>
-      health === 'live' || health === 'up' ? goodbye$ : of<AgentEvent>({ type: 'epoch-handed-off', epoch, unresponsive: true }),
+      health === 'live' || health === 'up' ? handOff$ : of<AgentEvent>({ type: 'epoch-handed-off', epoch, unresponsive: true }),
     ),
     takeUntil(endOf(epoch, events$)),
   );

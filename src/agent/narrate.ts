@@ -18,7 +18,7 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
       return event.epochs.map(({ epoch, pid }) => ({
         level: 'info',
         event: 'epoch.adopted',
-        msg: 'an Envoy that was kept is taken over',
+        msg: 'an Envoy that an earlier agent has left is adopted',
         epoch,
         pid,
       }));

@@ -73,7 +73,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
 
   const folder = resolve(configPath);
   const addressFile = `${folder}/envoy-admin-address`;
-  const keeper = await takeOver({ keep: config.keepEnvoy, folder, addressFile, path: config.searchPath, log });
+  const detached = await takeOver({ keep: config.keepEnvoy, folder, addressFile, path: config.searchPath, log });
   const admin = adminClient(addressFile, config.proxyAdminPort);
   const platform$ = platform(config);
   const shape = shapeSource({
@@ -102,7 +102,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     pairs: running.certificates,
     drainsAll: role === 'router',
     tools,
-    keeper,
+    detached,
     newBaseId,
     onLine: ({ level, component, message }, epoch) =>
       agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
@@ -110,7 +110,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const life$ = runAgent(running, {
     servers$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, log }),
     proxy: envoy,
-    adopted: keeper?.adopted ?? [],
+    adopted: detached?.adopted ?? [],
     admin,
     shape,
     terminal: isatty(1),

@@ -3,7 +3,7 @@ import type { LogLevel, LogLine } from './log-line.ts';
 /** How much may wait for a slow reader. In bytes. */
 const most = 1 << 20;
 /** In ms. */
-const patience = 1_000;
+const timeoutMs = 1_000;
 
 /** See `openLog` for what it promises. */
 export interface PinoLog {
@@ -50,7 +50,7 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
       new Promise((resolve) => {
         destination.once('close', () => resolve()).end();
         // Destroyed, it does not try to flush when the process exits, which a reader that does not read would keep waiting for ever.
-        AbortSignal.timeout(patience).addEventListener('abort', () => destination.destroy());
+        AbortSignal.timeout(timeoutMs).addEventListener('abort', () => destination.destroy());
       }),
   };
 }

@@ -18,24 +18,24 @@ const numbers = ['epoch', 'restartEpoch', 'lineage', 'pid', 'baseId'] as const;
 const texts = ['startTime', 'addressFile'] as const;
 
 /**
- * The Envoys that `file` says were kept and that still run, the oldest first: the same process, with the base id, the restart epoch and the
+ * The Envoys that `file` says were adopted and that still run, the oldest first: the same process, with the base id, the restart epoch and the
  * address file that are written there. What is not understood is not there.
  */
 export function adoptedEnvoys(file: string): readonly AdoptedEnvoy[] {
   const written = parse(read(file));
-  return (Array.isArray(written) ? written : []).filter(isKept).filter((kept) => {
-    const args = read(`/proc/${kept.pid}/cmdline`).split('\0');
+  return (Array.isArray(written) ? written : []).filter(isAdopted).filter((adopted) => {
+    const args = read(`/proc/${adopted.pid}/cmdline`).split('\0');
     const has = (option: string, value: string | number) => args[args.lastIndexOf(option) + 1] === String(value);
     return (
-      startTime(kept.pid) === kept.startTime &&
-      has('--base-id', kept.baseId) &&
-      has('--restart-epoch', kept.restartEpoch) &&
+      startTime(adopted.pid) === adopted.startTime &&
+      has('--base-id', adopted.baseId) &&
+      has('--restart-epoch', adopted.restartEpoch) &&
       (args[args.indexOf('--admin-address-path') + 1] ?? '').startsWith(`${dirname(file)}/`)
     );
   });
 }
 
-function isKept(value: unknown): value is AdoptedEnvoy {
+function isAdopted(value: unknown): value is AdoptedEnvoy {
   const fields = (value ?? {}) as Readonly<Record<string, unknown>>;
   return numbers.every((name) => Number.isSafeInteger(fields[name])) && texts.every((name) => typeof fields[name] === 'string');
 }

@@ -14,8 +14,8 @@ export interface DetachedEnvoys {
   readonly adopted: readonly AdoptedEnvoy[];
   /** Starts one on subscribe; like `Proxy.run`, but unsubscribing leaves it alone. */
   start(own: Named, binary: string, args: readonly string[], signals$: Observable<Signal>): Observable<ProcessEvent>;
-  /** Looks after one of `kept`. It does not say that it exists. */
-  watch(kept: AdoptedEnvoy, signals$: Observable<Signal>): Observable<ProcessEvent>;
+  /** Looks after one of `adopted`. It does not say that it exists. */
+  watch(adopted: AdoptedEnvoy, signals$: Observable<Signal>): Observable<ProcessEvent>;
   /** Writes down for the next agent which Envoys there are. */
   remember(running: Iterable<Remembered>): void;
   /** Removes what an Envoy that has ended needed. */
@@ -54,9 +54,12 @@ exec >>"$log" 2>&1
 wait "$!"
 echo "$?" >"$ended"`;
 
-/** The keeper of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and for each Envoy one that says what it has ended with. All are for their owner's eyes only. */
+/**
+ * The detached Envoys of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and for
+ * each Envoy one with its exit code. Their mode is 0600.
+ */
 export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedOptions): DetachedEnvoys {
-  const list = `${folder}/envoy-kept.json`;
+  const listFile = `${folder}/envoy-kept.json`;
   const logFile = `${folder}/envoy.log`;
   const endOf = ({ epoch, baseId }: Named) => `${folder}/envoy-rev${epoch}-${baseId}.exit`;
   /** Envoy would make it for everybody to read. Returns how long it is, in bytes; throws where it cannot be made. */
@@ -74,7 +77,7 @@ export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedO
   }
 
   return {
-    adopted: adoptedEnvoys(list),
+    adopted: adoptedEnvoys(listFile),
 
     start(own, binary, args, signals$) {
       return defer(() => {
@@ -90,16 +93,17 @@ export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedO
       });
     },
 
-    watch: (kept, signals$) => defer(() => look({ pid: kept.pid, startTime: kept.startTime, from: lengthOf(makeLog) }, kept, signals$)),
+    watch: (adopted, signals$) =>
+      defer(() => look({ pid: adopted.pid, startTime: adopted.startTime, from: lengthOf(makeLog) }, adopted, signals$)),
 
     remember(running) {
-      const kept = [...running].flatMap(({ epoch, restartEpoch, lineage, baseId, pid, addressFile }): readonly AdoptedEnvoy[] => {
+      const list = [...running].flatMap(({ epoch, restartEpoch, lineage, baseId, pid, addressFile }): readonly AdoptedEnvoy[] => {
         const born = pid === undefined ? undefined : startTime(pid);
         return pid === undefined || born === undefined ? [] : [{ epoch, restartEpoch, lineage, baseId, pid, startTime: born, addressFile }];
       });
       try {
-        if (kept.length === 0) remove(list);
-        else writeWhole(list, JSON.stringify(kept));
+        if (list.length === 0) remove(listFile);
+        else writeWhole(listFile, JSON.stringify(list));
       } catch (error) {
         log({
           level: 'warn',

@@ -26,7 +26,7 @@ export interface EnvoyOptions {
   readonly drainsAll: boolean;
   readonly tools: Tools;
   /** Where Envoys outlive the agent. */
-  readonly keeper?: DetachedEnvoys | undefined;
+  readonly detached?: DetachedEnvoys | undefined;
   /** A base id that is free, for each row of hot restarts after the first. */
   readonly newBaseId: () => number;
   readonly onLine: (line: EnvoyLine, epoch: number) => void;
@@ -42,27 +42,27 @@ type NewLaunch = Extract<Launch, { readonly adopted: false }>;
 
 /** The proxy as a real Envoy. */
 export function envoyProxy(options: EnvoyOptions): Proxy {
-  const { binary, args, admin, folder, pairs, drainsAll, tools, keeper, scheduler = asyncScheduler } = options;
+  const { binary, args, admin, folder, pairs, drainsAll, tools, detached, scheduler = asyncScheduler } = options;
   const running = processes(options);
   let identity = '';
 
   /** An Envoy that an earlier agent has left. */
   function watched(adopted: AdoptedEnvoy | undefined, signals$: Observable<Signal>): Observable<ProcessEvent> {
-    if (keeper === undefined || adopted === undefined) return of({ type: 'exited', exit: { kind: 'unknown', tail: [] } });
-    return keeper.watch(adopted, signals$);
+    if (detached === undefined || adopted === undefined) return of({ type: 'exited', exit: { kind: 'unknown', tail: [] } });
+    return detached.watch(adopted, signals$);
   }
 
   function started(launch: NewLaunch, own: Running, signals$: Observable<Signal>): Observable<ProcessEvent> {
     return withConfigFile<ProcessEvent>(launch.reading.config, `${folder}/envoy-rev${launch.epoch}`, {
       failed: notStarted,
-      outlives: keeper !== undefined,
+      outlives: detached !== undefined,
       use: (path, override) => {
         const given = { config: path, override, ipv6: args.ipv6 };
         const from$: Observable<StartFrom | undefined> = launch.sideBySide ? sideBySide(given, admin, own.config) : of(given);
         return from$.pipe(
           switchMap((from) => {
             if (from === undefined) return of(notStarted(alone));
-            if (from.adminPort !== undefined) running.placeApart(own, from.adminPort);
+            if (from.adminPort !== undefined) running.placeSideBySide(own, from.adminPort);
             identity = identityOf(binary);
             return startEnvoy(options, { launch, own, from, signals$, scheduler });
           }),
@@ -74,7 +74,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
   return {
     run(launch, signals$) {
       return defer(() => {
-        const adopted = launch.adopted ? keeper?.adopted.find(({ epoch }) => epoch === launch.epoch) : undefined;
+        const adopted = launch.adopted ? detached?.adopted.find(({ epoch }) => epoch === launch.epoch) : undefined;
         const own = running.enter(launch, adopted);
         const life$ = launch.adopted ? watched(adopted, signals$) : started(launch, own, signals$);
         return life$.pipe(
@@ -156,13 +156,13 @@ interface Start {
   readonly scheduler: SchedulerLike;
 }
 
-/** Starts the Envoy of an epoch: as a child that does not outlive the agent, or, where there is a keeper, as one that does. As `Proxy.run`. */
+/** Starts the Envoy of an epoch: as a child that does not outlive the agent, or, where there is a detached, as one that does. As `Proxy.run`. */
 function startEnvoy(
-  { binary, args, folder, tools, keeper, onLine }: EnvoyOptions,
+  { binary, args, folder, tools, detached, onLine }: EnvoyOptions,
   { launch: { epoch, restartEpoch }, own, from, signals$, scheduler }: Start,
 ): Observable<ProcessEvent> {
   const given = [...envoyArgs({ ...args, baseId: own.baseId }, { ...from, restartEpoch }), '--admin-address-path', own.addressFile];
-  if (keeper !== undefined) return keeper.start(own, binary, given, signals$);
+  if (detached !== undefined) return detached.start(own, binary, given, signals$);
   return spawnEnvoy({
     binary,
     args: given,

@@ -33,7 +33,7 @@ interface Premises {
   readonly addressFile: string;
   readonly folder: string;
   readonly tools: Tools;
-  readonly keeper?: DetachedEnvoys | undefined;
+  readonly detached?: DetachedEnvoys | undefined;
   readonly newBaseId: () => number;
 }
 
@@ -42,10 +42,10 @@ interface Premises {
  *
  * Two lines that run side by side have an admin endpoint each. That of the one that was seen LIVE last is where `admin` and `addressFile` lead.
  */
-export function processes({ args, admin, addressFile, folder, tools, keeper, newBaseId }: Premises) {
+export function processes({ args, admin, addressFile, folder, tools, detached, newBaseId }: Premises) {
   const running = new Set<Running>();
   const baseIds = new Map([[0, args.baseId]]);
-  const guards = new Map<number, () => void>();
+  const reapers = new Map<number, () => void>();
   const former = `${addressFile}-former`;
 
   const find = (epoch: number): Running | undefined => [...running].findLast((process) => process.epoch === epoch);
@@ -53,48 +53,48 @@ export function processes({ args, admin, addressFile, folder, tools, keeper, new
   function clear(gone: Running): void {
     const { baseId, addressFile: own, config } = gone;
     if ([...running].every((other) => other.baseId !== baseId)) {
-      guards.get(baseId)?.();
-      guards.delete(baseId);
+      reapers.get(baseId)?.();
+      reapers.delete(baseId);
       remove(sharedMemoryOf(baseId));
     }
     if ([...running].every((other) => other.addressFile !== own)) remove(own);
     if (running.size === 0) for (const left of [addressFile, former]) remove(left);
     remove(config);
-    keeper?.clear(gone);
+    detached?.clear(gone);
   }
 
   return {
-    /** `kept` runs already. */
-    enter({ epoch, restartEpoch, lineage }: Launch, kept: AdoptedEnvoy | undefined): Running {
-      const baseId = kept?.baseId ?? baseIds.get(lineage) ?? newBaseId();
+    /** `adopted` runs already. */
+    enter({ epoch, restartEpoch, lineage }: Launch, adopted: AdoptedEnvoy | undefined): Running {
+      const baseId = adopted?.baseId ?? baseIds.get(lineage) ?? newBaseId();
       baseIds.set(lineage, baseId);
-      if (running.size === 0 && kept === undefined) remove(addressFile);
+      if (running.size === 0 && adopted === undefined) remove(addressFile);
       const own = {
         ...{ epoch, restartEpoch, lineage, baseId, addressFile, admin },
         config: `${folder}/envoy-beside-${epoch}.json`,
-        pid: kept?.pid,
+        pid: adopted?.pid,
         seenLive: false,
         ended: false,
       };
-      if (kept !== undefined && kept.addressFile !== addressFile) {
-        own.addressFile = kept.addressFile;
-        own.admin = adminClient(kept.addressFile, 0);
+      if (adopted !== undefined && adopted.addressFile !== addressFile) {
+        own.addressFile = adopted.addressFile;
+        own.admin = adminClient(adopted.addressFile, 0);
       }
       running.add(own);
       return own;
     },
 
     /** It runs beside another lineage, with its admin endpoint at a port of its own. */
-    placeApart(own: Running, port: number): void {
+    placeSideBySide(own: Running, port: number): void {
       own.addressFile = `${addressFile}-${own.epoch}`;
       own.admin = adminClient(own.addressFile, port);
     },
 
     born(own: Running, pid: number): void {
       own.pid = pid;
-      keeper?.remember(running);
-      if (keeper === undefined && tools.sh !== undefined && !guards.has(own.baseId))
-        guards.set(own.baseId, orphanReaper(tools.sh, own.baseId));
+      detached?.remember(running);
+      if (detached === undefined && tools.sh !== undefined && !reapers.has(own.baseId))
+        reapers.set(own.baseId, orphanReaper(tools.sh, own.baseId));
     },
 
     /** The first time: from now on it is the one that is asked, and those that were keep an endpoint of their own. */
@@ -111,15 +111,15 @@ export function processes({ args, admin, addressFile, folder, tools, keeper, new
       rename(own.addressFile, addressFile);
       own.addressFile = addressFile;
       own.admin = admin;
-      keeper?.remember(running);
+      detached?.remember(running);
     },
 
     /** Nobody looks after it any more. What lives on needs all that it has. */
     leave(own: Running): void {
-      if (keeper !== undefined && own.pid !== undefined && !own.ended) return;
+      if (detached !== undefined && own.pid !== undefined && !own.ended) return;
       running.delete(own);
       clear(own);
-      keeper?.remember(running);
+      detached?.remember(running);
     },
 
     find,

@@ -19,21 +19,22 @@ export interface TakeOverOptions {
 }
 
 /**
- * Sees to what an agent that is gone has left in `folder`: Envoys are killed, but for those that were kept, which go to the keeper that is returned. Without
- * `keep` none is kept, and there is no keeper. Rejects with a {@link Fatal} where that cannot be done.
+ * Sees to what an agent that is gone has left in `folder`: its Envoys are killed. With `keep` those that it
+ * has left on purpose are adopted instead; without it nothing is returned. Rejects with a {@link Fatal}
+ * where that cannot be done.
  */
 export async function takeOver({ keep, folder, addressFile, path, log }: TakeOverOptions): Promise<DetachedEnvoys | undefined> {
-  const keeper = keep ? await makeKeeper(folder, path, log) : undefined;
+  const detached = keep ? await makeDetached(folder, path, log) : undefined;
   for (const { pid, baseId } of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
-    if (keeper?.adopted.some((kept) => kept.pid === pid) === true) continue;
+    if (detached?.adopted.some((adopted) => adopted.pid === pid) === true) continue;
     log({ level: 'warn', event: 'envoy.orphan_killed', msg: 'an Envoy of an agent that is gone is killed', pid });
     attempt(() => process.kill(pid, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${pid})`);
     rmSync(sharedMemoryOf(baseId), { force: true });
   }
-  return keeper;
+  return detached;
 }
 
-async function makeKeeper(folder: string, path: string | undefined, log: TakeOverOptions['log']): Promise<DetachedEnvoys> {
+async function makeDetached(folder: string, path: string | undefined, log: TakeOverOptions['log']): Promise<DetachedEnvoys> {
   const { detachedEnvoys } = await import('../proxy/detached-envoys.ts');
   const { claimFolder } = await import('../proxy/adopted-envoys.ts');
   const [setsid, sh] = ['setsid', 'sh'].map((name) => findExecutable(name, path));

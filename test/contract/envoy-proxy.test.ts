@@ -34,13 +34,13 @@ interface Settings {
   readonly script?: string;
   readonly logLevel?: string;
   /** It outlives its agent. */
-  readonly kept?: boolean;
+  readonly adopted?: boolean;
   /** What somebody else answers to everything, where Envoy's admin endpoint is looked for. */
   readonly stranger?: string;
 }
 
 /** A real Envoy on free ports, in a folder of its own, and what has been heard of it. */
-async function makeWorld({ life, tools = allTools, script, logLevel = 'info', kept = false, stranger }: Settings) {
+async function makeWorld({ life, tools = allTools, script, logLevel = 'info', adopted = false, stranger }: Settings) {
   const root = mkdtempSync(join(tmpdir(), 'pilot-agent-contract-'));
   const folder = join(root, 'run');
   const certDir = join(root, 'certs');
@@ -90,8 +90,8 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ke
     pairs: [],
     drainsAll: false,
     tools,
-    ...(kept && {
-      keeper: detachedEnvoys({
+    ...(adopted && {
+      detached: detachedEnvoys({
         setsid: inPath('setsid') ?? '',
         sh: allTools.sh ?? '',
         folder,
@@ -129,7 +129,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ke
     remains: () => [
       ...processes().map((pid) => `process ${pid}`),
       ...guardsOf(baseId).map((pid) => `guard ${pid}`),
-      ...readdirSync(folder).filter((name) => !kept || name !== 'envoy.log'),
+      ...readdirSync(folder).filter((name) => !adopted || name !== 'envoy.log'),
       ...[sharedMemoryOf(baseId)].filter((path) => existsSync(path)),
     ],
     freeze: (_, pid) => void process.kill(pid, 'SIGSTOP'),
@@ -181,7 +181,7 @@ async function perform(settings: Settings, trial: EnvoyTrial): Promise<void> {
 proxyContract((life, trial) => perform({ life }, trial));
 
 describe('an Envoy that outlives its agent', () => {
-  proxyContract((life, trial) => perform({ life, kept: true }, trial), /^(run tells (?!that the)|SIGKILL: |SIGUSR1|a signal)/);
+  proxyContract((life, trial) => perform({ life, adopted: true }, trial), /^(run tells (?!that the)|SIGKILL: |SIGUSR1|a signal)/);
 });
 
 describe('an Envoy that ends', () => {

@@ -421,8 +421,8 @@ const cases: readonly Case[] = [
     given: [],
     when: kept,
     lines: [
-      { level: 'info', event: 'epoch.adopted', msg: 'an Envoy that was kept is taken over', epoch: 6, pid: 66 },
-      { level: 'info', event: 'epoch.adopted', msg: 'an Envoy that was kept is taken over', epoch: 7, pid: 77 },
+      { level: 'info', event: 'epoch.adopted', msg: 'an Envoy that an earlier agent has left is adopted', epoch: 6, pid: 66 },
+      { level: 'info', event: 'epoch.adopted', msg: 'an Envoy that an earlier agent has left is adopted', epoch: 7, pid: 77 },
     ],
   },
   {

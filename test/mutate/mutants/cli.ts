@@ -49,8 +49,8 @@ export const cli: readonly Mutant[] = [
   {
     id: 'cli/take-over-kept',
     file: 'run/take-over.ts',
-    find: 'kept.pid === pid) === true) continue;',
-    replace: 'kept.pid === pid) === true) return keeper;',
+    find: 'adopted.pid === pid) === true) continue;',
+    replace: 'adopted.pid === pid) === true) return keeper;',
   },
   { id: 'cli/take-over-memory', file: 'run/take-over.ts', find: 'rmSync(sharedMemoryOf(baseId), { force: true });', replace: '' },
   {
