@@ -1,21 +1,20 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import {
   asyncScheduler,
+  BehaviorSubject,
   catchError,
   connect,
   connectable,
-  endWith,
   filter,
   firstValueFrom,
-  ignoreElements,
   map,
-  merge,
+  mergeMap,
   type MonoTypeOperatorFunction,
   type Observable,
+  of,
   ReplaySubject,
   type SchedulerLike,
   startWith,
-  Subject,
   takeUntil,
   throwError,
   timer,
@@ -61,35 +60,36 @@ export function looks(timeoutMs: number, scheduler: SchedulerLike = asyncSchedul
 
 /**
  * Passes an answer on, and cuts it off with the fault `timeout`, which is also its own error, at the first of `looks$` at which it has not come or is being
- * read, which it is from `turn$` on. One that waits for its turn is spared until the last look.
+ * read, of which `isRead$` emits at once what holds. One that waits for its turn is spared until the last look.
  */
 export function untilLate<T extends { destroy(fault: Error): unknown }>(
-  turn$: Observable<unknown>,
+  isRead$: Observable<boolean>,
   looks$: Observable<number>,
 ): MonoTypeOperatorFunction<T> {
-  return connect((answer$) => {
-    const waits$ = merge(answer$.pipe(map(() => true), takeUntil(turn$)), turn$.pipe(map(() => false))); // prettier-ignore
-    const late$ = looks$.pipe(
-      withLatestFrom(waits$.pipe(startWith(false)), answer$.pipe(startWith(undefined))),
-      filter(([look, waits]) => !waits || look >= lastLook),
-      map(([, , answer]): never => {
-        const fault = new ScrapeFault('timeout');
-        answer?.destroy(fault); // whoever reads it learns why
-        throw fault;
-      }),
-      takeUntil(answer$.pipe(ignoreElements(), endWith(undefined))),
-    );
-    return merge(answer$, late$);
-  });
+  return connect(
+    (answer$) => {
+      const late$ = looks$.pipe(
+        mergeMap((look) => of(look).pipe(withLatestFrom(answer$.pipe(startWith(undefined)), isRead$))),
+        filter(([look, answer, isRead]) => answer === undefined || isRead || look >= lastLook),
+        map(([, answer]): never => {
+          const fault = new ScrapeFault('timeout');
+          answer?.destroy(fault); // whoever reads it learns why
+          throw fault;
+        }),
+      );
+      return answer$.pipe(takeUntil(late$));
+    },
+    { connector: () => new ReplaySubject<T>(1) },
+  );
 }
 
 /** Asks a source at once. What it says waits, unread, for its turn; {@link untilLate}. */
 export function openSource(source: MetricsSource, headers: OutgoingHttpHeaders, looks$: Observable<number>): OpenedSource {
-  const turn$ = new Subject<void>();
+  const isRead$ = new BehaviorSubject(false);
   const answer$ = connectable(
     source.open(headers).pipe(
       catchError(() => throwError(() => new ScrapeFault('unreachable'))),
-      untilLate(turn$, looks$),
+      untilLate(isRead$, looks$),
     ),
     { connector: () => new ReplaySubject<IncomingMessage>(1), resetOnDisconnect: false },
   );
@@ -98,7 +98,7 @@ export function openSource(source: MetricsSource, headers: OutgoingHttpHeaders, 
     type: source.type,
     target: source.target,
     async read() {
-      turn$.next();
+      isRead$.next(true);
       const answer = await firstValueFrom(answer$, { defaultValue: undefined });
       if (answer === undefined) throw new ScrapeFault('unreachable');
       return answer;

@@ -11,11 +11,11 @@ import {
   fromEvent,
   ignoreElements,
   merge,
+  NEVER,
   type Observable,
   type SchedulerLike,
   share,
   switchMap,
-  take,
   takeUntil,
   timer,
 } from 'rxjs';
@@ -96,7 +96,8 @@ export function metrics(
         others === undefined
           ? lead(scrape, sink)
           : from(others).pipe(switchMap((whole) => (whole === undefined ? lead(scrape, sink) : from(write([whole], sink)))));
-      return concat(written$, fromEvent(response, 'close').pipe(take(1))).pipe(
+      // What is written is under way until the response closes, which unsubscribes.
+      return concat(written$, NEVER).pipe(
         ignoreElements(),
         takeUntil(timer(scrape.timeoutMs, scheduler)), // nobody waits any more
         finalize(() => {

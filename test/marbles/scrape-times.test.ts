@@ -1,4 +1,4 @@
-import { map } from 'rxjs';
+import { BehaviorSubject, map } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { looks, untilLate } from '../../src/metrics/metrics-source.ts';
@@ -8,9 +8,11 @@ import { marbles } from './support/marbles.ts';
 function draw(m: RunHelpers, { source, turn }: { readonly source: string; readonly turn: string }) {
   const cuts: string[] = [];
   const answer = { destroy: ({ message }: Error) => cuts.push(message) };
+  const isRead$ = new BehaviorSubject(false);
+  m.hot(turn).subscribe({ next: () => isRead$.next(true), error: expect.unreachable });
   const open$ = m.cold(source, { a: answer });
   const answer$ = open$.pipe(
-    untilLate(m.hot(turn), looks(20_000)),
+    untilLate(isRead$, looks(20_000)),
     map(() => 'a'),
   );
   return { answer$, cuts, lives: open$.subscriptions };

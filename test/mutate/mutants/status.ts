@@ -68,5 +68,5 @@ export const status: readonly Mutant[] = [
     replace: 'timer(hung, scheduler)',
   },
   { id: 'status/server-closes', file: 'status/status-server.ts', find: 'server.closeAllConnections();', replace: '' },
-  { id: 'status/source-up', file: 'status/scrape-counts.ts', find: 'fault === undefined ? 1 : 0', replace: 'fault === undefined ? 0 : 1' },
+  { id: 'status/source-up', file: 'status/scrape-counts.ts', find: 'isUp: fault === undefined', replace: 'isUp: fault !== undefined' },
 ];
