@@ -43,7 +43,7 @@ function childGone(state: Running, gone: Epoch, parent: Epoch, exit: Exit, polic
   return hopeless ? launchStandalone(state) : crash(state, exit, policy);
 }
 
-/** An Envoy without a parent is gone that was to replace others side by side. They go on, unless nobody serves or nobody may run beside them. */
+/** A standalone Envoy that was to replace others side by side is gone. They go on, unless nobody serves or nobody may run beside them. */
 function neighbourGone(state: Running, gone: Epoch, exit: Exit, policy: RestartPolicy): AgentStep {
   const serves = [...state.epochs.values()].some(({ stage, answering }) => stage === 'live' && answering);
   const inTheWay = gone.stage === 'starting' && (exit.kind === 'spawn-failed' || !serves);
@@ -58,7 +58,7 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
   epochs.delete(number);
   const survivor = newestEpoch({ epochs });
   const relative = newestEpoch({ epochs }, gone.lineage);
-  // A lineage that has never served leaves it to the one before.
+  // Where a lineage has never served, the one before stays the current one.
   const lineage = gone.stage === 'starting' && relative === undefined && survivor !== undefined ? survivor.lineage : before.lineage;
   const state: AgentState = { ...before, epochs, lineage };
   const parent = relative !== undefined && relative.number < number ? relative : undefined;

@@ -9,7 +9,7 @@ export interface Epoch {
   readonly hash: string;
   /** What Envoy is told as `--restart-epoch`: its living parent's plus one, 0 without one. */
   readonly restartEpoch: number;
-  /** The row of hot restarts that it belongs to, with a base id of its own. A rescue begins the next one. */
+  /** The lineage that it belongs to, with a base id of its own. A rescue begins the next one. */
   readonly lineage: number;
   /** Its parent may be gone: it never had one, or its parent's time is over. Before that, the end of the parent ends this Envoy 10 s later. */
   readonly parentExpired: boolean;

@@ -125,7 +125,7 @@ function passed(timelineBefore: Timeline, { event, before, state }: AgentTransit
     ]);
   }
   if (event.type === 'epochs-adopted') {
-    const kept = event.epochs.map(({ epoch, lineage }): EpochRecord => ({
+    const adopted = event.epochs.map(({ epoch, lineage }): EpochRecord => ({
       epoch,
       lineage,
       hash: '',
@@ -133,7 +133,7 @@ function passed(timelineBefore: Timeline, { event, before, state }: AgentTransit
       changed: [],
       launchedAt: at,
     }));
-    return { ...next, epochs: [...next.epochs, ...kept] };
+    return { ...next, epochs: [...next.epochs, ...adopted] };
   }
   return state.lastEpoch > before.lastEpoch ? launched(next, before, state, at) : next;
 }

@@ -120,7 +120,7 @@ export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedO
   };
 }
 
-/** What a small program says where it fails; its whole command lineage is no reason. */
+/** What a small program says where it fails; its whole command line is no reason. */
 function reasonOf(error: unknown): string {
   const { stderr, message } = error as Error & { readonly stderr?: Buffer };
   return (String(stderr ?? '').trim() || message).split('\n')[0] ?? message;

@@ -27,7 +27,7 @@ export interface EnvoyOptions {
   readonly tools: Tools;
   /** Where Envoys outlive the agent. */
   readonly detached?: DetachedEnvoys | undefined;
-  /** A base id that is free, for each row of hot restarts after the first. */
+  /** A base id that is free, for each lineage after the first. */
   readonly newBaseId: () => number;
   readonly onLine: (line: EnvoyLine, epoch: number) => void;
   readonly scheduler?: SchedulerLike;
@@ -108,7 +108,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
     },
 
     check(reading) {
-      // Where no Envoy runs there is nothing to protect, and whether Envoy needs the pairs, it knows best.
+      // Where no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs the pairs.
       return defer(() => (running.newest() === undefined ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler))).pipe(
         switchMap((verdict) =>
           verdict.ok
@@ -156,7 +156,7 @@ interface Start {
   readonly scheduler: SchedulerLike;
 }
 
-/** Starts the Envoy of an epoch: as a child that does not outlive the agent, or, where there is a detached, as one that does. As `Proxy.run`. */
+/** Starts the Envoy of an epoch: as a child that does not outlive the agent, or, with `--keepEnvoy`, as one that does. As `Proxy.run`. */
 function startEnvoy(
   { binary, args, folder, tools, detached, onLine }: EnvoyOptions,
   { launch: { epoch, restartEpoch }, own, from, signals$, scheduler }: Start,

@@ -40,7 +40,7 @@ const again = 10;
 /** How long ago Envoy may have said that it is ready. In ms. */
 const fresh = 100;
 
-/** Why not, if not; and whether that is worth a second look in a moment. */
+/** The reason why it is not ready, if any; and whether that is worth a second look in a moment. */
 interface Look {
   readonly reason: string | undefined;
   readonly fleeting: boolean;

@@ -6,7 +6,7 @@ import { logging } from './logging.ts';
 import { probe } from './probe.ts';
 
 /**
- * Who answers what: the handler of a path without its query. What a run may never be asked for is loaded when it is: probes of the application with HTTP/2, the
+ * Who answers what: the handler of a path without its query. What is rarely asked for is loaded when it is first used: probes of the application with HTTP/2, the
  * merging of metrics with compression, the profiler.
  */
 export function routes(parts: StatusParts): (path: string) => Handler {

@@ -19,7 +19,7 @@ export interface SourcePart {
 export interface SourceReading<Config = unknown> {
   /** Two readings with the same hash are the same. */
   readonly hash: string;
-  /** Undefined where the source is only a reason for a restart: Envoy reads its files itself. */
+  /** Undefined if a change of the source only causes a restart: Envoy reads the files itself. */
   readonly config: Config | undefined;
   /** Is called only for readings that differ. */
   readonly parts: () => readonly SourcePart[];
