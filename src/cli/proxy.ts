@@ -108,7 +108,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
       agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
   });
   const life$ = runAgent(running, {
-    servers$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain, log }),
+    servers$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain }),
     proxy: envoy,
     adopted: detached?.adopted ?? [],
     admin,

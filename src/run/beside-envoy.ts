@@ -1,31 +1,33 @@
-import { catchError, combineLatest, defer, map, type Observable, of, switchMap } from 'rxjs';
-import type { LogLine } from '../log/log-line.ts';
-import { Fatal } from './exit.ts';
+import { connect, defer, filter, merge, type Observable, of, skip, switchMap, take, takeWhile } from 'rxjs';
+import type { AgentConfig } from '../config/agent-config.ts';
+import { ofType } from '../operators/tagged-union.ts';
 import type { StsParts } from './run-sts.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 import type { ServersSign } from './view.ts';
-import type { AgentConfig } from '../config/agent-config.ts';
 
 /**
- * The servers that Envoy talks to beside the agent, as far as they are asked for: of secrets, and of tokens. Emits once when all listen, or when one
- * cannot, and they serve until it is unsubscribed. Each is loaded only if it runs. Errors only by a bug.
+ * The servers that Envoy talks to beside the agent, as far as they are asked for: of secrets, and of tokens. As {@link asOneServer}. Each is loaded
+ * only if it runs. Errors only by a bug.
  */
 export function besideEnvoy(plan: SecretsPlan, config: AgentConfig, sts: StsParts): Observable<ServersSign> {
-  const log = (line: LogLine) => sts.log({ component: 'secrets', ...line });
-  const families$ = plan.isServed
-    ? defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, log)))
-    : of(() => []);
-  const tokens$ =
-    config.stsPort > 0
-      ? defer(() => import('./run-sts.ts')).pipe(
-          switchMap((module) => module.runSts(config, { ...sts, log: (line) => sts.log({ component: 'sts', ...line }) })),
-        )
-      : of(undefined);
-  return combineLatest({ families: families$, tokens: tokens$ }).pipe(
-    map(({ families }): ServersSign => ({ type: 'servers-listening', families })),
-    catchError((error: unknown) => {
-      if (!(error instanceof Fatal)) throw error;
-      return of<ServersSign>({ type: 'servers-failed', reason: error.message });
-    }),
+  const notAsked$ = of<ServersSign>({ type: 'servers-listening' });
+  const secrets$ = defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config)));
+  const tokens$ = defer(() => import('./run-sts.ts')).pipe(switchMap((module) => module.runSts(config, sts)));
+  return asOneServer([plan.isServed ? secrets$ : notAsked$, config.stsPort > 0 ? tokens$ : notAsked$]);
+}
+
+/**
+ * Emits what the servers tell as it comes, but that they listen only once, when all of them do. Completes after the first that cannot listen, and lets go
+ * of the others. Cold; errors as they do.
+ */
+export function asOneServer(servers: readonly Observable<ServersSign>[]): Observable<ServersSign> {
+  return merge(...servers).pipe(
+    connect((signs$) =>
+      merge(
+        signs$.pipe(filter(({ type }) => type !== 'servers-listening')),
+        signs$.pipe(ofType('servers-listening'), skip(servers.length - 1), take(1)),
+      ),
+    ),
+    takeWhile(({ type }) => type !== 'servers-failed', true),
   );
 }

@@ -65,6 +65,8 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
       return [
         { level: 'warn', event: 'certificate.expired', msg: 'a certificate has expired that is served', path: sign.certificate.path },
       ];
+    case 'servers-log':
+      return [sign.line];
     default:
       return [];
   }

@@ -1,119 +1,144 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   asyncScheduler,
-  BehaviorSubject,
   concatMap,
+  connect,
   defer,
+  distinctUntilChanged,
+  EMPTY,
   filter,
   ignoreElements,
   map,
   merge,
-  NEVER,
   type Observable,
+  of,
   ReplaySubject,
+  scan,
   share,
-  tap,
+  startWith,
+  Subject,
 } from 'rxjs';
-import { authorityAddress } from '../ca/authority.ts';
-import { type CaEvent, caSecrets } from '../ca/ca-secrets.ts';
-import { issueCertificate } from '../ca/issue-certificate.ts';
-import { istioAuthority } from '../ca/istio-authority.ts';
-import { caFamilies, countCa, narrateCa, noCa } from '../ca/telemetry.ts';
+import type { CaEvent } from '../ca/ca-secrets.ts';
+import { type CaCounts, caFamilies, countCa, narrateCa, noCa } from '../ca/telemetry.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { sdsServer } from '../sds/sds-server.ts';
-import { countSds, narrateSds, noSds, sdsFamilies } from '../sds/telemetry.ts';
-import { fileSecrets, type SecretPaths, workloadFiles } from '../secrets/file-secrets.ts';
+import { countSds, narrateSds, noSds, type SdsCounts, type SdsEvent, sdsFamilies } from '../sds/telemetry.ts';
+import { fileSecrets, type SecretPaths } from '../secrets/file-secrets.ts';
 import { gatewayFolder, gatewaySecrets } from '../secrets/gateway-secrets.ts';
 import { findSecret, secretBook } from '../secrets/secret-book.ts';
-import type { SetReading } from '../secrets/secret.ts';
+import type { SecretState, SetReading } from '../secrets/secret.ts';
 import { narrateSecret, secretFamilies } from '../secrets/telemetry.ts';
 import { writeSet } from '../secrets/write-set.ts';
-import { exitCodes, Fatal } from './exit.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
-import type { AgentConfig } from '../config/agent-config.ts';
-
-/** The set that `default` and `ROOTCA` are of, from where the plan says. `PROV_CERT` beside an authority is what the agent shows the authority. */
-export function workloadSecrets(
-  { workload, config }: SecretsPlan,
-  { provCert, pilotCertProvider = 'istiod' }: Pick<AgentConfig, 'provCert' | 'pilotCertProvider'>,
-): Observable<SetReading | CaEvent> {
-  if (workload.kind === 'files') {
-    const { chain, key, root } = workload.paths;
-    return fileSecrets({ chain: resolve(chain), key: resolve(key), root: resolve(root) });
-  }
-  const address = authorityAddress(workload.address, pilotCertProvider, provCert);
-  if (address === undefined) {
-    throw new Fatal(`PILOT_CERT_PROVIDER: '${pilotCertProvider}' is not one of istiod, kubernetes, custom, system`, exitCodes.config);
-  }
-  const shown = provCert === '' ? undefined : workloadFiles(provCert, []);
-  const authority = istioAuthority({ ...address, client: shown, clusterId: config.clusterId });
-  const { algorithm, pkcs8, trustDomain, ttl, graceRatio: ratio, initialBackOff } = config;
-  const token = shown !== undefined && !existsSync(config.tokenFile) ? undefined : config.tokenFile;
-  const issue$ = issueCertificate(authority, { algorithm, pkcs8, token, trustDomain, ttl });
-  return caSecrets(issue$, { name: authority.name, ratio, initialBackOff, random: Math.random });
-}
-
-/** What the secrets have to tell as metrics now. */
-export type SecretMetrics = () => readonly MetricFamily[];
+import type { ServersSign } from './view.ts';
+import { workloadSecrets } from './workload-secrets.ts';
 
 /**
- * The secrets, and the server that Envoy takes them from: emits its metrics once, when it listens, and serves until it is unsubscribed. Cold, never
- * completes; errors with a {@link Fatal} if the socket is not to be had.
+ * The secrets, and the server that Envoy takes them from: tells once when it listens, or why it cannot, and serves until it is unsubscribed. Tells
+ * its metrics at once and whenever one is counted, and what there is to log. Cold; never completes once it listens, never errors.
  */
-export function runSecrets(plan: SecretsPlan, agent: AgentConfig, log: (line: LogLine) => void): Observable<SecretMetrics> {
-  const { socket, config } = plan;
+export function runSecrets(plan: SecretsPlan, agent: AgentConfig): Observable<ServersSign> {
   return defer(() => {
-    const sds$ = new BehaviorSubject(noSds);
-    const ca$ = new BehaviorSubject(noCa);
-    const isEvent = (sign: SetReading | CaEvent): sign is CaEvent => sign.type === 'issued' || sign.type === 'request-failed';
-    const workload$ = workloadSecrets(plan, agent).pipe(
-      tap((sign) => {
-        if (!isEvent(sign)) return;
-        ca$.next(countCa(ca$.value, sign));
-        log(narrateCa(sign));
-      }),
-      filter((sign) => !isEvent(sign)),
-      share({ connector: () => new ReplaySubject(1) }),
-    );
-    const sources = { files: (paths: SecretPaths) => fileSecrets(paths) };
-    const gateway = config.gateway === '' ? () => undefined : gatewaySecrets(gatewayFolder(resolve(config.gateway), sources));
-    const book = secretBook(findSecret({ ...sources, workload$, gateway }));
-    const families: SecretMetrics = () => [
-      ...secretFamilies(book.states(), asyncScheduler.now()),
-      ...sdsFamilies(sds$.value),
-      ...caFamilies(ca$.value),
-    ];
-    // Kept at hand, whether or not Envoy asks; but an authority that nobody has named is not asked before somebody wants a certificate.
-    const isAtHand = plan.workload.kind === 'files' || config.caAddress !== '' || config.output !== '';
-    const outputs$ = workload$.pipe(
-      ofType('set'),
-      filter(() => config.output !== ''),
-      concatMap(({ set }) => writeSet(resolve(config.output), set)),
-      tap((reason) => {
-        if (reason !== undefined)
-          log({ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path: config.output, reason });
-      }),
-    );
-    return merge(
-      book.changes$.pipe(
-        tap((state) => log(narrateSecret(state))),
-        ignoreElements(),
-      ),
-      (isAtHand ? merge(book.get('ROOTCA'), book.get('default'), outputs$) : NEVER).pipe(ignoreElements()),
-      sdsServer(socket, book).pipe(
-        tap((event) => {
-          sds$.next(countSds(sds$.value, event));
-          for (const line of narrateSds(event)) log(line);
-        }),
-        filter(({ type }) => type === 'listening' || type === 'failed'),
-        map((event) => {
-          if (event.type === 'failed') throw new Fatal(`the socket for secrets: ${event.reason}`, exitCodes.unavailable);
-          return families;
-        }),
-      ),
-    );
+    const workload = workloadSecrets(plan, agent);
+    return workload.ok ? serveSecrets(plan, workload.signs$) : of<ServersSign>({ type: 'servers-failed', reason: workload.reason });
   });
+}
+
+function serveSecrets({ socket, config, workload }: SecretsPlan, source$: Observable<SetReading | CaEvent>): Observable<ServersSign> {
+  // Who looks at `signs$` only hears what others ask for: an authority is not asked because of it.
+  const signs$ = new Subject<SetReading | CaEvent>();
+  const workload$ = source$.pipe(
+    share({ connector: () => signs$ }),
+    filter((sign) => !isCaEvent(sign)),
+    share({ connector: () => new ReplaySubject(1) }),
+  );
+  const sources = { files: (paths: SecretPaths) => fileSecrets(paths) };
+  const gateway = config.gateway === '' ? () => undefined : gatewaySecrets(gatewayFolder(resolve(config.gateway), sources));
+  const book = secretBook(findSecret({ ...sources, workload$, gateway }));
+  // Kept at hand, whether or not Envoy asks; but an authority that nobody has named is not asked before somebody wants a certificate.
+  const isAtHand = workload.kind === 'files' || config.caAddress !== '' || config.output !== '';
+  const outputs$ = workload$.pipe(
+    ofType('set'),
+    filter(() => config.output !== ''),
+    concatMap(({ set }) => writeSet(resolve(config.output), set)),
+    filter((reason) => reason !== undefined),
+    map((reason): SecretsEvent => ({ type: 'not-written', path: config.output, reason })),
+  );
+  const events$ = merge(
+    signs$.pipe(filter(isCaEvent), map((event): SecretsEvent => ({ type: 'ca', event }))), // prettier-ignore
+    book.changes$.pipe(map((state): SecretsEvent => ({ type: 'secret', state }))),
+    isAtHand ? merge(merge(book.get('ROOTCA'), book.get('default')).pipe(ignoreElements()), outputs$) : EMPTY,
+    sdsServer(socket, book).pipe(map((event): SecretsEvent => ({ type: 'sds', event }))),
+  );
+  return events$.pipe(
+    connect((shared$) =>
+      merge(
+        shared$.pipe(
+          scan(count, none),
+          startWith(none),
+          distinctUntilChanged(),
+          map((counts): ServersSign => ({ type: 'servers-measured', families: () => families(book.states(), counts) })),
+        ),
+        shared$.pipe(concatMap((event) => [...narrate(event).map(logged), ...outcome(event)])),
+      ),
+    ),
+  );
+}
+
+/** What happens with the secrets, at their sources and on their way to Envoy. */
+type SecretsEvent =
+  | { readonly type: 'ca'; readonly event: CaEvent }
+  | { readonly type: 'secret'; readonly state: SecretState }
+  | { readonly type: 'not-written'; readonly path: string; readonly reason: string }
+  | { readonly type: 'sds'; readonly event: SdsEvent };
+
+interface Counts {
+  readonly sds: SdsCounts;
+  readonly ca: CaCounts;
+}
+
+const none: Counts = { sds: noSds, ca: noCa };
+
+function count(counts: Counts, happened: SecretsEvent): Counts {
+  if (happened.type === 'ca') return { ...counts, ca: countCa(counts.ca, happened.event) };
+  if (happened.type === 'sds') return { ...counts, sds: countSds(counts.sds, happened.event) };
+  return counts;
+}
+
+function families(states: readonly SecretState[], { sds, ca }: Counts): readonly MetricFamily[] {
+  return [...secretFamilies(states, asyncScheduler.now()), ...sdsFamilies(sds), ...caFamilies(ca)];
+}
+
+function narrate(happened: SecretsEvent): readonly LogLine[] {
+  switch (happened.type) {
+    case 'ca':
+      return [narrateCa(happened.event)];
+    case 'secret':
+      return [narrateSecret(happened.state)];
+    case 'not-written': {
+      const { path, reason } = happened;
+      return [{ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path, reason }];
+    }
+    case 'sds':
+      return narrateSds(happened.event);
+  }
+}
+
+function logged(line: LogLine): ServersSign {
+  return { type: 'servers-log', line: { component: 'secrets', ...line } };
+}
+
+/** What becomes of the server. */
+function outcome(happened: SecretsEvent): readonly ServersSign[] {
+  if (happened.type !== 'sds') return [];
+  const { event } = happened;
+  if (event.type === 'failed') return [{ type: 'servers-failed', reason: `the socket for secrets: ${event.reason}` }];
+  return event.type === 'listening' ? [{ type: 'servers-listening' }] : [];
+}
+
+function isCaEvent(sign: SetReading | CaEvent): sign is CaEvent {
+  return sign.type === 'issued' || sign.type === 'request-failed';
 }

@@ -1,36 +1,21 @@
-import {
-  defaultIfEmpty,
-  defer,
-  EMPTY,
-  filter,
-  ignoreElements,
-  map,
-  merge,
-  type Observable,
-  ReplaySubject,
-  share,
-  switchMap,
-  take,
-  tap,
-} from 'rxjs';
+import { concatMap, defaultIfEmpty, defer, EMPTY, filter, ignoreElements, map, merge, type Observable, shareReplay, take } from 'rxjs';
+import type { AgentConfig } from '../config/agent-config.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Platform } from '../node/cloud.ts';
 import { httpAnswer } from '../node/http-answer.ts';
 import { googleTokenExchange } from '../sts/google-token-exchange.ts';
-import { stsServer } from '../sts/sts-server.ts';
+import { type StsEvent, stsServer } from '../sts/sts-server.ts';
 import { noTokenExchange } from '../sts/token-exchange.ts';
-import { exitCodes, Fatal } from './exit.ts';
-import type { AgentConfig } from '../config/agent-config.ts';
+import type { ServersSign } from './view.ts';
 
 export interface StsParts {
   readonly platform$: Observable<Platform>;
   readonly trustDomain: string;
-  readonly log: (line: LogLine) => void;
 }
 
 /**
- * The token server: emits once, when it listens, and serves until it is unsubscribed. Cold, never completes; errors with a {@link Fatal} if the port is not
- * to be had.
+ * The token server: tells once when it listens, or why it cannot, and serves until it is unsubscribed. Tells what there is to log. Cold, never
+ * completes, never errors.
  */
 export function runSts(
   {
@@ -39,10 +24,9 @@ export function runSts(
     node,
     gkeClusterUrl: clusterUrl,
   }: Pick<AgentConfig, 'stsPort' | 'tokenManagerPlugin' | 'node' | 'gkeClusterUrl'>,
-  { platform$, trustDomain, log }: StsParts,
-): Observable<void> {
+  { platform$, trustDomain }: StsParts,
+): Observable<ServersSign> {
   return defer(() => {
-    let exchange = noTokenExchange;
     // The project is known by a variable, or by the metadata server a little later: who asks for a token meanwhile waits.
     const exchange$ = (tokenManagerPlugin === 'GoogleTokenExchange' ? platform$ : EMPTY).pipe(
       map(({ metadata }) => metadata['gcp_project_number'] ?? ''),
@@ -50,29 +34,30 @@ export function runSts(
       take(1),
       map((projectNumber) => googleTokenExchange({ projectNumber, trustDomain, clusterUrl, ask: httpAnswer })),
       defaultIfEmpty(noTokenExchange),
-      tap((found) => (exchange = found)),
-      share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: false }),
+      shareReplay({ bufferSize: 1, refCount: true }),
     );
-    const tokens = {
-      exchange: (request: Parameters<typeof exchange.exchange>[0]) => exchange$.pipe(switchMap((found) => found.exchange(request))),
-      dump: () => exchange.dump(),
-    };
-    const served$ = stsServer(node.ipv6 ? '::1' : '127.0.0.1', stsPort, tokens).pipe(
-      tap((event) => {
-        if (event.type === 'listening') log({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port: stsPort });
-        if (event.type !== 'answered') return;
-        const { status, reason } = event;
-        log(
-          status === 200
-            ? { level: 'info', event: 'sts.token_given', msg: 'token given' }
-            : { level: 'warn', event: 'sts.token_refused', msg: 'no token is given', status, reason },
-        );
-      }),
-      filter(({ type }) => type !== 'answered'),
-      map((event) => {
-        if (event.type === 'failed') throw new Fatal(`--stsPort ${stsPort}: ${event.reason}`, exitCodes.unavailable);
-      }),
-    );
+    const served$ = stsServer(node.ipv6 ? '::1' : '127.0.0.1', stsPort, exchange$).pipe(concatMap((event) => signs(event, stsPort)));
     return merge(exchange$.pipe(ignoreElements()), served$); // the project is looked for before somebody asks
   });
+}
+
+function signs(event: StsEvent, port: number): readonly ServersSign[] {
+  switch (event.type) {
+    case 'listening':
+      return [logged({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port }), { type: 'servers-listening' }];
+    case 'failed':
+      return [{ type: 'servers-failed', reason: `--stsPort ${port}: ${event.reason}` }];
+    case 'answered': {
+      const { status, reason } = event;
+      return [
+        status === 200
+          ? logged({ level: 'info', event: 'sts.token_given', msg: 'token given' })
+          : logged({ level: 'warn', event: 'sts.token_refused', msg: 'no token is given', status, reason }),
+      ];
+    }
+  }
+}
+
+function logged(line: LogLine): ServersSign {
+  return { type: 'servers-log', line: { component: 'sts', ...line } };
 }

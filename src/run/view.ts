@@ -1,6 +1,7 @@
 import type { AgentTransition } from '../agent/agent.ts';
 import { type AgentState, initialState } from '../agent/model.ts';
 import { noTimeline, type Timeline, timeline } from '../agent/timeline.ts';
+import type { LogLine } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 import type { StatusEvent } from '../status/handler.ts';
 import type { CertificateSign } from '../streams/certificate-expiry.ts';
@@ -9,10 +10,14 @@ import type { KnownConfig, ShapedConfig } from './shape-source.ts';
 
 /** What the servers beside Envoy tell. */
 export type ServersSign =
-  /** All of them listen. `families` makes their metrics as they are now. */
-  | { readonly type: 'servers-listening'; readonly families: () => readonly MetricFamily[] }
+  /** All of them listen. */
+  | { readonly type: 'servers-listening' }
   /** One of them cannot listen. */
-  | { readonly type: 'servers-failed'; readonly reason: string };
+  | { readonly type: 'servers-failed'; readonly reason: string }
+  /** `families` makes their metrics as they are now, until the next sign of this type. */
+  | { readonly type: 'servers-measured'; readonly families: () => readonly MetricFamily[] }
+  /** Each is loaded only if it runs, with what it has to say: so the line comes ready-made. */
+  | { readonly type: 'servers-log'; readonly line: LogLine };
 
 /** All that happens in a run of the agent. */
 export type RunSign =
@@ -66,7 +71,7 @@ export function view(before: View, { sign, at }: RunEvent): View {
       };
     case 'certificates-read':
       return { ...before, past: timeline(past, { ...sign, at }) };
-    case 'servers-listening':
+    case 'servers-measured':
       return { ...before, families: sign.families };
     default:
       return before;

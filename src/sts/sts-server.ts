@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { map, Observable, of } from 'rxjs';
-import type { Exchanged, ExchangeRequest, TokenDump, TokenExchange } from './token-exchange.ts';
+import { map, merge, Observable, of, switchMap, take } from 'rxjs';
+import { type Exchanged, type ExchangeRequest, noTokenExchange, type TokenDump, type TokenExchange } from './token-exchange.ts';
 
 /** A request for `/token` as it came. */
 interface RawStsRequest {
@@ -67,6 +67,8 @@ function dumpAnswer(dump: TokenDump): StsAnswer {
   return json(200, { tokens });
 }
 
+const notFound: StsAnswer = { status: 404, type: 'text/plain; charset=utf-8', body: '404 page not found\n' };
+
 function json(status: number, value: object): StsAnswer {
   return { status, type: 'application/json', body: `${JSON.stringify(value, undefined, 2)}\n` };
 }
@@ -86,8 +88,10 @@ const largestBody = 64 * 1024;
  * Exchanges tokens (RFC 8693) on `port` of the loopback address: listens on subscribe, closes with all its connections on unsubscribe.
  *
  * Emits `listening` or `failed` once, then `answered` for each request for a token. Never completes, never errors if the exchange does not.
+ *
+ * @param exchange$ emits the exchange that is asked, to each subscriber; a request for a token waits for it
  */
-export function stsServer(host: '127.0.0.1' | '::1', port: number, tokens: TokenExchange): Observable<StsEvent> {
+export function stsServer(host: '127.0.0.1' | '::1', port: number, exchange$: Observable<TokenExchange>): Observable<StsEvent> {
   return new Observable((subscriber) => {
     const server = createServer(
       { headersTimeout: timeoutMs, requestTimeout: timeoutMs, keepAliveTimeout: timeoutMs },
@@ -99,11 +103,12 @@ export function stsServer(host: '127.0.0.1' | '::1', port: number, tokens: Token
         const path = request.url?.replace(/\?.*/s, '');
         if (path !== '/token') {
           request.resume();
-          send(path === '/stsStatus' ? dumpAnswer(tokens.dump()) : { status: 404, type: 'text/plain; charset=utf-8', body: '404 page not found\n' }); // prettier-ignore
+          const answer$ = path === '/stsStatus' ? status(exchange$) : of(notFound);
+          answer$.subscribe({ next: send, error: (error: unknown) => subscriber.error(error) });
           return;
         }
         read(request, (body) => {
-          const answered = answer(request, body, tokens).subscribe({
+          const answered = answer(request, body, exchange$).subscribe({
             next: ({ reason, ...sent }) => {
               send(sent);
               subscriber.next({ type: 'answered', status: sent.status, reason });
@@ -124,7 +129,7 @@ export function stsServer(host: '127.0.0.1' | '::1', port: number, tokens: Token
   });
 }
 
-function answer({ method = '', headers }: IncomingMessage, body: string | undefined, tokens: TokenExchange) {
+function answer({ method = '', headers }: IncomingMessage, body: string | undefined, exchange$: Observable<TokenExchange>) {
   function refused(reason: string) {
     return of({ ...refusedAnswer(reason), reason });
   }
@@ -133,9 +138,19 @@ function answer({ method = '', headers }: IncomingMessage, body: string | undefi
   if (body === undefined) return refused(`the request is larger than ${largestBody} bytes`);
   const parsed = stsRequest({ method, contentType: headers['content-type'] ?? '', body });
   if (!parsed.ok) return refused(parsed.reason);
-  return tokens
-    .exchange(parsed.request)
-    .pipe(map((exchanged) => ({ ...exchangedAnswer(exchanged), reason: exchanged.ok ? '' : exchanged.reason })));
+  return exchange$.pipe(
+    take(1),
+    switchMap((tokens) => tokens.exchange(parsed.request)),
+    map((exchanged) => ({ ...exchangedAnswer(exchanged), reason: exchanged.ok ? '' : exchanged.reason })),
+  );
+}
+
+/** Which tokens there are now. While the exchange is not known there is none. */
+function status(exchange$: Observable<TokenExchange>): Observable<StsAnswer> {
+  return merge(exchange$, of(noTokenExchange)).pipe(
+    take(1),
+    map((tokens) => dumpAnswer(tokens.dump())),
+  );
 }
 
 /** Calls back with the body, or undefined where that is too large; not at all where it does not end. */

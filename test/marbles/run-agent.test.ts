@@ -59,7 +59,7 @@ const ends = (counters: Partial<Timeline['counters']>): LogLine => ({
 });
 
 const servers: Record<string, ServersSign> = {
-  b: { type: 'servers-listening', families: () => [] },
+  b: { type: 'servers-listening' },
   f: { type: 'servers-failed', reason: 'the socket is in use' },
 };
 
@@ -106,7 +106,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
       shape: { changes$: NEVER, reading$: around.shape$ ?? of({ hash: 'shape', config: shaped, parts: () => [] }) },
       known: { config, sources: {} as Sources },
       terminal: around.terminal ?? false,
-      servers$: around.servers$ ?? concat(of<ServersSign>({ type: 'servers-listening', families: () => [] }), NEVER),
+      servers$: around.servers$ ?? concat(of<ServersSign>({ type: 'servers-listening' }), NEVER),
       status: { probes: new Map(), targets: [], version: {} },
     },
     {
@@ -433,8 +433,9 @@ describe('the status port', () => {
     'is told at once what holds, then each state, and what has happened up to it',
     marbles((m) => {
       const changes$ = m.hot(' 2s c', changes);
-      const servers$ = m.hot('  1s b', {
-        b: { type: 'servers-listening' as const, families: () => [{ name: 'beside', type: 'gauge' as const, help: '', samples: [] }] },
+      const servers$ = m.hot<ServersSign>('  1s (bf)', {
+        b: { type: 'servers-listening' },
+        f: { type: 'servers-measured', families: () => [{ name: 'beside', type: 'gauge', help: '', samples: [] }] },
       });
       const hash$ = m.cold('   500ms (a|)');
       const run = drawRun(m, { changes$, servers$, hash$, script: { processes: ['S'] } });

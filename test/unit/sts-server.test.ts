@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:http';
-import { of, type Subscription } from 'rxjs';
+import { isObservable, type Observable, of, ReplaySubject, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noTokenExchange, type TokenExchange } from '../../src/sts/token-exchange.ts';
 import { type StsEvent, stsServer } from '../../src/sts/sts-server.ts';
@@ -25,10 +25,13 @@ const fail = (error: unknown) => {
 let server: Subscription | undefined;
 afterEach(() => server?.unsubscribe());
 
-async function start(exchange: TokenExchange = tokens) {
+async function start(exchange: TokenExchange | Observable<TokenExchange> = tokens) {
   const [port = 0] = await freePorts(1);
   const events: StsEvent[] = [];
-  server = stsServer('127.0.0.1', port, exchange).subscribe({ next: (event) => events.push(event), error: fail });
+  server = stsServer('127.0.0.1', port, isObservable(exchange) ? exchange : of(exchange)).subscribe({
+    next: (event) => events.push(event),
+    error: fail,
+  });
   await expect.poll(() => events.length, { timeout: 5_000 }).toBeGreaterThan(0);
   return { port, events };
 }
@@ -110,6 +113,17 @@ describe('the token server', () => {
     expect(await ask(failing.port, '/stsStatus')).toEqual({ status: 500, type: 'text/plain; charset=utf-8', body: 'failure in dumping STS server status: failed to dump token\n' }); // prettier-ignore
   });
 
+  it('has no tokens while the exchange is not known, and who asks for one waits for it', async () => {
+    const exchange$ = new ReplaySubject<TokenExchange>(1);
+    const { port, events } = await start(exchange$);
+    const answered = ask(port, '/token', { body: formOf(good) });
+    expect((await ask(port, '/stsStatus')).body).toBe('failure in dumping STS server status: no plugin is found\n');
+    expect(events).toEqual([{ type: 'listening' }]);
+    exchange$.next(tokens);
+    expect((await answered).status).toBe(200);
+    expect((await ask(port, '/stsStatus')).status).toBe(200);
+  });
+
   it('knows no other path', async () => {
     const { port } = await start();
     expect((await ask(port, '/')).status).toBe(404);
@@ -119,7 +133,7 @@ describe('the token server', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await expect.poll(() => other.listening, { timeout: 5_000 }).toBe(true);
     const events: StsEvent[] = [];
-    server = stsServer('127.0.0.1', (other.address() as AddressInfo).port, tokens).subscribe({
+    server = stsServer('127.0.0.1', (other.address() as AddressInfo).port, of(tokens)).subscribe({
       next: (event) => events.push(event),
       error: fail,
     });

@@ -59,7 +59,7 @@ export const cli: readonly Mutant[] = [
     find: "filter(() => config.output !== '')",
     replace: "filter(() => config.output === '')",
   },
-  { id: 'cli/secrets-counted', file: 'run/run-secrets.ts', find: 'ca$.next(countCa(ca$.value, sign));', replace: '' },
+  { id: 'cli/secrets-counted', file: 'run/run-secrets.ts', find: 'ca: countCa(counts.ca, happened.event)', replace: 'ca: counts.ca' },
   { id: 'cli/exec-quits', file: 'cli/exec.ts', find: '`${agent}/quitquitquit`', replace: '`${agent}/drain`' },
   { id: 'cli/await-ready-limit', file: 'cli/wait.ts', find: 'limit: limit - period', replace: 'limit: limit - period + 1' },
   { id: 'cli/await-ready-patience', file: 'cli/wait.ts', find: 'Math.min(timeoutMs, end - scheduler.now())', replace: 'timeoutMs' },
