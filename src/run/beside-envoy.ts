@@ -17,7 +17,7 @@ export function besideEnvoy(plan: SecretsPlan, config: AgentConfig, sts: StsPart
 }
 
 /**
- * Emits what the servers tell as it comes, but that they listen only once, when all of them do. Completes after the first that cannot listen, and lets go
+ * Emits what the servers tell as it comes, but that they listen only once, when all of them do. Completes after the first that fails, and lets go
  * of the others. Cold; errors as they do.
  */
 export function asOneServer(servers: readonly Observable<ServersSign>[]): Observable<ServersSign> {

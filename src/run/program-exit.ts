@@ -17,7 +17,7 @@ export function runExit(
   { statusPort, customConfigFile }: Pick<AgentConfig, 'statusPort' | 'customConfigFile'>,
 ): ProgramExit {
   if (last.type === 'failed') return { code: exitCodes.unavailable, why: `--statusPort ${statusPort}: ${last.reason}` };
-  if (last.type === 'servers-failed') return { code: exitCodes.unavailable, why: last.reason };
+  if (last.type === 'servers-failed') return { code: exitCodes[last.exit], why: last.reason };
   const outcome: Outcome = 'outcome' in agent ? agent.outcome : { kind: 'asked' };
   const { code, why } = exitOf(outcome);
   return {

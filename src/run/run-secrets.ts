@@ -43,7 +43,9 @@ import { workloadSecrets } from './workload-secrets.ts';
 export function runSecrets(plan: SecretsPlan, agent: AgentConfig): Observable<ServersSign> {
   return defer(() => {
     const workload = workloadSecrets(plan, agent);
-    return workload.ok ? serveSecrets(plan, workload.signs$) : of<ServersSign>({ type: 'servers-failed', reason: workload.reason });
+    return workload.ok
+      ? serveSecrets(plan, workload.signs$)
+      : of<ServersSign>({ type: 'servers-failed', exit: 'config', reason: workload.reason });
   });
 }
 
@@ -135,7 +137,7 @@ function logged(line: LogLine): ServersSign {
 function outcome(happened: SecretsEvent): readonly ServersSign[] {
   if (happened.type !== 'sds') return [];
   const { event } = happened;
-  if (event.type === 'failed') return [{ type: 'servers-failed', reason: `the socket for secrets: ${event.reason}` }];
+  if (event.type === 'failed') return [{ type: 'servers-failed', exit: 'unavailable', reason: `the socket for secrets: ${event.reason}` }];
   return event.type === 'listening' ? [{ type: 'servers-listening' }] : [];
 }
 

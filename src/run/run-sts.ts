@@ -46,7 +46,7 @@ function signs(event: StsEvent, port: number): readonly ServersSign[] {
     case 'listening':
       return [logged({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port }), { type: 'servers-listening' }];
     case 'failed':
-      return [{ type: 'servers-failed', reason: `--stsPort ${port}: ${event.reason}` }];
+      return [{ type: 'servers-failed', exit: 'unavailable', reason: `--stsPort ${port}: ${event.reason}` }];
     case 'answered': {
       const { status, reason } = event;
       return [

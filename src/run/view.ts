@@ -12,8 +12,8 @@ import type { KnownConfig, ShapedConfig } from './shape-source.ts';
 export type ServersSign =
   /** All of them listen. */
   | { readonly type: 'servers-listening' }
-  /** One of them cannot listen. */
-  | { readonly type: 'servers-failed'; readonly reason: string }
+  /** One of them cannot listen, or is configured wrongly; `exit` names the exit code of the agent. */
+  | { readonly type: 'servers-failed'; readonly exit: 'unavailable' | 'config'; readonly reason: string }
   /** `families` makes their metrics as they are now, until the next sign of this type. */
   | { readonly type: 'servers-measured'; readonly families: () => readonly MetricFamily[] }
   /** Each is loaded only if it runs, with what it has to say: so the line comes ready-made. */

@@ -5,8 +5,8 @@ import { marbles } from './support/marbles.ts';
 
 const signs: Record<string, ServersSign> = {
   b: { type: 'servers-listening' },
-  f: { type: 'servers-failed', reason: 'the socket is in use' },
-  g: { type: 'servers-failed', reason: 'the port is in use' },
+  f: { type: 'servers-failed', exit: 'unavailable', reason: 'the socket is in use' },
+  g: { type: 'servers-failed', exit: 'unavailable', reason: 'the port is in use' },
   l: { type: 'servers-log', line: { level: 'info', event: 'sds.listening', msg: 'secrets are served' } },
   k: { type: 'servers-log', line: { level: 'info', event: 'sts.listening', msg: 'tokens are exchanged' } },
   m: { type: 'servers-measured', families: () => [] },

@@ -60,7 +60,7 @@ const ends = (counters: Partial<Timeline['counters']>): LogLine => ({
 
 const servers: Record<string, ServersSign> = {
   b: { type: 'servers-listening' },
-  f: { type: 'servers-failed', reason: 'the socket is in use' },
+  f: { type: 'servers-failed', exit: 'unavailable', reason: 'the socket is in use' },
 };
 
 /** What surrounds the agent, in marbles; nothing happens if left out. */

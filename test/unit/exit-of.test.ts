@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/agent/model.ts';
-import { exitOf } from '../../src/run/program-exit.ts';
+import { initialState, type Outcome } from '../../src/agent/model.ts';
+import { exitOf, runExit } from '../../src/run/program-exit.ts';
 
 describe('exitOf', () => {
   it.each<{ what: string; outcome: Outcome; code: number; why?: string }>([
@@ -50,5 +50,15 @@ describe('exitOf', () => {
     },
   ])('$what → $code', ({ outcome, code, why }) => {
     expect(exitOf(outcome)).toStrictEqual({ code, ...(why !== undefined && { why }) });
+  });
+});
+
+describe('runExit', () => {
+  it.each([
+    { exit: 'unavailable', code: 69 },
+    { exit: 'config', code: 78 },
+  ] as const)('a server beside Envoy that fails, $exit → $code', ({ exit, code }) => {
+    const last = { type: 'servers-failed', exit, reason: 'no' } as const;
+    expect(runExit(last, { agent: initialState }, { statusPort: 15_020, customConfigFile: '' })).toStrictEqual({ code, why: 'no' });
   });
 });
