@@ -156,7 +156,7 @@ it('PROV_CERT is where default comes from, before the paths of the variables', a
   await serves(rig, next);
 });
 
-it('R1 SDSAgentWithFileMountedCerts: without a token and with FILE_MOUNTED_CERTS secrets are served from files', async () => {
+it('without a token and with FILE_MOUNTED_CERTS secrets are served from files', async () => {
   const rig = await rigFor();
   const agent = rig.start([], { env: { FILE_MOUNTED_CERTS: 'true', JWT_POLICY: 'third-party-jwt' } });
   await serves(rig, rig.issued);

@@ -27,7 +27,7 @@ const mutual: TlsSettings = {
 const none = { zipkin: undefined, lightstep: undefined, datadog: undefined, stackdriver: undefined, openTelemetry: undefined, tlsSettings: undefined }; // prettier-ignore
 const service: RemoteService = { address: 'reports.example.com:15000', tlsSettings: undefined, tcpKeepalive: undefined };
 
-/** The configuration of K1, and the defaults of what K1 does not name. */
+/** The configuration of the case `default`, and the defaults of what it does not name. */
 export const proxyConfig: ProxyConfig = {
   configPath: '/etc/istio/proxy',
   binaryPath: '/usr/local/bin/envoy',
@@ -52,7 +52,7 @@ export const proxyConfig: ProxyConfig = {
   proxyMetadata: {},
 };
 
-/** What differs from K1. */
+/** What differs from the case `default`. */
 export interface GoldenCase {
   readonly config?: Partial<ProxyConfig>;
   readonly metadata?: Partial<Omit<NodeMetadataInputs, 'variables'>> & { readonly env?: NodeJS.ProcessEnv };
@@ -94,37 +94,40 @@ const ownCertificates = {
 };
 
 /**
- * By the name of the golden file: the peer's cases under their numbers, then this agent's own.
+ * By the name of the golden file: the peer's cases under its names, then this agent's own.
  *
- * The peer's are in v3, with listeners that have names, without the swaps and slips of the Go agent, and differ in what follows. All: the gauges that a
- * drain looks at are included; PROXY_CONFIG has the effective values of all fields. Where the agent serves no secrets there is no `sds-grpc` cluster, and no SDS and
- * TRUSTJWT in the metadata (Pilot names certificate files then): as in 1.5. K2, K4: certificates of the control plane are files, as in 1.5, with an SNI. K3, K5: they
- * are secrets of the agent, and so is the CA, which 1.6 has in a file.
- * K6: the token is a header, not a file. K9: OpenTelemetry to Google Cloud.
+ * The peer's are in v3, with listeners that have names, without the swaps and slips of the Go agent,
+ * and differ in what follows. All: the gauges that a drain looks at are included; PROXY_CONFIG has the
+ * effective values of all fields. Where the agent serves no secrets there is no `sds-grpc` cluster, and
+ * no SDS and TRUSTJWT in the metadata (Pilot names certificate files then): as in 1.5.
+ * `auth`, `running`: certificates of the control plane are files, as in 1.5, with an SNI.
+ * `authsds`, `runningsds`: they are secrets of the agent, and so is the CA, which 1.6 has in a file.
+ * `tracing-lightstep`: the token is a header, not a file.
+ * `tracing-stackdriver`: OpenTelemetry to Google Cloud.
  */
 export const goldenCases: Readonly<Record<string, GoldenCase>> = {
-  'K1-default': {},
-  'K2-auth': { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' } },
-  'K3-authsds': { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' }, inputs: { sds } },
-  'K4-running': running,
-  'K5-runningsds': { ...running, inputs: { ...running.inputs, sds } },
-  'K6-tracing-lightstep': {
+  default: {},
+  auth: { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' } },
+  authsds: { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' }, inputs: { sds } },
+  running: running,
+  runningsds: { ...running, inputs: { ...running.inputs, sds } },
+  'tracing-lightstep': {
     config: {
       tracing: { ...none, lightstep: { address: 'lightstep-satellite:8080', accessToken: 'abcdefg1234567', secure: true, cacertPath: `${certificates}/root-cert.pem` } }, // prettier-ignore
     },
   },
-  'K7-tracing-zipkin': { config: { tracing: { ...none, zipkin: { address: 'localhost:6000' } } } },
-  'K8-tracing-datadog': { config: { tracing: { ...none, datadog: { address: 'localhost:8126' } } } },
-  'K9-tracing-stackdriver': {
+  'tracing-zipkin': { config: { tracing: { ...none, zipkin: { address: 'localhost:6000' } } } },
+  'tracing-datadog': { config: { tracing: { ...none, datadog: { address: 'localhost:8126' } } } },
+  'tracing-stackdriver': {
     config: {
       tracing: { ...none, stackdriver: { debug: true, maxNumberOfAttributes: 0, maxNumberOfAnnotations: 201, maxNumberOfMessageEvents: 201 } }, // prettier-ignore
     },
     metadata: { platform: { gcp_project: 'my-sd-project' } },
   },
-  'K13-stats-inclusion': {
+  'stats-inclusion': {
     metadata: { env: { ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({ 'sidecar.istio.io/statsInclusionPrefixes': 'http.{pod_ip}_' }) } },
   },
-  'K15-tracing-tls': { config: { tracing: { ...none, zipkin: { address: 'localhost:6000' }, tlsSettings: tls } } },
+  'tracing-tls': { config: { tracing: { ...none, zipkin: { address: 'localhost:6000' }, tlsSettings: tls } } },
   'metrics-service': { config: { envoyMetricsService: { ...service, tlsSettings: mutual, tcpKeepalive: { probes: 3, time: 10_000, interval: 1_500 } } } }, // prettier-ignore
   'access-log-service': { config: { envoyAccessLogService: { ...service, tlsSettings: { ...tls, sni: 'reports.example.com' } } } },
   'istio-mutual': {

@@ -130,7 +130,7 @@ describe('a crash', () => {
 });
 
 describe('a clean exit', () => {
-  it.each(['backoff', 'exit'] as const)('A1 TestStartExit: ends the agent by itself, where the policy is %s', (onCrash) =>
+  it.each(['backoff', 'exit'] as const)('ends the agent by itself, where the policy is %s', (onCrash) =>
     marbles((m) => {
       const hash$ = m.hot('  -a');
       const processes = ['   c'];
@@ -144,7 +144,7 @@ describe('a clean exit', () => {
   );
 
   it(
-    'A7 TestRecovery: is not followed by another start',
+    'is not followed by another start',
     marbles((m) => {
       const hash$ = m.hot('  a');
       const unsub = '        ^ 60s !';

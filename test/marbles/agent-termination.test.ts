@@ -24,7 +24,7 @@ describe('a request to terminate', () => {
   );
 
   it(
-    'A2 TestStartDrain: starts no epoch to drain, neither then nor for a change that comes meanwhile',
+    'starts no epoch to drain, neither then nor for a change that comes meanwhile',
     marbles((m) => {
       const hash$ = m.hot('       a 10999ms b');
       const terminate$ = m.hot('  10s t');

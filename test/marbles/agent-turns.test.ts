@@ -48,7 +48,7 @@ describe('turns', () => {
   );
 
   it(
-    'A5 TestApplyTwice: starts no second epoch for the same hash',
+    'starts no second epoch for the same hash',
     marbles((m) => {
       const hash$ = m.hot('  a 9999ms a');
       const unsub = '        ^ 60s !';
@@ -61,7 +61,7 @@ describe('turns', () => {
   );
 
   it(
-    'A3 TestWaitForLive: waits until the parent is LIVE, which is asked every 500 ms',
+    'waits until the parent is LIVE, which is asked every 500 ms',
     marbles((m) => {
       const hash$ = m.hot('  ab');
       const unsub = '        ^ 10s !';

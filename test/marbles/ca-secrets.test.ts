@@ -105,7 +105,7 @@ describe('caSecrets', () => {
   );
 
   it(
-    'R9 WorkloadAgentRefreshSecret: replaces certificates that live a millisecond each 100 ms',
+    'replaces certificates that live a millisecond each 100 ms',
     marbles((m) => {
       const unsub = '    ^ 250ms !';
       const expected = ' s 99ms s 99ms s';

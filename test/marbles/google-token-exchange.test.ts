@@ -36,7 +36,7 @@ const token: Exchanged = { ok: true, accessToken: 'access', expiresIn: 3600 };
 
 describe('googleTokenExchange', () => {
   it(
-    'R17 token plugin: gets a federated token, and for that an access token, and tells of both',
+    'gets a federated token, and for that an access token, and tells of both',
     marbles((m) => {
       const { asked, exchange } = google(federated$, access(3_600_000));
       m.expectObservable(exchange.exchange(request)).toBe('(t|)', { t: token });
@@ -65,7 +65,7 @@ describe('googleTokenExchange', () => {
   );
 
   it(
-    'R17 token plugin: a refusal of the federated token is the end, and is told',
+    'a refusal of the federated token is the end, and is told',
     marbles((m) => {
       const { exchange, steps } = google(said(403), federated$);
       const failed = { ok: false, reason: 'failed to exchange federated token: the answer is 403' };
@@ -76,7 +76,7 @@ describe('googleTokenExchange', () => {
   );
 
   it(
-    'R17 token plugin: a refusal of the access token is told; the federated token was got',
+    'a refusal of the access token is told; the federated token was got',
     marbles((m) => {
       const { exchange } = google(federated$, said(404));
       const failed = { ok: false, reason: 'failed to exchange access token: the answer is 404' };
@@ -87,7 +87,7 @@ describe('googleTokenExchange', () => {
   );
 
   it(
-    'R18 token plugin cache: asks nobody until 5 minutes before the end, and of a token with less than that each time',
+    'asks nobody until 5 minutes before the end, and of a token with less than that each time',
     marbles((m) => {
       let expires = 3_600_000;
       const { exchange, steps } = google(

@@ -13,14 +13,14 @@ const signs: Record<string, SourceChange> = {
 
 describe('readings', () => {
   it(
-    'D1 TestRunSendConfig: emits the first reading at once, before any change',
+    'emits the first reading at once, before any change',
     marbles((m) => {
       m.expectObservable(hashes(drawnSource({ changes$: NEVER, hash$: readings('A') }), { minDelay }), '^ 1s !').toBe('A');
     }),
   );
 
   it(
-    'D2 TestWatchCerts_Multiple: three events at once cause one reading after the delay',
+    'three events at once cause one reading after the delay',
     marbles((m) => {
       const changes$ = m.hot(' -(xxx)', signs);
       const unsub = '          ^ 2s !';

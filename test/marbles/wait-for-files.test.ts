@@ -90,7 +90,7 @@ describe('waitForFiles', () => {
   );
 
   it(
-    'F16 waits for a file once that is named twice',
+    'waits for a file once that is named twice',
     marbles((m) => {
       const { files, looks } = fakeFiles({ [chain]: [[100, 'there']], [key]: [[100, 'there']], [root]: [[100, 'there']] });
       m.expectObservable(waitForFiles([chain, key, root, chain, key, root], { files })).toBe('a 99ms (n|)', missing);

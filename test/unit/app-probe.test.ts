@@ -67,7 +67,7 @@ describe('a probe of the application', () => {
     response.writeHead(url === '/hello/sunnyvale' || url === '/' ? 200 : 400, { 'x-secret': 'a' }).end('body');
   }; // prettier-ignore
 
-  it('G19 of a path that is not configured is a mistake; without the slash it leads there', async () => {
+  it('of a path that is not configured is a mistake; without the slash it leads there', async () => {
     expect(await probe({ httpGet: { port: 1 } }, { path: '/bad-path-should-be-404' })).toMatchObject({ status: 404 });
     expect(await probe({ httpGet: { port: 1 } }, { path: '/app-health/b/readyz' })).toMatchObject({ status: 400, body: 'app prober config does not exists for /app-health/b/readyz\n' }); // prettier-ignore
     expect(await probe({ httpGet: { port: 1 } }, { path: '/app-health' })).toMatchObject({
@@ -77,18 +77,18 @@ describe('a probe of the application', () => {
   });
 
   it.each([
-    { id: 'G20', path: '/hello/sunnyvale', status: 200 },
-    { id: 'G21', path: undefined, status: 200 },
-    { id: 'G24', path: 'hello/sunnyvale', status: 200 },
-    { id: 'anything else:', path: '/other', status: 400 },
-  ])('$id answers with the status of $path, and with nothing else', async ({ path, status }) => {
+    { id: 'a path', path: '/hello/sunnyvale', status: 200 },
+    { id: 'no path', path: undefined, status: 200 },
+    { id: 'no slash', path: 'hello/sunnyvale', status: 200 },
+    { id: 'anything else', path: '/other', status: 400 },
+  ])('$id: answers with the status of $path, and with nothing else', async ({ path, status }) => {
     const port = await listen(createServer(application()));
     const answer = await probe({ httpGet: { port, path } });
     expect(answer).toMatchObject({ status, body: '' });
     expect(answer.headers).not.toHaveProperty('x-secret');
   });
 
-  it.each(['HTTP/1.1', 'HTTP/2'])('G22 speaks HTTPS with whatever certificate, over %s', async (version) => {
+  it.each(['HTTP/1.1', 'HTTP/2'])('speaks HTTPS with whatever certificate, over %s', async (version) => {
     const options = { key: issued.key, cert: issued.certChain };
     const versions: string[] = [];
     const answer = ({ httpVersion }: { readonly httpVersion: string }, response: { end(): unknown }) => {
@@ -107,7 +107,7 @@ describe('a probe of the application', () => {
     expect(await probe({ httpGet: { port: await listen(server) } })).toMatchObject({ status: 204 });
   });
 
-  it('G23 sends the configured headers over those that came, always by GET, on a connection of its own', async () => {
+  it('sends the configured headers over those that came, always by GET, on a connection of its own', async () => {
     const seen: Seen[] = [];
     const port = await listen(createServer(application(seen)));
     const httpHeaders = [{ name: 'Host', value: 'host' }, { name: 'Some-Header', value: 'some-value' }]; // prettier-ignore

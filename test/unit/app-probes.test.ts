@@ -11,11 +11,11 @@ const http = { kind: 'http', host: 'localhost', path: '/', secure: false, header
 
 describe('appProbes', () => {
   it.each([
-    ['G1', 'invalid-prober-json-encoding', /failed to decode/],
-    ['G2', { abc: { path: '/app-foo/health' } }, /invalid key/],
-    ['G3', { [ready]: { tcpSocket: { port: '8888' } } }, /invalid prober type/],
-    ['G4', { [ready]: { httpGet: { path: '/hello/sunnyvale', port: 'container-port-dontknow' } } }, /must be int type/],
-    ['G10 (1.1)', { [ready]: { path: '/hello/sunnyvale', port: 'container-port-dontknow' } }, /must be int type/],
+    ['no JSON', 'invalid-prober-json-encoding', /failed to decode/],
+    ['a key of another form', { abc: { path: '/app-foo/health' } }, /invalid key/],
+    ['TCP with a port in quotes', { [ready]: { tcpSocket: { port: '8888' } } }, /invalid prober type/],
+    ['a port by name', { [ready]: { httpGet: { path: '/hello/sunnyvale', port: 'container-port-dontknow' } } }, /must be int type/],
+    ['a port by name, as 1.1 wrote it', { [ready]: { path: '/hello/sunnyvale', port: 'container-port-dontknow' } }, /must be int type/],
     ['no object', '[]', /failed to decode/],
     ['no kind of probe', { [ready]: { exec: { command: ['true'] } } }, /invalid prober type/],
     ['two kinds', { [ready]: { httpGet: { port: 1 }, grpc: { port: 2 } } }, /invalid prober type/],
@@ -28,7 +28,7 @@ describe('appProbes', () => {
 
   it.each<[string, unknown, Record<string, unknown>]>([
     [
-      'G5',
+      'one for each of two containers',
       { [ready]: { httpGet: { path: '/hello/sunnyvale', port: 8080 } }, '/app-health/business/livez': { httpGet: { path: '/buisiness/live', port: 9090 } } }, // prettier-ignore
       {
         [ready]: { ...http, path: '/hello/sunnyvale', port: 8080 },
@@ -36,18 +36,22 @@ describe('appProbes', () => {
       },
     ],
     [
-      'G6',
+      'one with times, of which the time-out counts',
       { [ready]: { httpGet: { path: '/hello/sunnyvale', port: 8080 }, initialDelaySeconds: 120, timeoutSeconds: 10, periodSeconds: 20 } },
       { [ready]: { ...http, path: '/hello/sunnyvale', port: 8080, timeout: 10_000 } },
     ],
-    ['G7', { [ready]: { httpGet: { port: 9090 } } }, { [ready]: { ...http, port: 9090 } }],
-    ['G8', {}, {}],
+    ['one without a path', { [ready]: { httpGet: { port: 9090 } } }, { [ready]: { ...http, port: 9090 } }],
+    ['none at all', {}, {}],
     [
-      'G9 (1.7)',
+      'a path without its slash, as in 1.7',
       { [ready]: { httpGet: { path: 'hello/sunnyvale', port: 8080 } } },
       { [ready]: { ...http, path: '/hello/sunnyvale', port: 8080 } },
     ],
-    ['G10 (1.1)', { [ready]: { path: '/hello/sunnyvale', port: 8080 } }, { [ready]: { ...http, path: '/hello/sunnyvale', port: 8080 } }],
+    [
+      'one as 1.1 wrote it',
+      { [ready]: { path: '/hello/sunnyvale', port: 8080 } },
+      { [ready]: { ...http, path: '/hello/sunnyvale', port: 8080 } },
+    ],
     ['a time-out of 0: the default', { [ready]: { httpGet: { port: 1 }, timeoutSeconds: 0 } }, { [ready]: { ...http, port: 1 } }],
     [
       'all that a probe can have',

@@ -157,7 +157,7 @@ describe('bootstrap', () => {
     ]);
   });
 
-  it('K6 hands the token to LightStep in a header, and says that it speaks OpenTelemetry', () => {
+  it('hands the token to LightStep in a header, and says that it speaks OpenTelemetry', () => {
     const one = made({ config: { tracing: { ...noTracer, lightstep } } });
     expect(one.text).toContain('{"key":"lightstep-access-token","value":"token"}');
     expect(one.warnings).toEqual([
@@ -166,7 +166,7 @@ describe('bootstrap', () => {
     expect(cluster(one, 'lightstep')).not.toContain('transport_socket');
   });
 
-  it('K6 speaks TLS to LightStep where it is told to, in the old way or the new', () => {
+  it('speaks TLS to LightStep where it is told to, in the old way or the new', () => {
     const old = cluster(
       made({ config: { tracing: { ...noTracer, lightstep: { ...lightstep, secure: true, cacertPath: 'ca' } } } }),
       'lightstep',
@@ -178,7 +178,7 @@ describe('bootstrap', () => {
     );
   });
 
-  it('K9 sends what was for Stackdriver to Google Cloud, and says so', () => {
+  it('sends what was for Stackdriver to Google Cloud, and says so', () => {
     const stackdriver = { debug: true, maxNumberOfAttributes: 200, maxNumberOfAnnotations: 201, maxNumberOfMessageEvents: 201 };
     const { warnings, text } = made({ config: { tracing: { ...noTracer, stackdriver } } });
     expect(warnings).toEqual([

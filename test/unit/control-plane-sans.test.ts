@@ -36,18 +36,18 @@ describe('controlPlaneSans', () => {
 
   it.each<{ what: string; inputs: Partial<ControlPlane>; identity?: string; sans: readonly object[] }>([
     {
-      what: 'Q5 the host and the account of pilot: either is a control plane',
+      what: 'the host and the account of pilot: either is a control plane',
       inputs: {},
       sans: [dns('istiod.istio-system.svc'), uri(account)],
     },
     {
-      what: 'F11 none without TLS',
+      what: 'none without TLS',
       inputs: { controlPlaneAuthPolicy: 'NONE' },
       identity: 'pilot-identity',
       sans: [],
     },
     {
-      what: 'F9 an identity of its own',
+      what: 'an identity of its own',
       inputs: { trustDomain: 'mesh.com' },
       identity: 'pilot-identity',
       sans: [dns('istiod.istio-system.svc'), uri('spiffe://mesh.com/pilot-identity')],
@@ -77,12 +77,12 @@ describe('controlPlaneSans', () => {
 describe('mixerSan', () => {
   it.each<{ what: string; inputs: Partial<ControlPlane>; identity?: string; sans: readonly object[] }>([
     {
-      what: 'Q5 its account',
+      what: 'its account',
       inputs: {},
       sans: [uri('spiffe://cluster.local/ns/istio-system/sa/istio-mixer-service-account')],
     },
     {
-      what: 'F10 an identity of its own',
+      what: 'an identity of its own',
       inputs: { trustDomain: 'mesh.com' },
       identity: 'mixer-identity',
       sans: [uri('spiffe://mesh.com/mixer-identity')],

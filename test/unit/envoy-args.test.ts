@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type EnvoyArgs, envoyArgs, type EpochArgs } from '../../src/proxy/envoy-args.ts';
 import { envoyLogFormat } from '../../src/log/envoy-lines.ts';
 
-/** What the peer's TestEnvoyArgs is given. */
+/** What the peer's own test of the arguments gives. */
 const peers: EnvoyArgs = {
   baseId: 7,
   drainDuration: 45_000,
@@ -20,7 +20,7 @@ const args = (given: Partial<EnvoyArgs> & Partial<EpochArgs> = {}) =>
 const lines = (...options: readonly string[]) => options.flatMap((option) => option.split(' = '));
 
 describe('envoyArgs', () => {
-  it('B1 gives the peer’s vector in its order, without --max-obj-name-len (Envoy 1.36 has dropped it), and with ours behind it', () => {
+  it('gives the peer’s vector in its order, without --max-obj-name-len (Envoy 1.36 has dropped it), and with ours behind it', () => {
     expect(args({ override: '{"key": "value"}', restartEpoch: 5 })).toEqual(
       lines(
         '-c = test.json',
@@ -42,7 +42,7 @@ describe('envoyArgs', () => {
     );
   });
 
-  it('B2, B3 differ: the log format of 1.6 whatever the epoch, instead of one that names it (1.5) or none (1.1); no --allow-unknown-fields', () => {
+  it('gives the log format of 1.6 whatever the epoch, instead of one that names it (1.5) or none (1.1); no --allow-unknown-fields', () => {
     const formats = [0, 5].map((restartEpoch) => args({ restartEpoch })).map((all) => all[all.indexOf('--log-format') + 1]);
     expect(formats).toEqual([envoyLogFormat, envoyLogFormat]);
     expect(args({ restartEpoch: 5 })).not.toContain('--allow-unknown-fields');
@@ -56,42 +56,42 @@ describe('envoyArgs', () => {
   );
 
   it.each<{ what: string; given: Parameters<typeof args>[0]; option: string; value: string | undefined }>([
-    { what: 'C6 concurrency 4', given: { concurrency: 4 }, option: '--concurrency', value: '4' },
+    { what: 'concurrency 4', given: { concurrency: 4 }, option: '--concurrency', value: '4' },
     { what: 'concurrency 0: a worker for each core', given: { concurrency: 0 }, option: '--concurrency', value: undefined },
-    { what: 'C6 v4', given: { ipv6: false }, option: '--local-address-ip-version', value: 'v4' },
+    { what: 'v4', given: { ipv6: false }, option: '--local-address-ip-version', value: 'v4' },
     { what: 'an IPv6 node', given: { ipv6: true }, option: '--local-address-ip-version', value: 'v6' },
-    { what: 'C6 base id 123', given: { baseId: 123 }, option: '--base-id', value: '123' },
-    { what: 'C6 log level info', given: { logLevel: 'info' }, option: '-l', value: 'info' },
-    { what: 'S14 an empty log level', given: { logLevel: '' }, option: '-l', value: undefined },
+    { what: 'base id 123', given: { baseId: 123 }, option: '--base-id', value: '123' },
+    { what: 'log level info', given: { logLevel: 'info' }, option: '-l', value: 'info' },
+    { what: 'an empty log level', given: { logLevel: '' }, option: '-l', value: undefined },
     {
-      what: 'C6 component levels',
+      what: 'component levels',
       given: { componentLogLevel: 'a:info,b:warning' },
       option: '--component-log-level',
       value: 'a:info,b:warning',
     },
     { what: 'no component levels', given: { componentLogLevel: '' }, option: '--component-log-level', value: undefined },
-    { what: 'C6 a log format with a space', given: { logFormat: 'some format' }, option: '--log-format', value: 'some format' },
-    { what: 'C6 --service-cluster', given: { serviceCluster: 'fake-cluster' }, option: '--service-cluster', value: 'fake-cluster' },
-    { what: 'C6 --service-node', given: { serviceNode: 'fake-node' }, option: '--service-node', value: 'fake-node' },
+    { what: 'a log format with a space', given: { logFormat: 'some format' }, option: '--log-format', value: 'some format' },
+    { what: '--service-cluster', given: { serviceCluster: 'fake-cluster' }, option: '--service-cluster', value: 'fake-cluster' },
+    { what: '--service-node', given: { serviceNode: 'fake-node' }, option: '--service-node', value: 'fake-node' },
     {
-      what: 'S14 a router’s node',
+      what: 'a router’s node',
       given: { serviceNode: 'router~10.0.0.1~a.b~c' },
       option: '--service-node',
       value: 'router~10.0.0.1~a.b~c',
     },
-    { what: 'S14 a custom file', given: { config: '/etc/custom.yaml' }, option: '-c', value: '/etc/custom.yaml' },
+    { what: 'a custom file', given: { config: '/etc/custom.yaml' }, option: '-c', value: '/etc/custom.yaml' },
     { what: 'no override', given: {}, option: '--config-yaml', value: undefined },
-    { what: 'C6 drain 15 s', given: { drainDuration: 15_000 }, option: '--drain-time-s', value: '15' },
+    { what: 'drain 15 s', given: { drainDuration: 15_000 }, option: '--drain-time-s', value: '15' },
     { what: 'a drain of part of a second, cut', given: { drainDuration: 15_999 }, option: '--drain-time-s', value: '15' },
     { what: 'a drain below a second', given: { drainDuration: 999 }, option: '--drain-time-s', value: '0' },
-    { what: 'C6 parent 15 s', given: { parentShutdownDuration: 15_000 }, option: '--parent-shutdown-time-s', value: '15' },
+    { what: 'parent 15 s', given: { parentShutdownDuration: 15_000 }, option: '--parent-shutdown-time-s', value: '15' },
   ])('$what → $option $value', ({ given, option, value }) => {
     const all = args(given);
     const at = all.indexOf(option);
     expect(at < 0 ? undefined : all[at + 1]).toBe(value);
   });
 
-  it('C30 passes what server_info is to report, hot restart never disabled', () => {
+  it('passes what server_info is to report, hot restart never disabled', () => {
     const all = args({
       logLevel: 'debug',
       componentLogLevel: 'upstream:warning',
@@ -121,7 +121,7 @@ describe('envoyArgs', () => {
     { epoch: 0, skips: false },
     { epoch: 1, skips: true },
     { epoch: 123, skips: true },
-  ])('C6 epoch $epoch: --skip-hot-restart-on-no-parent $skips', ({ epoch, skips }) => {
+  ])('epoch $epoch: --skip-hot-restart-on-no-parent $skips', ({ epoch, skips }) => {
     const all = args({ restartEpoch: epoch });
     expect(all[all.indexOf('--restart-epoch') + 1]).toBe(String(epoch));
     expect(all.includes('--skip-hot-restart-on-no-parent')).toBe(skips);

@@ -5,27 +5,27 @@ import { exitOf, runExit } from '../../src/run/program-exit.ts';
 describe('exitOf', () => {
   it.each<{ what: string; outcome: Outcome; code: number; why?: string }>([
     { what: 'asked to stop', outcome: { kind: 'asked' }, code: 0 },
-    { what: 'S1 the last Envoy ended cleanly', outcome: { kind: 'envoy', exit: { kind: 'clean' } }, code: 0 },
+    { what: 'the last Envoy ended cleanly', outcome: { kind: 'envoy', exit: { kind: 'clean' } }, code: 0 },
     {
-      what: 'S1 exit 3, which the Go agent made 0 of',
+      what: 'exit 3, which the Go agent made 0 of',
       outcome: { kind: 'envoy', exit: { kind: 'failed', code: 3, tail: ['x'] } },
       code: 3,
       why: 'Envoy ended with 3',
     },
     {
-      what: 'S1 SIGKILL, which the Go agent made 0 of',
+      what: 'SIGKILL, which the Go agent made 0 of',
       outcome: { kind: 'envoy', exit: { kind: 'signaled', signal: 'SIGKILL', tail: [] } },
       code: 137,
       why: 'Envoy was ended by SIGKILL',
     },
     {
-      what: 'S1 SIGSEGV, which the Go agent made 0 of',
+      what: 'SIGSEGV, which the Go agent made 0 of',
       outcome: { kind: 'envoy', exit: { kind: 'signaled', signal: 'SIGSEGV', tail: [] } },
       code: 139,
       why: 'Envoy was ended by SIGSEGV',
     },
     {
-      what: 'S2 an Envoy that can not be started, which the Go agent made 0 of',
+      what: 'an Envoy that can not be started, which the Go agent made 0 of',
       outcome: { kind: 'envoy', exit: { kind: 'spawn-failed', reason: 'ENOENT' } },
       code: 69,
       why: 'Envoy cannot be started: ENOENT',

@@ -58,7 +58,7 @@ describe('freeBaseId', () => {
     expect(freeBaseId('', [], () => random)).toBe(id);
   });
 
-  it('C30 belongs to shared memory that is named by ten times the id', () => {
+  it('belongs to shared memory that is named by ten times the id', () => {
     expect(sharedMemoryOf(42)).toBe('/dev/shm/envoy_shared_memory_420');
   });
 });

@@ -47,14 +47,14 @@ describe('secrets of a gateway in a folder', () => {
     };
   };
 
-  it('R14 Gateway secrets: a generic one (cert, key, cacert) is a pair and roots', async () => {
+  it('a generic one (cert, key, cacert) is a pair and roots', async () => {
     const issued = await ca.issue();
     put('shop', { cert: issued.certChain, key: issued.key, cacert: ca.rootCert });
     await follow('shop').serves(issued.certChain);
     await follow('shop-cacert').serves(ca.rootCert);
   });
 
-  it('R14 Gateway secrets: one of TLS (tls.crt, tls.key) is a pair, without roots; with ca.crt it has them', async () => {
+  it('one of TLS (tls.crt, tls.key) is a pair, without roots; with ca.crt it has them', async () => {
     const issued = await ca.issue();
     put('shop', tls(issued));
     await follow('shop').serves(issued.certChain);
@@ -64,13 +64,13 @@ describe('secrets of a gateway in a folder', () => {
     await roots.serves(ca.rootCert);
   });
 
-  it('R14 Gateway secrets: roots may be a secret of their own', async () => {
+  it('roots may be a secret of their own', async () => {
     put('shop', tls(await ca.issue()));
     put('shop-cacert', { cacert: ca.rootCert });
     await follow('shop-cacert').serves(ca.rootCert);
   });
 
-  it('R14 Gateway secrets: the fallback is served until there is the one that is wanted; an update is served, and what vanishes is served on', async () => {
+  it('the fallback is served until there is the one that is wanted; an update is served, and what vanishes is served on', async () => {
     const [fallback, first, second] = [await ca.issue(), await ca.issue(), await ca.issue()];
     put('gateway-fallback', tls(fallback));
     const shop = follow('shop');
@@ -84,7 +84,7 @@ describe('secrets of a gateway in a folder', () => {
     expect(shop.text()).toBe(second.certChain);
   });
 
-  it('R15 ShouldWaitForIngressGatewaySecret: one that is not there holds nobody up, and is told of', async () => {
+  it('one that is not there holds nobody up, and is told of', async () => {
     expect(await follow('unknown').refused()).toContain(join(folder, 'unknown', 'tls.crt'));
   });
 

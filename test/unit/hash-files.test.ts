@@ -20,7 +20,7 @@ describe('hashFiles', () => {
   const at = (name: string) => join(root, name);
   const hash = (...names: string[]) => firstValueFrom(hashFiles(names.map(at)), none);
 
-  it('D4 TestGenerateCertHash: covers name, length and content of three files and the absence of a fourth', async () => {
+  it('covers name, length and content of three files and the absence of a fourth', async () => {
     const paths = ['cert.pem', 'key.pem', 'root-cert.pem'].map(at);
     for (const path of paths) await writeFile(path, path);
     const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

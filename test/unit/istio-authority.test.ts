@@ -155,7 +155,7 @@ describe('authorityAddress', () => {
 });
 
 describe('workloadIdentity', () => {
-  it('R11 ConstructCSRHostName: is the service account of the token, in the trust domain', () => {
+  it('is the service account of the token, in the trust domain', () => {
     expect(workloadIdentity(jwt(later), 'cluster.local')).toBe('spiffe://cluster.local/ns/default/sa/sleep');
     expect(workloadIdentity(jwt(later), 'fooDomain')).toBe('spiffe://fooDomain/ns/default/sa/sleep');
     expect(workloadIdentity('faketoken', 'cluster.local')).toBeUndefined();

@@ -97,23 +97,23 @@ describe('/stats/prometheus', () => {
       ({ labels, value }) => `${[...labels.values()].map((text) => text.replace(/^\d+\//, '/')).join(' ')} ${value}`,
     );
 
-  it('G11 a text that is no exposition is left out (the Go agent 1.6: passed on, and Prometheus refuses all)', async () => {
+  it('a text that is no exposition is left out (the Go agent 1.6: passed on, and Prometheus refuses all)', async () => {
     const { text } = await read(await agentOver(says('foo'), says('')));
     expect(own(text, 'istio_agent_scrape_dropped_rows_total')).toEqual(['envoy envoy 1', 'application /metrics 0']);
   });
 
   const counters = '# TYPE my_metric counter\nmy_metric{} 0\n# TYPE my_other_metric counter\nmy_other_metric{} 0\n';
   it.each([
-    { id: 'G12', envoy: counters, app: '', names: ['my_metric', 'my_other_metric'] },
-    { id: 'G13', envoy: '', app: counters, names: ['my_metric', 'my_other_metric'] },
-    { id: 'G14', envoy: '# TYPE my_metric counter\nmy_metric{} 0\n', app: '# TYPE my_other_metric counter\nmy_other_metric{} 0\n', names: ['my_metric', 'my_other_metric'] }, // prettier-ignore
-  ])('$id has the families of Envoy, then of the application, then of the agent', async ({ envoy, app, names }) => {
+    { id: 'Envoy alone', envoy: counters, app: '', names: ['my_metric', 'my_other_metric'] },
+    { id: 'the application alone', envoy: '', app: counters, names: ['my_metric', 'my_other_metric'] },
+    { id: 'both', envoy: '# TYPE my_metric counter\nmy_metric{} 0\n', app: '# TYPE my_other_metric counter\nmy_other_metric{} 0\n', names: ['my_metric', 'my_other_metric'] }, // prettier-ignore
+  ])('$id: has the families of Envoy, then of the application, then of the agent', async ({ envoy, app, names }) => {
     const { text, openmetrics: other } = await read(await agentOver(says(envoy), says(app)));
     expect([...text.keys()].slice(0, 3)).toEqual([...names, 'istio_agent_scrapes_total']);
     expect(names.map((name) => [text.get(name)?.type, other.get(name)?.type])).toEqual(names.map(() => ['counter', 'unknown']));
   });
 
-  it('G15 has the agent’s own metrics, also where there is nothing else', async () => {
+  it('has the agent’s own metrics, also where there is nothing else', async () => {
     const { text } = await read(await agentOver(says('')));
     expect(text.get('istio_agent_scrapes_total')).toMatchObject({ type: 'counter', rows: [{ value: 1 }] });
     expect(text.get('istio_agent_own')).toMatchObject({ type: 'gauge', rows: [{ value: 7 }] });
@@ -124,7 +124,7 @@ describe('/stats/prometheus', () => {
     { envoy: false, app: true },
     { envoy: true, app: false },
     { envoy: false, app: false },
-  ])('G18 answers 200 with what there is: Envoy $envoy, application $app (the Go agent 1.6: 500)', async ({ envoy, app }) => {
+  ])('answers 200 with what there is: Envoy $envoy, application $app (the Go agent 1.6: 500)', async ({ envoy, app }) => {
     const failing: Answer = (_, response) => void response.writeHead(500).end('no');
     const { text } = await read(await agentOver(envoy ? says(envoyText) : failing, app ? says('app 1\n') : refuses));
     expect([text.has('envoy_requests'), text.has('app')]).toEqual([envoy, app]);

@@ -294,19 +294,19 @@ const cases: readonly Case[] = [
     lines: [{ level: 'info', event: 'epoch.ended', msg: 'epoch has drained and ended', epoch: 0 }],
   },
   {
-    what: 'A7 the clean end of the last epoch',
+    what: 'the clean end of the last epoch',
     given: serving,
     when: ended(0, clean),
     lines: [{ level: 'info', event: 'epoch.ended', msg: 'epoch ended', epoch: 0 }, nobody],
   },
   {
-    what: 'S1 a crash',
+    what: 'a crash',
     given: serving,
     when: ended(0, failed),
     lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'failed', code: 3, tail: ['bye'] }, started],
   },
   {
-    what: 'S1 a SIGKILL that nobody of us has sent',
+    what: 'a SIGKILL that nobody of us has sent',
     given: serving,
     when: ended(0, killed),
     lines: [
@@ -324,7 +324,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    what: 'S1 a SIGSEGV',
+    what: 'a SIGSEGV',
     given: serving,
     when: ended(0, { ...killed, signal: 'SIGSEGV' }),
     lines: [
@@ -342,7 +342,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    what: 'S2 a start that fails',
+    what: 'a start that fails',
     given: starting,
     when: ended(0, { kind: 'spawn-failed', reason: 'ENOENT' }),
     lines: [
@@ -378,7 +378,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    what: 'S10 a second SIGTERM',
+    what: 'a second SIGTERM',
     given: draining,
     when: terminate,
     lines: [

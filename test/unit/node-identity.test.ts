@@ -11,10 +11,10 @@ const identify = ({ env = {}, ...inputs }: Given): NodeIdentity =>
 
 describe('nodeIdentity', () => {
   it.each<{ what: string; registry: string; domain: string; expected: string }>([
-    { what: 'F12 Kubernetes', registry: 'Kubernetes', domain: '', expected: 'default.svc.cluster.local' },
-    { what: 'F13 Consul', registry: 'Consul', domain: '', expected: 'service.consul' },
-    { what: 'F14 Mock', registry: 'Mock', domain: '', expected: '' },
-    { what: 'F15 Mock with a domain', registry: 'Mock', domain: 'my.domain', expected: 'my.domain' },
+    { what: 'Kubernetes', registry: 'Kubernetes', domain: '', expected: 'default.svc.cluster.local' },
+    { what: 'Consul', registry: 'Consul', domain: '', expected: 'service.consul' },
+    { what: 'Mock', registry: 'Mock', domain: '', expected: '' },
+    { what: 'Mock with a domain', registry: 'Mock', domain: 'my.domain', expected: 'my.domain' },
     { what: 'Kubernetes with a domain', registry: 'Kubernetes', domain: 'my.domain', expected: 'my.domain' },
     { what: 'a registry that is called like what every object has', registry: 'constructor', domain: '', expected: '' },
   ])('has the domain of $what', ({ registry, domain, expected }) => {
@@ -78,9 +78,9 @@ describe('nodeIdentity', () => {
   });
 
   it.each<{ what: string; inputs: Given; ipv6: boolean }>([
-    { what: 'F17 IPv4 only', inputs: { addresses: ['1.1.1.1', '127.0.0.1', '2.2.2.2'] }, ipv6: false },
-    { what: 'F17 IPv6 only', inputs: { addresses: ['1111:2222::1', '::1', '2222:3333::1'] }, ipv6: true },
-    { what: 'F17 both', inputs: { addresses: ['1111:2222::1', '::1', '127.0.0.1', '2.2.2.2', '2222:3333::1'] }, ipv6: false },
+    { what: 'IPv4 only', inputs: { addresses: ['1.1.1.1', '127.0.0.1', '2.2.2.2'] }, ipv6: false },
+    { what: 'IPv6 only', inputs: { addresses: ['1111:2222::1', '::1', '2222:3333::1'] }, ipv6: true },
+    { what: 'both', inputs: { addresses: ['1111:2222::1', '::1', '127.0.0.1', '2.2.2.2', '2222:3333::1'] }, ipv6: false },
     { what: 'an IPv6 pod on a machine with IPv4', inputs: { ip: '1111:2222::1', addresses: ['10.0.0.1'] }, ipv6: false },
     { what: 'an IPv6 machine with an IPv4 link-local address', inputs: { addresses: ['1111:2222::1', '169.254.1.1'] }, ipv6: true },
     { what: 'no network', inputs: { addresses: [] }, ipv6: false },

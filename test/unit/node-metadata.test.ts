@@ -28,18 +28,18 @@ function problems(changes: Given): readonly string[] {
 }
 
 describe('nodeMetadata', () => {
-  it('K16 takes ISTIO_META_ names without what they begin with, and no other', () => {
+  it('takes ISTIO_META_ names without what they begin with, and no other', () => {
     const metadata = told({ env: { NOT_AN_ISTIO_META_foo: 'bar', ISTIO_META_foo: 'baz' } });
     expect(metadata).toMatchObject({ foo: 'baz' });
     expect(Object.keys(metadata).join()).not.toContain('ISTIO_META_');
   });
 
-  it('K17 has version and labels', () => {
+  it('has version and labels', () => {
     const metadata = told({ env: { ISTIO_META_ISTIO_VERSION: '1.0.0', ISTIO_METAJSON_LABELS: '{"foo":"bar"}' } });
     expect(metadata).toMatchObject({ ISTIO_VERSION: '1.0.0', LABELS: { foo: 'bar' }, foo: 'bar' });
   });
 
-  it('K18 merges labels and annotations at the top', () => {
+  it('merges labels and annotations at the top', () => {
     const env = {
       ISTIO_METAJSON_LABELS: '{"l1":"v1","l2":"v2","istio":"sidecar"}',
       ISTIO_METAJSON_ANNOTATIONS: '{"istio.io/enable":"{20: 20}"}',
@@ -47,7 +47,7 @@ describe('nodeMetadata', () => {
     expect(told({ env })).toMatchObject({ l1: 'v1', l2: 'v2', istio: 'sidecar', 'istio.io/enable': '{20: 20}' });
   });
 
-  it('K18 has a problem with JSON that does not parse (the Go agent: a warning), and does not repeat it', () => {
+  it('has a problem with JSON that does not parse (the Go agent: a warning), and does not repeat it', () => {
     expect(problems({ env: { ISTIO_METAJSON_X: '{"token": secret' } })).toEqual(['ISTIO_METAJSON_X: is not JSON']);
   });
 

@@ -29,7 +29,7 @@ describe('parseDownwardApi', () => {
     },
     { what: 'a value with a newline', entries: { config: 'foo: bar\nother: setting', foo: 'bar' } },
     { what: 'weird values', entries: { foo: 'a1_-.as1', bar: 'a=b' } },
-  ])('K19 reads what Kubernetes wrote: $what', ({ entries }) => {
+  ])('reads what Kubernetes wrote: $what', ({ entries }) => {
     expect(parseDownwardApi(formatted(entries))).toEqual({ ok: true, entries });
   });
 

@@ -27,7 +27,7 @@ const read = () =>
 const refused = (reason: string) => ({ type: 'refused', reason: expect.stringContaining(reason) as string });
 
 describe('readSecretFiles', () => {
-  it('R13 RootCertificateExists, KeyCertificateExist: finds what is there, and what has a text', async () => {
+  it('finds what is there, and what has a text', async () => {
     expect(await read()).toMatchObject(refused('neither a certificate nor a root is there'));
     writeCertificates(folder, issued);
     const { certChain: chain, key, rootCert: roots } = issued;

@@ -9,26 +9,26 @@ const waiting = 'config not received from Pilot (is Pilot running?): ';
 /** The peers' cases. Envoy 1.36 has a statistic of 0 where it subscribes and nothing has come; one that is absent means that it does not subscribe. */
 describe('readiness, by the cases of the Go agents', () => {
   it.each<{ id: string; body: string; reason: string | undefined }>([
-    { id: 'H1 ready', body: stats([cds, 1], [lds, 1], ...running), reason: undefined },
-    { id: 'H2 no clusters yet', body: stats([cds, 0], [lds, 1], ...running), reason: `${waiting}cds updates: 0 successful, 0 rejected; lds updates: 1 successful, 0 rejected` }, // prettier-ignore
-    { id: 'H3 no listeners yet', body: stats([cds, 1], [lds, 0], ...running), reason: `${waiting}cds updates: 1 successful, 0 rejected; lds updates: 0 successful, 0 rejected` }, // prettier-ignore
+    { id: 'ready', body: stats([cds, 1], [lds, 1], ...running), reason: undefined },
+    { id: 'no clusters yet', body: stats([cds, 0], [lds, 1], ...running), reason: `${waiting}cds updates: 0 successful, 0 rejected; lds updates: 1 successful, 0 rejected` }, // prettier-ignore
+    { id: 'no listeners yet', body: stats([cds, 1], [lds, 0], ...running), reason: `${waiting}cds updates: 1 successful, 0 rejected; lds updates: 0 successful, 0 rejected` }, // prettier-ignore
     {
-      id: 'H5 workers not started',
+      id: 'workers not started',
       body: `\n${stats([cds, 1], [lds, 1], [workers, 0], [state, 0])}`,
       reason: 'workers have not yet started',
     },
-    { id: 'H6 an empty line first', body: `\n${stats([cds, 1], [lds, 1], ...running)}`, reason: undefined },
-    { id: 'H7 initializing', body: stats([cds, 1], [lds, 1], [state, 2], [workers, 1]), reason: 'server is not live, current state is: PRE_INITIALIZING' }, // prettier-ignore
-    { id: 'H8 the state alone', body: stats([state, 0]), reason: 'failed to get readiness stats' },
-    { id: 'H9 nothing', body: '', reason: 'failed to get readiness stats' },
+    { id: 'an empty line first', body: `\n${stats([cds, 1], [lds, 1], ...running)}`, reason: undefined },
+    { id: 'initializing', body: stats([cds, 1], [lds, 1], [state, 2], [workers, 1]), reason: 'server is not live, current state is: PRE_INITIALIZING' }, // prettier-ignore
+    { id: 'the state alone', body: stats([state, 0]), reason: 'failed to get readiness stats' },
+    { id: 'nothing', body: '', reason: 'failed to get readiness stats' },
     {
-      id: "H1' (1.5) without workers: fixed, they are asked for",
+      id: 'without workers: fixed, they are asked for (1.5: not)',
       body: stats([cds, 1], [lds, 1], [state, 0]),
       reason: 'failed to get readiness stats',
     },
-    { id: 'H14 (1.1) a rejection does not count as configuration: as in 1.5', body: `cluster_manager.cds.update_rejected: 1\n${stats([cds, 0], [lds, 1], ...running)}`, reason: `${waiting}cds updates: 0 successful, 1 rejected; lds updates: 1 successful, 0 rejected` }, // prettier-ignore
-    { id: 'H16 (1.1) a line without its colon', body: `server.state; 0\n${stats([workers, 1])}`, reason: 'failed to get readiness stats' },
-    { id: 'H17 (1.1) a value that is no number', body: stats([state, 'a'], [workers, 1]), reason: 'failed to get readiness stats' },
+    { id: 'a rejection does not count as configuration: as in 1.5, not in 1.1', body: `cluster_manager.cds.update_rejected: 1\n${stats([cds, 0], [lds, 1], ...running)}`, reason: `${waiting}cds updates: 0 successful, 1 rejected; lds updates: 1 successful, 0 rejected` }, // prettier-ignore
+    { id: 'a line without its colon', body: `server.state; 0\n${stats([workers, 1])}`, reason: 'failed to get readiness stats' },
+    { id: 'a value that is no number', body: stats([state, 'a'], [workers, 1]), reason: 'failed to get readiness stats' },
   ])('$id', ({ body, reason }) => {
     expect(readiness(body)).toBe(reason);
   });

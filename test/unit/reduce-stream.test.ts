@@ -79,7 +79,7 @@ describe('a state-of-the-world stream', () => {
     expect(play(asks(['a']), comes('a', '1'), comes('a', '2'), comes('a', '1'), asks(['a'], { nonce: '1' })).at(-1)).toEqual(['acc a=1']);
   });
 
-  it('R7 StreamSecretsUpdateFailures: says nothing after a refusal, and pushes the next version', () => {
+  it('says nothing after a refusal, and pushes the next version', () => {
     const refusal = asks(['a'], { nonce: '1', error: 'bad key' });
     expect(play(asks(['a']), comes('a', '1'), refusal, comes('a', '1'), comes('a', '2'))).toEqual([
       ['+a'],
@@ -90,7 +90,7 @@ describe('a state-of-the-world stream', () => {
     ]);
   });
 
-  it('R4 StreamSecretsInvalidResourceName: serves several names on a stream, each as it comes (the Go agent refuses the stream)', () => {
+  it('serves several names on a stream, each as it comes (the Go agent refuses the stream)', () => {
     expect(
       play(asks(['default', 'extra-resource-name']), comes('default', '1'), asks(['default', 'extra-resource-name'], { nonce: '1' })),
     ).toEqual([['+default', '+extra-resource-name'], ['push 1 default=1'], ['acc default=1']]);

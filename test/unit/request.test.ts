@@ -53,9 +53,9 @@ describe('request', () => {
   });
 
   it.each<{ what: string; args: readonly [string, string, string?]; arrives: readonly string[] }>([
-    { what: 'N1 POST with a body', args: ['POST', '/want/path', 'body'], arrives: ['POST', '/want/path', 'body'] },
-    { what: 'N2 a path without its slash', args: ['POST', 'want/path', 'body'], arrives: ['POST', '/want/path', 'body'] },
-    { what: 'N3 GET without a body', args: ['GET', '/want/path', ''], arrives: ['GET', '/want/path', ''] },
+    { what: 'POST with a body', args: ['POST', '/want/path', 'body'], arrives: ['POST', '/want/path', 'body'] },
+    { what: 'a path without its slash', args: ['POST', 'want/path', 'body'], arrives: ['POST', '/want/path', 'body'] },
+    { what: 'GET without a body', args: ['GET', '/want/path', ''], arrives: ['GET', '/want/path', ''] },
     { what: 'a query', args: ['GET', 'stats?filter=^a%2E&usedonly'], arrives: ['GET', '/stats?filter=^a%2E&usedonly', ''] },
     { what: 'a method in small letters', args: ['post', 'logging?level=debug'], arrives: ['POST', '/logging?level=debug', ''] },
     { what: 'what a path can not have in it', args: ['GET', 'stats?filter=a ü'], arrives: ['GET', '/stats?filter=a%20%C3%BC', ''] },
@@ -67,19 +67,19 @@ describe('request', () => {
     expect(printed).toBe('fine\n');
   });
 
-  it('N4 prints the answer of a 404', async () => {
+  it('prints the answer of a 404', async () => {
     [status, answer] = [404, 'not-found'];
     await run('GET', 'nothing');
     expect(printed).toBe('not-found\n');
   });
 
-  it.each([400, 403, 405, 500, 503])('N6 ends with 1 for a status of %d, and says what Envoy says', async (refusal) => {
+  it.each([400, 403, 405, 500, 503])('ends with 1 for a status of %d, and says what Envoy says', async (refusal) => {
     [status, answer] = [refusal, 'method not\nallowed'];
     await expect(run('GET', 'x')).rejects.toEqual(new Fatal(`received unsuccessful status code ${refusal}: method not\nallowed`, 1));
     expect(printed).toBe('');
   });
 
-  it('N5 ends with 69 if Envoy is not there', async () => {
+  it('ends with 69 if Envoy is not there', async () => {
     await expect(run('GET', 'x', undefined, { port: '1' })).rejects.toEqual(
       new Fatal("Envoy's admin endpoint does not answer: connect ECONNREFUSED 127.0.0.1:1", 69),
     );

@@ -22,12 +22,12 @@ describe('the own certificates', () => {
     expect(sources.certificates).toBe(Object.keys(env).map((name) => `$${name}`).join(', ')); // prettier-ignore
   });
 
-  it('F16 TestDedupeStrings: are watched once each, however often they are named', () => {
+  it('are watched once each, however often they are named', () => {
     expect(configOf().certificates).toEqual([own]);
     expect(configOf().watched).toEqual(all(own));
   });
 
-  it('F20 an empty path is none, as in 1.1', () => {
+  it('an empty path is none, as in 1.1', () => {
     const env = { ISTIO_META_TLS_SERVER_KEY: '' };
     expect(configOf({ env })).toEqual({ ...configOf(), metadataVariables: env });
     expect(configOf({ env: { ISTIO_META_TLS_SERVER_KEY: '/non-default' } }).certificates[0]?.key).toBe('/non-default');

@@ -249,15 +249,14 @@ describe('a flag', () => {
       expect(problemsOf({ given: { [flag]: 'any text \n at all' } })).toEqual([]);
   });
 
-  it.each<{ peer: string; flag: FlagName }>([
-    { peer: 'C12 InvalidConcurrency', flag: 'concurrency' },
-    { peer: 'C14 InvalidDrainDuration', flag: 'drainDuration' },
-    { peer: 'C15 InvalidParentShutdownDuration', flag: 'parentShutdownDuration' },
-  ])('$peer: bad-int-value is refused before Envoy sees it (C11 base id and C13 restart epoch are the agent’s own)', ({ flag }) => {
-    expect(problemsOf({ given: { [flag]: 'bad-int-value' } }).map(({ place }) => place)).toEqual([`--${flag}`]);
-  });
+  it.each<{ flag: FlagName }>([{ flag: 'concurrency' }, { flag: 'drainDuration' }, { flag: 'parentShutdownDuration' }])(
+    '$flag: bad-int-value is refused before Envoy sees it (base id and restart epoch are the agent’s own)',
+    ({ flag }) => {
+      expect(problemsOf({ given: { [flag]: 'bad-int-value' } }).map(({ place }) => place)).toEqual([`--${flag}`]);
+    },
+  );
 
-  it('F18 fromJSON: an empty TLS is one that is switched off, and nothing in the JSON is lost', () => {
+  it('an empty TLS is one that is switched off, and nothing in the JSON is lost', () => {
     const text = Object.keys((good.envoyAccessLogService as { texts: object }).texts)[0] ?? '';
     expect(configOf({ given: { envoyMetricsService: text } }).envoyMetricsService).toEqual({
       address: 'oap.istio-system:11800',
@@ -347,7 +346,7 @@ describe('what is wrong', () => {
 
   it.each<{ what: string; given: GivenFlags; place?: string; text?: string }>([
     {
-      what: 'S6 drain as long as parent shutdown',
+      what: 'drain as long as parent shutdown',
       given: { drainDuration: '60s' },
       place: '--drainDuration',
       text: '60s is not less than --parentShutdownDuration 60s',
@@ -359,35 +358,35 @@ describe('what is wrong', () => {
       text: '30s is not more than --drainDuration 45s',
     },
     {
-      what: 'P2 (1s, 1s)',
+      what: '1s, 1s',
       given: { parentShutdownDuration: '1s', drainDuration: '1s' },
       place: '--parentShutdownDuration',
       text: '1s is not more than --drainDuration 1s',
     },
     {
-      what: 'P2 (1s, 2s)',
+      what: '1s, 2s',
       given: { parentShutdownDuration: '1s', drainDuration: '2s' },
       place: '--parentShutdownDuration',
       text: '1s is not more than --drainDuration 2s',
     },
     {
-      what: 'P2 (-2s, 1s)',
+      what: '-2s, 1s',
       given: { parentShutdownDuration: '-2s', drainDuration: '1s' },
       place: '--parentShutdownDuration',
       text: "'-2s' is not a duration (such as '45s' or '1m30s')",
     },
     {
-      what: 'P2 (2s, -1s)',
+      what: '2s, -1s',
       given: { parentShutdownDuration: '2s', drainDuration: '-1s' },
       place: '--drainDuration',
       text: "'-1s' is not a duration (such as '45s' or '1m30s')",
     },
-    { what: 'P2 (2s, 1s)', given: { parentShutdownDuration: '2s', drainDuration: '1s' } },
-    { what: 'P2 (2s, 1.001s), which the peer refuses', given: { parentShutdownDuration: '2s', drainDuration: '1.001s' } },
-    { what: 'P2 (2.001s, 1s), which the peer refuses', given: { parentShutdownDuration: '2.001s', drainDuration: '1s' } },
-    { what: 'P2 (1h1s, 10s), which the peer refuses', given: { parentShutdownDuration: '1h1s', drainDuration: '10s' } },
+    { what: '2s, 1s', given: { parentShutdownDuration: '2s', drainDuration: '1s' } },
+    { what: '2s, 1.001s, which the peer refuses', given: { parentShutdownDuration: '2s', drainDuration: '1.001s' } },
+    { what: '2.001s, 1s, which the peer refuses', given: { parentShutdownDuration: '2.001s', drainDuration: '1s' } },
+    { what: '1h1s, 10s, which the peer refuses', given: { parentShutdownDuration: '1h1s', drainDuration: '10s' } },
     {
-      what: 'P2 (10s, 1h1s)',
+      what: '10s, 1h1s',
       given: { parentShutdownDuration: '10s', drainDuration: '1h1s' },
       place: '--parentShutdownDuration',
       text: '10s is not more than --drainDuration 3601s',
@@ -418,7 +417,7 @@ describe('the role', () => {
     expect([config.role, sources.role]).toEqual([role, source]);
   });
 
-  it.each(['ingress', 'Sidecar', ''])('S8 "%s" is refused', (role) => {
+  it.each(['ingress', 'Sidecar', ''])('"%s" is refused', (role) => {
     expect(problemsOf({ leftover: [role] })).toEqual([{ place: 'role', text: `'${role}' is not sidecar or router` }]);
   });
 

@@ -12,7 +12,7 @@ it.each<{ value: string | undefined; cap: number; wrong?: true }>([
   { value: '-10', cap: 0 },
   { value: '1.5', cap: 5_000, wrong: true },
   { value: '20s', cap: 5_000, wrong: true },
-])('E11 drains at most $cap ms with TERMINATION_DRAIN_DURATION_SECONDS="$value"', ({ value, cap, wrong }) => {
+])('drains at most $cap ms with TERMINATION_DRAIN_DURATION_SECONDS="$value"', ({ value, cap, wrong }) => {
   const { config, warnings } = accepted({ env: { [seconds]: value } });
   expect(config.drainCap).toBe(cap);
   expect(warnings).toEqual(wrong ? [`${seconds}: '${value ?? ''}' is not a whole number of seconds: the default holds`] : []);

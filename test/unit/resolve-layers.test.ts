@@ -9,23 +9,23 @@ const texts = ['mesh', 'proxyConfig', 'annotation'] as const;
 const names = { mesh: 'mesh file mesh.yaml', proxyConfig: 'PROXY_CONFIG', annotation: 'annotation proxy.istio.io/config' };
 const places = { mesh: `${names.mesh}: defaultConfig.`, proxyConfig: 'PROXY_CONFIG.', annotation: `${names.annotation}: ` };
 
-describe('F-config TestGetMeshConfig', () => {
+describe('the layers of ProxyConfig', () => {
   const some = { discoveryAddress: 'foo:123', proxyMetadata: { SOME: 'setting' }, drainDuration: '1s' };
   const withSome = { ...configOf(), discoveryAddress: 'foo:123', proxyMetadata: { SOME: 'setting' }, drainDuration: 1_000 };
 
-  it('F21 Defaults', () => {
+  it('say nothing where there are none', () => {
     expect(configOf({ layers: {} })).toEqual(configOf());
   });
 
   it.each([
-    ['F22 Annotation', { annotation: some }],
-    ['F23 File', { mesh: some }],
-    ['F24 Environment', { proxyConfig: some }],
-  ])('%s', (_, said) => {
+    ['the annotation', { annotation: some }],
+    ['the file', { mesh: some }],
+    ['the environment', { proxyConfig: some }],
+  ])('are read from %s', (_, said) => {
     expect(configOf(said)).toEqual(withSome);
   });
 
-  it('F25 Multiple: the highest wins, maps and lists are replaced, null and unknown fields say nothing', () => {
+  it('may be several: the highest wins, maps and lists are replaced, null and unknown fields say nothing', () => {
     const result = accepted({
       mesh: { ...some, discoveryAddress: 'file:123', extraStatTags: ['a'] },
       proxyConfig: { discoveryAddress: 'environment:123', proxyMetadata: null, OTHER: 'option' },

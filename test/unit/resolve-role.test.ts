@@ -6,7 +6,7 @@ describe('resolveRole', () => {
     { what: 'is sidecar without one', args: [], role: 'sidecar' },
     { what: 'is what is given', args: ['router'], role: 'router' },
     { what: 'is the first of several: extra ones are ignored', args: ['sidecar', 'router', 'x'], role: 'sidecar' },
-    { what: 'S8 is what is given even if it is none', args: ['ingress'], role: 'ingress' },
+    { what: 'is what is given even if it is none', args: ['ingress'], role: 'ingress' },
     { what: 'is case-sensitive', args: ['Router'], role: 'Router' },
     { what: 'follows an unknown flag with =', args: ['--foo=1', 'router'], role: 'router', unknown: ['--foo'] },
     { what: 'is before an unknown flag', args: ['router', '--foo'], role: 'router', unknown: ['--foo'] },

@@ -3,7 +3,7 @@ import { configOf, problemsOf } from '../support/resolved.ts';
 
 const placesOf = (proxyConfig: unknown) => problemsOf({ proxyConfig }).map(({ place }) => place.replace('PROXY_CONFIG.', ''));
 
-describe('P1 proxy address', () => {
+describe('proxy address', () => {
   it.each([
     'istio-pilot:80',
     '10.0.0.100:9090',
@@ -50,7 +50,7 @@ describe('P1 proxy address', () => {
   });
 });
 
-describe('P3 connect timeout', () => {
+describe('connect timeout', () => {
   it('takes 1 s, and both ends', () => {
     for (const [text, ms] of [
       ['1s', 1_000],
@@ -66,7 +66,7 @@ describe('P3 connect timeout', () => {
   });
 });
 
-describe('P4 ProxyConfig', () => {
+describe('ProxyConfig', () => {
   const baseline = {
     configPath: '/etc/istio/proxy',
     binaryPath: '/usr/local/bin/envoy',
@@ -134,7 +134,7 @@ describe('tracing', () => {
     ]);
   });
 
-  it('K9 has the limits of Stackdriver, 200 without a word', () => {
+  it('has the limits of Stackdriver, 200 without a word', () => {
     const stackdriver = { debug: true, maxNumberOfAnnotations: '201', max_number_of_message_events: 201 };
     expect(configOf({ proxyConfig: { tracing: { stackdriver } } }).tracing?.stackdriver).toEqual({
       debug: true,

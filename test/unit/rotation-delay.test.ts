@@ -6,13 +6,9 @@ const middle = () => 0.5;
 
 describe('rotationDelay', () => {
   it.each([
-    [
-      'R12 ShouldRotate: in the middle of its life, 0.4 to be left: not yet',
-      { created: now - hour, expires: now + hour, ratio: 0.4 },
-      0.2 * hour,
-    ],
-    ['R12 ShouldRotate: in the middle of its life, 0.6 to be left: at once', { created: now - hour, expires: now + hour, ratio: 0.6 }, 100],
-    ['R12 ShouldRotate: expired a minute ago, nothing to be left: at once', { created: now - hour, expires: now - 60_000, ratio: 0 }, 100],
+    ['in the middle of its life, 0.4 to be left: not yet', { created: now - hour, expires: now + hour, ratio: 0.4 }, 0.2 * hour],
+    ['in the middle of its life, 0.6 to be left: at once', { created: now - hour, expires: now + hour, ratio: 0.6 }, 100],
+    ['expired a minute ago, nothing to be left: at once', { created: now - hour, expires: now - 60_000, ratio: 0 }, 100],
     ['a life longer than a timer of Node counts: earlier', { created: now, expires: now + 100_000 * hour, ratio: 0.5 }, 2 ** 31 - 1],
   ])('%s', (_, lifetime, delay) => {
     expect(rotationDelay(lifetime, now, middle)).toBeCloseTo(delay, 3);

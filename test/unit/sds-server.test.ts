@@ -63,7 +63,7 @@ describe('sdsServer', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('R2 StreamSecrets: answers default with key and certificate, ROOTCA with the root, and keeps no stale connection', async () => {
+  it('answers default with key and certificate, ROOTCA with the root, and keeps no stale connection', async () => {
     const sds = await start();
     const stream = sds.stream();
     stream.send({ resourceNames: ['default'] });
@@ -76,20 +76,20 @@ describe('sdsServer', () => {
     await expect.poll(() => counts().streams, { timeout: 10_000 }).toBe(0);
   });
 
-  it('R2 FetchSecrets: answers several names at once, and names what is missing', async () => {
+  it('answers several names at once, and names what is missing', async () => {
     const sds = await start();
     expect(secretsIn(await sds.fetch('default', 'ROOTCA'))).toEqual({ default: issued.certChain + issued.key, ROOTCA: issued.rootCert });
     await expect(sds.fetch('default', 'other')).rejects.toThrow('there is no secret other');
   });
 
-  it('R3 StreamSecretsForFileMounteds: answers file-root:<path> with the root in that file', async () => {
+  it('answers file-root:<path> with the root in that file', async () => {
     const stream = (await start()).stream();
     const name = `file-root:${join(folder, 'root-cert.pem')}`;
     stream.send({ resourceNames: [name] });
     expect(secretsIn(await stream.answer(1))).toEqual({ [name]: issued.rootCert });
   });
 
-  it('R10 GenerateSecretFromFileOverSds: answers file-cert:<chain>~<key>, and pushes a change of either file', async () => {
+  it('answers file-cert:<chain>~<key>, and pushes a change of either file', async () => {
     const stream = (await start()).stream();
     const name = `file-cert:${join(folder, 'cert-chain.pem')}~${join(folder, 'key.pem')}`;
     stream.send({ resourceNames: [name] });
@@ -111,7 +111,7 @@ describe('sdsServer', () => {
     },
   );
 
-  it('R7 StreamSecretsUpdateFailures: counts a refusal with its reason, is silent, and delivers the next push', async () => {
+  it('counts a refusal with its reason, is silent, and delivers the next push', async () => {
     const stream = (await start()).stream();
     stream.send({ resourceNames: ['default'] });
     const { nonce } = await stream.answer(1);

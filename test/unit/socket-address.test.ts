@@ -3,9 +3,9 @@ import { socketAddress } from '../../src/bootstrap/clusters.ts';
 
 describe('socketAddress', () => {
   it.each([
-    ['K20 127.0.0.1:5000', '127.0.0.1', 5000],
-    ['K20 [2001:db8::100]:5000', '2001:db8::100', 5000],
-    ['K20 K21 istio-pilot:15005', 'istio-pilot', 15005],
+    ['127.0.0.1:5000', '127.0.0.1', 5000],
+    ['[2001:db8::100]:5000', '2001:db8::100', 5000],
+    ['istio-pilot:15005', 'istio-pilot', 15005],
     ['a:1', 'a', 1],
     ['a:65535', 'a', 65535],
   ])('reads %s', (text, address, port) => {
@@ -13,10 +13,10 @@ describe('socketAddress', () => {
   });
 
   it.each([
-    ['K20 an empty port (the Go agent takes it, and makes a bootstrap that is no JSON)', '127.0.0.1:'],
-    ['K20 no port', '127.0.0.1'],
-    ['K20 too many colons', '2001:db8::100:5000'],
-    ['K20 nothing', ''],
+    ['an empty port (the Go agent takes it, and makes a bootstrap that is no JSON)', '127.0.0.1:'],
+    ['no port', '127.0.0.1'],
+    ['too many colons', '2001:db8::100:5000'],
+    ['nothing', ''],
     ['no host', ':80'],
     ['no host in brackets', '[]:80'],
     ['no port behind brackets', '[::1]'],

@@ -6,69 +6,69 @@ const domainOf = (inputs: Partial<TrustDomainInputs>) =>
 
 describe('spiffeId', () => {
   it.each<{ what: string; inputs: Partial<TrustDomainInputs>; namespace?: string; identity?: string; id: string }>([
-    { what: 'F1 no domain in Kubernetes', inputs: {}, id: `spiffe://cluster.local/ns/anything/sa/${pilot}` },
-    { what: 'F2 a domain in Kubernetes', inputs: { domain: 'my.domain' }, id: `spiffe://my.domain/ns/anything/sa/${pilot}` },
-    { what: 'F3 no domain in Consul', inputs: { registry: 'Consul' }, id: `spiffe:///ns/anything/sa/${pilot}` },
-    { what: 'F4 a trust domain', inputs: { given: 'secured' }, id: `spiffe://secured/ns/anything/sa/${pilot}` },
+    { what: 'no domain in Kubernetes', inputs: {}, id: `spiffe://cluster.local/ns/anything/sa/${pilot}` },
+    { what: 'a domain in Kubernetes', inputs: { domain: 'my.domain' }, id: `spiffe://my.domain/ns/anything/sa/${pilot}` },
+    { what: 'no domain in Consul', inputs: { registry: 'Consul' }, id: `spiffe:///ns/anything/sa/${pilot}` },
+    { what: 'a trust domain', inputs: { given: 'secured' }, id: `spiffe://secured/ns/anything/sa/${pilot}` },
     {
-      what: 'F5 a trust domain and a domain',
+      what: 'a trust domain and a domain',
       inputs: { given: 'secured', domain: 'my.domain' },
       id: `spiffe://secured/ns/anything/sa/${pilot}`,
     },
     {
-      what: 'F6 the default domain of no namespace in Kubernetes',
+      what: 'the default domain of no namespace in Kubernetes',
       inputs: { domain: '.svc.cluster.local' },
       id: `spiffe://cluster.local/ns/anything/sa/${pilot}`,
     },
     {
-      what: 'F7 the default domain in Consul',
+      what: 'the default domain in Consul',
       inputs: { registry: 'Consul', domain: 'service.consul' },
       id: `spiffe:///ns/anything/sa/${pilot}`,
     },
     {
-      what: 'F8 an identity without a trust domain',
+      what: 'an identity without a trust domain',
       inputs: {},
       namespace: '',
       identity: 'pilot-identity',
       id: 'spiffe://cluster.local/pilot-identity',
     },
     {
-      what: 'F9 an identity with a trust domain',
+      what: 'an identity with a trust domain',
       inputs: { given: 'mesh.com' },
       namespace: '',
       identity: 'pilot-identity',
       id: 'spiffe://mesh.com/pilot-identity',
     },
     {
-      what: 'F10 an identity of Mixer',
+      what: 'an identity of Mixer',
       inputs: { given: 'mesh.com' },
       namespace: '',
       identity: 'mixer-identity',
       id: 'spiffe://mesh.com/mixer-identity',
     },
     {
-      what: 'Q1 an account of a namespace',
+      what: 'an account of a namespace',
       inputs: {},
       namespace: 'namespace-foo',
       identity: 'service-bar',
       id: 'spiffe://cluster.local/ns/namespace-foo/sa/service-bar',
     },
     {
-      what: 'Q1 a trust domain of Google Cloud',
+      what: 'a trust domain of Google Cloud',
       inputs: { given: 'kube-federating-id@testproj.iam.gserviceaccount.com' },
       namespace: 'foo',
       identity: 'bar',
       id: 'spiffe://kube-federating-id.testproj.iam.gserviceaccount.com/ns/foo/sa/bar',
     },
     {
-      what: 'Q1, Q3 none of half a name (the Go agent: an error, or spiffe://cluster.local/ns//sa/)',
+      what: 'none of half a name (the Go agent: an error, or spiffe://cluster.local/ns//sa/)',
       inputs: {},
       namespace: 'foo',
       identity: '',
       id: '',
     },
-    { what: 'Q4 an identity', inputs: { given: 'mesh.com' }, namespace: '', identity: 'foo', id: 'spiffe://mesh.com/foo' },
-    { what: 'Q4 none without an identity', inputs: { given: 'mesh.com' }, namespace: '', identity: '', id: '' },
+    { what: 'an identity', inputs: { given: 'mesh.com' }, namespace: '', identity: 'foo', id: 'spiffe://mesh.com/foo' },
+    { what: 'none without an identity', inputs: { given: 'mesh.com' }, namespace: '', identity: '', id: '' },
   ])('is made of $what', ({ inputs, namespace = 'anything', identity = pilot, id }) => {
     expect(spiffeId(domainOf(inputs), { namespace, identity })).toBe(id);
   });
@@ -76,8 +76,8 @@ describe('spiffeId', () => {
 
 describe('trustDomain', () => {
   it.each<{ what: string; inputs: Partial<TrustDomainInputs>; expected: string }>([
-    { what: 'Q2 as it is given', inputs: { given: 'test.local' }, expected: 'test.local' },
-    { what: 'Q2 with dots for each @', inputs: { given: 'a@test@local' }, expected: 'a.test.local' },
+    { what: 'as it is given', inputs: { given: 'test.local' }, expected: 'test.local' },
+    { what: 'with dots for each @', inputs: { given: 'a@test@local' }, expected: 'a.test.local' },
     {
       what: 'cluster.local for the default domain of a namespace',
       inputs: { domain: 'ns.svc.cluster.local', podNamespace: 'ns' },

@@ -111,7 +111,7 @@ describe('statusServer', () => {
     },
   );
 
-  it('G25 passes on each request to quit, as an event, by POST from this machine', async () => {
+  it('passes on each request to quit, as an event, by POST from this machine', async () => {
     await serve();
     expect(await ask('POST', '/quitquitquit')).toMatchObject({ status: 200, body: 'OK\n' });
     expect(await ask('POST', '/quitquitquit', { 'sec-fetch-site': 'none' })).toMatchObject({ status: 200 });
@@ -170,7 +170,7 @@ describe('statusServer', () => {
     expect(events).toEqual([{ type: 'listening' }]);
   });
 
-  it('S13 says that its port is taken (the Go agent: goes on without)', async () => {
+  it('says that its port is taken (the Go agent: goes on without)', async () => {
     const other = createServer().listen(port);
     await once(other, 'listening');
     await serve();

@@ -59,7 +59,7 @@ const ask = (port: number, path: string, { method = 'POST', headers = { 'content
 const formOf = (fields: Readonly<Record<string, string>>) => new URLSearchParams(fields).toString();
 
 describe('the token server', () => {
-  it('R16 STS server: answers a valid request with a token, as JSON', async () => {
+  it('answers a valid request with a token, as JSON', async () => {
     const { port, events } = await start();
     const { status, type, body } = await ask(port, '/token', { body: formOf(good) });
     expect([status, type]).toEqual([200, 'application/json']);
@@ -86,7 +86,7 @@ describe('the token server', () => {
     ['a body of 1 MB', { body: formOf({ ...good, scope: 'x'.repeat(1_000_000) }) }, 'the request is larger than'],
     ['another site', { headers: { 'content-type': form, origin: 'https://example.com' }, body: formOf(good) }, 'other sites'],
   ];
-  it.each(bad)('R16 STS server: refuses %s', async (_, options, reason) => {
+  it.each(bad)('refuses %s', async (_, options, reason) => {
     const { port } = await start();
     const { status, type, body } = await ask(port, '/token', options);
     expect([status, type]).toEqual([400, 'application/json']);
@@ -95,7 +95,7 @@ describe('the token server', () => {
     expect(error_description).toContain(reason);
   });
 
-  it('R16 STS server: tells why there is no token', async () => {
+  it('tells why there is no token', async () => {
     const { port, events } = await start(noTokenExchange);
     const { status, body } = await ask(port, '/token', { body: formOf(good) });
     expect(status).toBe(500);
@@ -103,7 +103,7 @@ describe('the token server', () => {
     expect(events.at(-1)).toEqual({ type: 'answered', status: 500, reason: 'no plugin is found' });
   });
 
-  it('R16 STS server: says which tokens there are, but not the tokens; or why it can not', async () => {
+  it('says which tokens there are, but not the tokens; or why it can not', async () => {
     const { port } = await start();
     expect(JSON.parse((await ask(port, '/stsStatus', { method: 'GET' })).body)).toEqual({
       tokens: [{ token_type: 'access token', issue_time: '1970-01-01T00:00:00.000Z', expire_time: '1970-01-01T00:01:00.000Z', token: '' }],

@@ -33,118 +33,113 @@ describe('templateVariables', () => {
     expect([...variables().keys()].sort()).toEqual(names.trim().split(/\s+/).sort());
   });
 
-  it.each<{ what: string; name: string; given: ReadonlyMap<string, Json>; value: Json }>([
-    { what: 'L2', name: 'pilot_SAN', given: variables({}, { sans: [{ type: 'URI', value: 'fake' }] }), value: '[{"exact":"fake"}]' },
+  it.each<{ name: string; given: ReadonlyMap<string, Json>; value: Json }>([
+    { name: 'pilot_SAN', given: variables({}, { sans: [{ type: 'URI', value: 'fake' }] }), value: '[{"exact":"fake"}]' },
     {
-      what: 'L3',
       name: 'pilot_SAN',
       given: variables({}, { sans: ['fake', 'other'].map((value) => ({ type: 'DNS', value })) }),
       value: '[{"exact":"fake"},{"exact":"other"}]',
     },
-    { what: 'L4', name: 'MixerSubjectAltName', given: variables({}, { mixerSan: 'fake' }), value: 'fake' },
-    { what: 'L4', name: 'MixerSubjectAltName', given: variables(), value: undefined },
-    { what: 'L5', name: 'connect_timeout', given: configured({ connectTimeout: 1_000 }), value: '1s' },
-    { what: 'L5', name: 'connect_timeout', given: configured({ connectTimeout: 250 }), value: '0.250s' },
-    { what: 'L6', name: 'cluster', given: configured({ serviceCluster: 'fake' }), value: 'fake' },
-    { what: 'L6', name: 'nodeID', given: variables({}, { serviceNode: 'fake' }), value: 'fake' },
-    { what: 'L6', name: 'sub_zone', given: variables({}, { locality: { region: '', zone: '', subZone: 'fake' } }), value: 'fake' },
-    { what: 'L6', name: 'region', given: variables(), value: undefined },
-    { what: 'L6', name: 'discovery_address', given: configured({ discoveryAddress: 'fake:1' }), value: 'fake:1' },
-    { what: 'L6', name: 'PodName', given: variables({}, { podName: 'fake' }), value: 'fake' },
-    { what: 'L6', name: 'PodNamespace', given: variables({}, { podNamespace: 'fake' }), value: 'fake' },
+    { name: 'MixerSubjectAltName', given: variables({}, { mixerSan: 'fake' }), value: 'fake' },
+    { name: 'MixerSubjectAltName', given: variables(), value: undefined },
+    { name: 'connect_timeout', given: configured({ connectTimeout: 1_000 }), value: '1s' },
+    { name: 'connect_timeout', given: configured({ connectTimeout: 250 }), value: '0.250s' },
+    { name: 'cluster', given: configured({ serviceCluster: 'fake' }), value: 'fake' },
+    { name: 'nodeID', given: variables({}, { serviceNode: 'fake' }), value: 'fake' },
+    { name: 'sub_zone', given: variables({}, { locality: { region: '', zone: '', subZone: 'fake' } }), value: 'fake' },
+    { name: 'region', given: variables(), value: undefined },
+    { name: 'discovery_address', given: configured({ discoveryAddress: 'fake:1' }), value: 'fake:1' },
+    { name: 'PodName', given: variables({}, { podName: 'fake' }), value: 'fake' },
+    { name: 'PodNamespace', given: variables({}, { podNamespace: 'fake' }), value: 'fake' },
     {
-      what: 'L8',
       name: 'meta_json_str',
       given: variables({}, { metadata: { ISTIO_VERSION: 'fake', key: 'value' } }),
       value: '{"ISTIO_VERSION":"fake","key":"value"}',
     },
-    { what: 'L9', name: 'localhost', given: variables(), value: '127.0.0.1' },
-    { what: 'L9', name: 'localhost', given: variables({}, { ipv6: true }), value: '::1' },
-    { what: 'L10', name: 'wildcard', given: variables(), value: '0.0.0.0' },
-    { what: 'L10', name: 'wildcard', given: variables({}, { ipv6: true }), value: '::' },
-    { what: 'L11', name: 'dns_lookup_family', given: variables(), value: 'V4_ONLY' },
-    { what: 'L11', name: 'dns_lookup_family', given: variables({}, { ipv6: true }), value: 'AUTO' },
-    { what: 'L12', name: 'PodIP', given: variables({}, { podIp: '127.0.0.1' }), value: 'AAAAAAAAAAAAAP//fwAAAQ==' },
-    { what: 'L12', name: 'PodIP', given: variables({}, { podIp: '2001:db8::1' }), value: 'IAENuAAAAAAAAAAAAAAAAQ==' },
-    { what: 'L12', name: 'PodIP', given: variables({}, { podIp: 'none' }), value: '' },
-    { what: 'L13', name: 'ControlPlaneAuth', given: configured({ controlPlaneAuthPolicy: 'MUTUAL_TLS' }), value: 'enable' },
-    { what: 'L13', name: 'ControlPlaneAuth', given: variables(), value: undefined },
-    { what: 'L14', name: 'DisableReportCalls', given: variables({}, { disableInternalTelemetry: true }), value: 'true' },
-    { what: 'L14', name: 'DisableReportCalls', given: variables(), value: undefined },
+    { name: 'localhost', given: variables(), value: '127.0.0.1' },
+    { name: 'localhost', given: variables({}, { ipv6: true }), value: '::1' },
+    { name: 'wildcard', given: variables(), value: '0.0.0.0' },
+    { name: 'wildcard', given: variables({}, { ipv6: true }), value: '::' },
+    { name: 'dns_lookup_family', given: variables(), value: 'V4_ONLY' },
+    { name: 'dns_lookup_family', given: variables({}, { ipv6: true }), value: 'AUTO' },
+    { name: 'PodIP', given: variables({}, { podIp: '127.0.0.1' }), value: 'AAAAAAAAAAAAAP//fwAAAQ==' },
+    { name: 'PodIP', given: variables({}, { podIp: '2001:db8::1' }), value: 'IAENuAAAAAAAAAAAAAAAAQ==' },
+    { name: 'PodIP', given: variables({}, { podIp: 'none' }), value: '' },
+    { name: 'ControlPlaneAuth', given: configured({ controlPlaneAuthPolicy: 'MUTUAL_TLS' }), value: 'enable' },
+    { name: 'ControlPlaneAuth', given: variables(), value: undefined },
+    { name: 'DisableReportCalls', given: variables({}, { disableInternalTelemetry: true }), value: 'true' },
+    { name: 'DisableReportCalls', given: variables(), value: undefined },
     {
-      what: 'L16',
       name: 'pilot_grpc_address',
       given: configured({ discoveryAddress: '127.0.0.1:80' }),
       value: '{"address": "127.0.0.1", "port_value": 80}',
     },
-    { what: 'L15', name: 'lightstep', given: configured({ tracing: { ...noTracer, lightstep: { address: '[2001:db8::100]:80', accessToken: 't', secure: true, cacertPath: '' } } }), value: '{"address": "2001:db8::100", "port_value": 80}' }, // prettier-ignore
-    { what: 'L17', name: 'zipkin', given: configured({ tracing: { ...noTracer, zipkin: { address: 'fake:80' } } }), value: '{"address": "fake", "port_value": 80}' }, // prettier-ignore
-    { what: 'L17', name: 'zipkin', given: variables(), value: undefined },
-    { what: 'L18', name: 'datadog', given: configured({ tracing: { ...noTracer, datadog: { address: 'fake:80' } } }), value: '{"address": "fake", "port_value": 80}' }, // prettier-ignore
+    { name: 'lightstep', given: configured({ tracing: { ...noTracer, lightstep: { address: '[2001:db8::100]:80', accessToken: 't', secure: true, cacertPath: '' } } }), value: '{"address": "2001:db8::100", "port_value": 80}' }, // prettier-ignore
+    { name: 'zipkin', given: configured({ tracing: { ...noTracer, zipkin: { address: 'fake:80' } } }), value: '{"address": "fake", "port_value": 80}' }, // prettier-ignore
+    { name: 'zipkin', given: variables(), value: undefined },
+    { name: 'datadog', given: configured({ tracing: { ...noTracer, datadog: { address: 'fake:80' } } }), value: '{"address": "fake", "port_value": 80}' }, // prettier-ignore
     {
-      what: 'L19',
       name: 'statsd',
       given: configured({ statsdUdpAddress: '127.0.0.1:80' }),
       value: '{"address": "127.0.0.1", "port_value": 80}',
     },
     {
-      what: 'L20',
       name: 'envoy_metrics_service_address',
       given: configured({ envoyMetricsService: service({}) }),
       value: '{"address": "a", "port_value": 1}',
     },
     {
-      what: 'L21',
       name: 'envoy_accesslog_service_address',
       given: configured({ envoyAccessLogService: service({}) }),
       value: '{"address": "a", "port_value": 1}',
     },
-    { what: 'L22 (the token itself, where the Go agent names a file)', name: 'lightstepToken', given: configured({ tracing: { ...noTracer, lightstep: { address: 'a:1', accessToken: 'fake', secure: true, cacertPath: '' } } }), value: 'fake' }, // prettier-ignore
-    { what: 'L23', name: 'stackdriverMaxEvents', given: configured({ tracing: { ...noTracer, stackdriver: { debug: true, maxNumberOfAnnotations: 0, maxNumberOfAttributes: 0, maxNumberOfMessageEvents: 100 } } }), value: 100 }, // prettier-ignore
-    { what: 'L23', name: 'stackdriverMaxAttributes', given: configured({ tracing: { ...noTracer, stackdriver: { debug: true, maxNumberOfAnnotations: 0, maxNumberOfAttributes: 0, maxNumberOfMessageEvents: 100 } } }), value: 200 }, // prettier-ignore
-    { what: 'L24', name: 'envoy_metrics_service_tls', given: variables(), value: undefined },
     {
-      what: 'L25 (with the files the right way round)',
+      name: 'lightstepToken',
+      given: configured({ tracing: { ...noTracer, lightstep: { address: 'a:1', accessToken: 'fake', secure: true, cacertPath: '' } } }),
+      value: 'fake',
+    }, // prettier-ignore // the token itself, where the Go agent names a file
+    { name: 'stackdriverMaxEvents', given: configured({ tracing: { ...noTracer, stackdriver: { debug: true, maxNumberOfAnnotations: 0, maxNumberOfAttributes: 0, maxNumberOfMessageEvents: 100 } } }), value: 100 }, // prettier-ignore
+    { name: 'stackdriverMaxAttributes', given: configured({ tracing: { ...noTracer, stackdriver: { debug: true, maxNumberOfAnnotations: 0, maxNumberOfAttributes: 0, maxNumberOfMessageEvents: 100 } } }), value: 200 }, // prettier-ignore
+    { name: 'envoy_metrics_service_tls', given: variables(), value: undefined },
+    {
+      // with the files the right way round
       name: 'envoy_accesslog_service_tls',
       given: configured({ envoyAccessLogService: service({ tlsSettings: { ...simple, mode: 'ISTIO_MUTUAL', caCertificates: '' } }) }),
       value:
         '{"common_tls_context":{"tls_certificates":[{"certificate_chain":{"filename":"/etc/certs/cert-chain.pem"},"private_key":{"filename":"/etc/certs/key.pem"}}],"validation_context":{"trusted_ca":{"filename":"/etc/certs/root-cert.pem"}},"alpn_protocols":["istio","h2"]},"sni":"envoy_accesslog_service"}',
     },
-    { what: 'L26', name: 'envoy_metrics_service_tcp_keepalive', given: variables(), value: undefined },
-    { what: 'L26 (a plain number)', name: 'envoy_metrics_service_tcp_keepalive', given: configured({ envoyMetricsService: service({ tcpKeepalive: { probes: 0, time: 1_000, interval: 0 } }) }), value: '{"tcp_keepalive":{"keepalive_time":1}}' }, // prettier-ignore
-    { what: 'L28', name: 'pilot_cert_provider', given: variables({}, { certProvider: 'kubernetes' }), value: 'kubernetes' },
-    { what: 'L29', name: 'sts_port', given: variables({}, { stsPort: 5555 }), value: 5555 },
+    { name: 'envoy_metrics_service_tcp_keepalive', given: variables(), value: undefined },
+    { name: 'envoy_metrics_service_tcp_keepalive', given: configured({ envoyMetricsService: service({ tcpKeepalive: { probes: 0, time: 1_000, interval: 0 } }) }), value: '{"tcp_keepalive":{"keepalive_time":1}}' }, // prettier-ignore
+    { name: 'pilot_cert_provider', given: variables({}, { certProvider: 'kubernetes' }), value: 'kubernetes' },
+    { name: 'sts_port', given: variables({}, { stsPort: 5555 }), value: 5555 },
     {
-      what: 'L29',
       name: 'gcp_project_id',
       given: variables({}, { stsPort: 5555, metadata: { PLATFORM_METADATA: { gcp_project: 'project' } } }),
       value: 'project',
     },
     {
-      what: 'L29',
       name: 'gcp_project_id',
       given: variables({}, { metadata: { PLATFORM_METADATA: { gcp_project: 'project' } } }),
       value: undefined,
     },
-    { what: 'L30', name: 'tracing_tls', given: variables(), value: undefined },
+    { name: 'tracing_tls', given: variables(), value: undefined },
     {
-      what: 'L31 (in v3)',
       name: 'tracing_tls',
       given: configured({ tracing: { ...noTracer, zipkin: { address: 'a:1' }, tlsSettings: simple } }),
       value:
         '{"name":"tls","typed_config":{"@type":"type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext","common_tls_context":{"validation_context":{"trusted_ca":{"filename":"/etc/tracing/ca.pem"}}}}}',
     },
-    { what: 'L32', name: 'dns_refresh_rate', given: variables(), value: '300s' },
-  ])('$what: $name is $value', ({ name, given, value }) => {
+    { name: 'dns_refresh_rate', given: variables(), value: '300s' },
+  ])('$name is $value', ({ name, given, value }) => {
     expect(given.get(name)).toEqual(value);
   });
 
-  it('L27 has the patterns that are needed with those of the annotations', () => {
+  it('has the patterns that are needed with those of the annotations', () => {
     const given = variables({}, { metadata: { 'sidecar.istio.io/statsInclusionSuffixes': 'fake' } });
     expect(given.get('inclusionSuffix')).toEqual(['fake', 'downstream_rq_active', 'downstream_cx_active', 'downstream_cx_upgrades_active']);
   });
 
-  it.each(['2001:db8::100:80', 'fake:', '127.0.0.1'])('L15–L21 has a problem with the address %s', (address) => {
+  it.each(['2001:db8::100:80', 'fake:', '127.0.0.1'])('has a problem with the address %s', (address) => {
     const made = templateVariables(inputsOf({ config: { tracing: { ...noTracer, zipkin: { address } } } }));
     expect(made).toEqual({ ok: false, problems: [{ place: 'tracing.zipkin.address', text: `'${address}' is not host:port` }] });
   });

@@ -6,10 +6,10 @@ const bound = "error adding listener '0.0.0.0:15001': cannot bind '0.0.0.0:15001
 
 describe('toExit', () => {
   it.each<{ what: string; ended: Ended; tail: readonly string[]; exit: Exit }>([
-    { what: 'S1 exit 0', ended: { exitCode: 0 }, tail: ['bye'], exit: { kind: 'clean' } },
-    { what: 'S1 exit 3', ended: { exitCode: 3 }, tail: ['bye'], exit: { kind: 'failed', code: 3, tail: ['bye'] } },
-    { what: 'S1 SIGKILL', ended: { signal: 'SIGKILL' }, tail: [], exit: { kind: 'signaled', signal: 'SIGKILL', tail: [] } },
-    { what: 'S1 SIGSEGV', ended: { signal: 'SIGSEGV' }, tail: ['a'], exit: { kind: 'signaled', signal: 'SIGSEGV', tail: ['a'] } },
+    { what: 'exit 0', ended: { exitCode: 0 }, tail: ['bye'], exit: { kind: 'clean' } },
+    { what: 'exit 3', ended: { exitCode: 3 }, tail: ['bye'], exit: { kind: 'failed', code: 3, tail: ['bye'] } },
+    { what: 'SIGKILL', ended: { signal: 'SIGKILL' }, tail: [], exit: { kind: 'signaled', signal: 'SIGKILL', tail: [] } },
+    { what: 'SIGSEGV', ended: { signal: 'SIGSEGV' }, tail: ['a'], exit: { kind: 'signaled', signal: 'SIGSEGV', tail: ['a'] } },
     {
       what: 'a signal that came with a code',
       ended: { signal: 'SIGTERM', exitCode: 143 },
@@ -17,7 +17,7 @@ describe('toExit', () => {
       exit: { kind: 'signaled', signal: 'SIGTERM', tail: [] },
     },
     {
-      what: 'S2 a binary that is missing',
+      what: 'a binary that is missing',
       ended: { shortMessage: 'Command failed with ENOENT: envoy' },
       tail: [],
       exit: { kind: 'spawn-failed', reason: 'Command failed with ENOENT: envoy' },

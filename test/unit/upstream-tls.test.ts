@@ -17,7 +17,7 @@ function contextOf(settings: Partial<TlsSettings>, more: Partial<UpstreamTls> = 
 const files = (chain: string, key: string) => [{ certificate_chain: { filename: chain }, private_key: { filename: key } }];
 
 describe('upstreamTls', () => {
-  it('L25 takes the chain for the client and the root for the CA under ISTIO_MUTUAL (the Go agent has them the other way round)', () => {
+  it('takes the chain for the client and the root for the CA under ISTIO_MUTUAL (the Go agent has them the other way round)', () => {
     expect(contextOf({ mode: 'ISTIO_MUTUAL' })).toEqual({
       context: {
         common_tls_context: {
@@ -32,7 +32,7 @@ describe('upstreamTls', () => {
     });
   });
 
-  it('L31 takes a CA alone, and tells no protocol to a server without HTTP/2', () => {
+  it('takes a CA alone, and tells no protocol to a server without HTTP/2', () => {
     expect(contextOf({ caCertificates: '/etc/tracing/ca.pem' }, { http2: false }).context).toEqual({
       common_tls_context: { validation_context: { trusted_ca: { filename: '/etc/tracing/ca.pem' } } },
     });

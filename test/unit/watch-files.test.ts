@@ -80,7 +80,7 @@ describe('watchFiles', () => {
     await rm(root, { recursive: true });
   });
 
-  it('D3 TestWatchCerts: hears a write, hears a removal, and does nothing for an empty list', async () => {
+  it('hears a write, hears a removal, and does nothing for an empty list', async () => {
     await write('key.pem');
     await watching('key.pem');
     await seen(() => write('key.pem'));
