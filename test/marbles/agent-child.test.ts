@@ -1,75 +1,80 @@
 import { describe, it } from 'vitest';
+import { at } from './support/at.ts';
 import { drawAgent } from './support/draw-agent.ts';
 import { exits } from './support/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
+import { play } from './support/play.ts';
 
 describe('a child that fails while it starts', () => {
   it(
     'leaves the parent serving, and is tried again at once; the next time after the back-off',
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 20s !';
-      const processes = ['   -', '100ms k', '200ms k', '-'];
-      //                                               [ 200ms ]
-      const launches = '     a 9999ms b 99ms b 399ms b';
-      const restarts = '     0 9999ms 1 99ms 1 399ms 1';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const processes = ['-', '100ms k', '200ms k', '-'];
       const agent = drawAgent(m, { hash$ }, { processes });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 10499ms 3');
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.restartEpochs$).toBe(restarts);
+      play(m, agent, {
+        unsub: '^ 20s !',
+        serving: at({ '0s': 'n', '500ms': '0', '11s': '3' }),
+        // the third after 200 ms
+        hashes: at({ '0s': 'a', '10s': 'b', '10.1s': 'b', '10.5s': 'b' }),
+        restartEpochs: at({ '0s': '0', '10s': '1', '10.1s': '1', '10.5s': '1' }),
+      });
     }),
   );
 
   it(
     'spends no budget on the try without a pause, and is left at that when the budget is spent: the parent is still followed',
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 30s !';
-      const processes = ['   -', '100ms k', '100ms k', '200ms k'];
-      const health = ['      l 19999ms s']; // last heard of at 19.6 s
-      const launches = '     a 9999ms b 99ms b 299ms b';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const processes = ['-', '100ms k', '100ms k', '200ms k'];
+      const health = [at({ '0s': 'l', '20s': 's' })]; // last heard of at 19.6 s
       const agent = drawAgent(m, { hash$ }, { processes, health }, { policy: { budget: 1 } });
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.serving$, unsub).toBe('0 21599ms n');
+      play(m, agent, {
+        unsub: '^ 30s !',
+        hashes: at({ '0s': 'a', '10s': 'b', '10.1s': 'b', '10.4s': 'b' }),
+        serving: at({ '0s': '0', '21.6s': 'n' }),
+      });
     }),
   );
 
   it(
     'is not tried again when the hash flips back to what the parent runs',
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b 199ms a');
-      const unsub = '        ^ 60s !';
-      const processes = ['   -', '100ms f'];
-      const checks = ['      (y|)', '1s y'];
-      const launches = '     a 9999ms b';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '10.2s': 'a' }));
+      const processes = ['-', '100ms f'];
+      const checks = ['(y|)', '1s y'];
       const agent = drawAgent(m, { hash$ }, { processes, checks });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0');
-      m.expectObservable(agent.hashes$).toBe(launches);
+      play(m, agent, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': 'n', '500ms': '0' }),
+        hashes: at({ '0s': 'a', '10s': 'b' }),
+      });
     }),
   );
 
   it(
     'is not tried again where the policy is exit',
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 60s !';
-      const processes = ['   -', '100ms k'];
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const unsub = '^ 60s !';
+      const processes = ['-', '100ms k'];
       const agent = drawAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0');
+      m.expectObservable(agent.serving$, unsub).toBe(at({ '0s': 'n', '500ms': '0' }));
     }),
   );
 
   it(
     'is tried again at once anew after 5 minutes of stable running',
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 330s !';
-      //                                       LIVE at 10.6 s, stable at 310.6 s
-      const processes = ['   -', '100ms k', '300501ms k', '-'];
-      const launches = '     a 9999ms b 99ms b 300500ms b';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      // LIVE at 10.6 s, stable at 310.6 s
+      const processes = ['-', '100ms k', '300501ms k', '-'];
       const agent = drawAgent(m, { hash$ }, { processes });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 10099ms 2 300s n 499ms 3');
-      m.expectObservable(agent.hashes$).toBe(launches);
+      play(m, agent, {
+        unsub: '^ 330s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.6s': '2', '310.601s': 'n', '311.101s': '3' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '10.1s': 'b', '310.601s': 'b' }),
+      });
     }),
   );
 });
@@ -78,50 +83,49 @@ describe('a child that is killed after it took over', () => {
   it(
     'is tried again at once as the child of its parent, which refuses traffic meanwhile',
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 20s !';
-      const processes = ['   -', '5s k', '-'];
-      const launches = '     a 9999ms b 4999ms b';
-      const restarts = '     0 9999ms 1 4999ms 1';
-      const life0 = '        ^ 20s !';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const processes = ['-', '5s k', '-'];
       const agent = drawAgent(m, { hash$ }, { processes });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1 4499ms n 499ms 2');
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.restartEpochs$).toBe(restarts);
-      m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
+      play(m, agent, {
+        unsub: '^ 20s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15s': 'n', '15.5s': '2' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '15s': 'b' }),
+        restartEpochs: at({ '0s': '0', '10s': '1', '15s': '1' }),
+        lives: { 0: '^ 20s !' },
+      });
     }),
   );
 
   it(
     'is tried again as soon when the parent does not answer any more, as is normal after it has handed over',
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 20s !';
-      const processes = ['   -', '5s k', '-'];
-      const health = ['      l 9999ms s'];
-      const launches = '     a 9999ms b 4999ms b';
-      const restarts = '     0 9999ms 1 4999ms 1';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const processes = ['-', '5s k', '-'];
+      const health = [at({ '0s': 'l', '10s': 's' })];
       const agent = drawAgent(m, { hash$ }, { processes, health });
-      m.expectObservable(agent.serving$, unsub).toBe('0 10499ms 1 4499ms n 499ms 2');
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.restartEpochs$).toBe(restarts);
+      play(m, agent, {
+        unsub: '^ 20s !',
+        serving: at({ '0s': '0', '10.5s': '1', '15s': 'n', '15.5s': '2' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '15s': 'b' }),
+        restartEpochs: at({ '0s': '0', '10s': '1', '15s': '1' }),
+      });
     }),
   );
 
   it(
     'is looked at again 30 s after a refusal, as its parent serves no one',
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 60s !';
-      const processes = ['   -', '5s k', '-'];
-      const health = ['      l 9999ms ?'];
-      const checks = ['      (y|)', '(n|)', '(y|)'];
-      const checked = '      10s c 4999ms c 29999ms c';
-      const launches = '     a 9999ms b 34999ms b';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const processes = ['-', '5s k', '-'];
+      const health = [at({ '0s': 'l', '10s': '?' })];
+      const checks = ['(y|)', '(n|)', '(y|)'];
       const agent = drawAgent(m, { hash$ }, { processes, health, checks });
-      m.expectObservable(agent.serving$, unsub).toBe('0 10499ms 1 4499ms n 30499ms 2');
-      m.expectObservable(agent.checked$).toBe(checked);
-      m.expectObservable(agent.hashes$).toBe(launches);
+      play(m, agent, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': '0', '10.5s': '1', '15s': 'n', '45.5s': '2' }),
+        checked: at({ '10s': 'c', '15s': 'c', '45s': 'c' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '45s': 'b' }),
+      });
     }),
   );
 });
@@ -129,13 +133,14 @@ describe('a child that is killed after it took over', () => {
 describe('a parent that ends while its child is LIVE, and its time is over,', () => {
   it.each(['c', 'k'])('is no crash, however it ends (%s)', (exit) =>
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const unsub = '        ^ 90s !';
-      const processes = [`   70001ms ${exit}`, '-'];
-      const launches = '     a 9999ms b';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const processes = [`70001ms ${exit}`, '-'];
       const agent = drawAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1');
-      m.expectObservable(agent.hashes$).toBe(launches);
+      play(m, agent, {
+        unsub: '^ 90s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1' }),
+        hashes: at({ '0s': 'a', '10s': 'b' }),
+      });
     })(),
   );
 });
@@ -144,15 +149,14 @@ describe('the newest Envoy', () => {
   it(
     'ends the agent with its parent when it ends cleanly after it took over',
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b');
-      const processes = ['   -', '5s c'];
-      const life0 = '        ^ 14999ms !';
-      const signals = '      15s T';
-      const end = '          15s (E|)';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const processes = ['-', '5s c'];
       const agent = drawAgent(m, { hash$ }, { processes });
-      m.expectObservable(agent.outcome$).toBe(end, { E: { kind: 'envoy', exit: exits.c } });
-      m.expectObservable(agent.signalled$).toBe(signals);
-      m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
+      play(m, agent, {
+        outcome: ['15s (E|)', { E: { kind: 'envoy', exit: exits.c } }],
+        signalled: '15s T',
+        lives: { 0: at({ '0s': '^', '15s': '!' }) },
+      });
     }),
   );
 });

@@ -1,7 +1,9 @@
 import { of } from 'rxjs';
 import { describe, it } from 'vitest';
+import { at } from './support/at.ts';
 import { drawAgent } from './support/draw-agent.ts';
 import { marbles } from './support/marbles.ts';
+import { play } from './support/play.ts';
 
 const adopted$ = of([{ epoch: 0, restartEpoch: 4, lineage: 0, pid: 4711 }]);
 
@@ -9,69 +11,67 @@ describe('an Envoy that was kept', () => {
   it(
     'is taken over at once, and hot-restarted for the first reading',
     marbles((m) => {
-      const hash$ = m.hot('  2s a');
-      const unsub = '        ^ 30s !';
-      const processes = ['   -', '-'];
-      const health = ['      l', 'u 99ms l'];
-      const checked = '      2s c';
-      const launches = '     k 1999ms a';
-      const restarts = '     4 1999ms 5';
-      const life0 = '        ^ 30s !';
+      const hash$ = m.hot('2s a');
+      const processes = ['-', '-'];
+      const health = ['l', at({ '0s': 'u', '100ms': 'l' })];
       const agent = drawAgent(m, { adopted$, hash$ }, { processes, health });
-      m.expectObservable(agent.serving$, unsub).toBe('0 2499ms 1');
-      m.expectObservable(agent.checked$).toBe(checked);
-      m.expectObservable(agent.hashes$).toBe(launches, { k: '', a: 'a' });
-      m.expectObservable(agent.restartEpochs$).toBe(restarts);
-      m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
+      play(m, agent, {
+        unsub: '^ 30s !',
+        serving: at({ '0s': '0', '2.5s': '1' }),
+        checked: '2s c',
+        hashes: [at({ '0s': 'k', '2s': 'a' }), { k: '', a: 'a' }],
+        restartEpochs: at({ '0s': '4', '2s': '5' }),
+        lives: { 0: '^ 30s !' },
+      });
     }),
   );
 
   it(
     'goes on where what is on disk is refused, until that is better',
     marbles((m) => {
-      const hash$ = m.hot('  2s a 9999ms b');
-      const unsub = '        ^ 30s !';
-      const processes = ['   -', '-'];
-      const checks = ['      (n|)', '(y|)'];
-      const health = ['      l', 'u 99ms l'];
-      const restarts = '     4 11999ms 5';
+      const hash$ = m.hot(at({ '2s': 'a', '12s': 'b' }));
+      const processes = ['-', '-'];
+      const checks = ['(n|)', '(y|)'];
+      const health = ['l', at({ '0s': 'u', '100ms': 'l' })];
       const agent = drawAgent(m, { adopted$, hash$ }, { processes, health, checks });
-      m.expectObservable(agent.serving$, unsub).toBe('0 12499ms 1');
-      m.expectObservable(agent.restartEpochs$).toBe(restarts);
+      play(m, agent, {
+        unsub: '^ 30s !',
+        serving: at({ '0s': '0', '12.5s': '1' }),
+        restartEpochs: at({ '0s': '4', '12s': '5' }),
+      });
     }),
   );
 
   it(
     'that is not LIVE within 20 s is replaced side by side',
     marbles((m) => {
-      const hash$ = m.hot('  2s a');
-      const unsub = '        ^ 30s !';
-      const processes = ['   -', '-'];
-      const health = ['      u', 'u 99ms l'];
-      const restarts = '     4 21999ms 0';
-      const lines = '        0 21999ms b';
+      const hash$ = m.hot('2s a');
+      const processes = ['-', '-'];
+      const health = ['u', at({ '0s': 'u', '100ms': 'l' })];
       const agent = drawAgent(m, { adopted$, hash$ }, { processes, health });
-      m.expectObservable(agent.serving$, unsub).toBe('n 22499ms 1');
-      m.expectObservable(agent.restartEpochs$).toBe(restarts);
-      m.expectObservable(agent.lines$).toBe(lines);
+      play(m, agent, {
+        unsub: '^ 30s !',
+        serving: at({ '0s': 'n', '22.5s': '1' }),
+        restartEpochs: at({ '0s': '4', '22s': '0' }),
+        lines: at({ '0s': '0', '22s': 'b' }),
+      });
     }),
   );
 
   it(
     'is left again at once, in the middle of a hot restart too, and nobody is told anything',
     marbles((m) => {
-      const hash$ = m.hot('  2s a');
-      const leave$ = m.hot(' 2050ms T');
-      const processes = ['   -', '-'];
-      const health = ['      l', 'u 99ms l'];
-      const life0 = '        ^ 2049ms !';
-      const life1 = '        2s ^ 49ms !';
+      const hash$ = m.hot('2s a');
+      const leave$ = m.hot(at({ '2.05s': 'T' }));
+      const processes = ['-', '-'];
+      const health = ['l', at({ '0s': 'u', '100ms': 'l' })];
       const agent = drawAgent(m, { adopted$, hash$, leave$ }, { processes, health });
-      m.expectObservable(agent.serving$).toBe('0 2049ms (A|)');
-      m.expectObservable(agent.drained$).toBe('');
-      m.expectObservable(agent.signalled$).toBe('');
-      m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
-      m.expectSubscriptions(agent.lives[1] ?? []).toBe(life1);
+      play(m, agent, {
+        serving: at({ '0s': '0', '2.05s': 'A|' }),
+        drained: '',
+        signalled: '',
+        lives: { 0: at({ '0s': '^', '2.05s': '!' }), 1: at({ '2s': '^', '2.05s': '!' }) },
+      });
     }),
   );
 });

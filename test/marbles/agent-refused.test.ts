@@ -1,57 +1,57 @@
 import { describe, it } from 'vitest';
+import { at } from './support/at.ts';
 import { drawAgent } from './support/draw-agent.ts';
 import { marbles } from './support/marbles.ts';
+import { play } from './support/play.ts';
 
 describe('a refused change', () => {
   it(
     'leaves the old epoch in peace, and the next good change is started',
     marbles((m) => {
-      const hash$ = m.hot('  a 9999ms b 9999ms c');
-      const unsub = '        ^ 60s !';
-      const checks = ['      (n|)', '(y|)'];
-      const checked = '      - 9999ms c 9999ms c';
-      const launches = '     a 19999ms c';
-      const restarts = '     0 19999ms 1';
-      const life0 = '        ^ 60s !';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'c' }));
+      const checks = ['(n|)', '(y|)'];
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 19999ms 1');
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.restartEpochs$).toBe(restarts);
-      m.expectObservable(agent.checked$).toBe(checked);
-      m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
+      play(m, agent, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': 'n', '500ms': '0', '20.5s': '1' }),
+        hashes: at({ '0s': 'a', '20s': 'c' }),
+        restartEpochs: at({ '0s': '0', '20s': '1' }),
+        checked: at({ '10s': 'c', '20s': 'c' }),
+        lives: { 0: '^ 60s !' },
+      });
     }),
   );
 
   it(
     'is looked at again every 30 s while no Envoy is alive, which spends no budget',
     marbles((m) => {
-      const hash$ = m.hot('  a');
-      const unsub = '        ^ 80s !';
-      const processes = ['   10s k', '-'];
-      const checks = ['      (n|)', '(n|)', '(y|)'];
-      //                                [ 30s   ][ 30s   ]
-      const checked = '      - 10199ms c 29999ms c 29999ms c';
-      const launches = '     a 70199ms a';
+      const hash$ = m.hot('a');
+      const processes = ['10s k', '-'];
+      const checks = ['(n|)', '(n|)', '(y|)'];
       const agent = drawAgent(m, { hash$ }, { processes, checks }, { policy: { budget: 1 } });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9499ms n 60699ms 1');
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.checked$).toBe(checked);
+      play(m, agent, {
+        unsub: '^ 80s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '70.7s': '1' }),
+        hashes: at({ '0s': 'a', '70.2s': 'a' }),
+        // every 30 s
+        checked: at({ '10.2s': 'c', '40.2s': 'c', '70.2s': 'c' }),
+      });
     }),
   );
 
   it(
     'is started at once when it changes into a good one, even if no Envoy is alive',
     marbles((m) => {
-      const hash$ = m.hot('  a 19999ms b');
-      const unsub = '        ^ 60s !';
-      const processes = ['   10s k', '-'];
-      const checks = ['      (n|)', '(y|)'];
-      const checked = '      - 10199ms c 9799ms c';
-      const launches = '     a 19999ms b';
+      const hash$ = m.hot(at({ '0s': 'a', '20s': 'b' }));
+      const processes = ['10s k', '-'];
+      const checks = ['(n|)', '(y|)'];
       const agent = drawAgent(m, { hash$ }, { processes, checks });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9499ms n 10499ms 1');
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.checked$).toBe(checked);
+      play(m, agent, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '20.5s': '1' }),
+        hashes: at({ '0s': 'a', '20s': 'b' }),
+        checked: at({ '10.2s': 'c', '20s': 'c' }),
+      });
     }),
   );
 });
@@ -60,57 +60,60 @@ describe('a restart by hand', () => {
   it(
     'starts the next epoch at once although the hash is the same',
     marbles((m) => {
-      const hash$ = m.hot('     a');
-      const restart$ = m.hot('  - 9999ms a');
-      const unsub = '           ^ 20s !';
-      const launches = '        a 9999ms a';
-      const restarts = '        0 9999ms 1';
+      const hash$ = m.hot('a');
+      const restart$ = m.hot(at({ '10s': 'a' }));
       const agent = drawAgent(m, { hash$, restart$ }, { processes: ['-', '-'] });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1');
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.restartEpochs$).toBe(restarts);
+      play(m, agent, {
+        unsub: '^ 20s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1' }),
+        hashes: at({ '0s': 'a', '10s': 'a' }),
+        restartEpochs: at({ '0s': '0', '10s': '1' }),
+      });
     }),
   );
 
   it(
     'is not withdrawn by a hash that flips back to what runs',
     marbles((m) => {
-      const hash$ = m.hot('     a 1s b 1s a');
-      const restart$ = m.hot('  - 500ms a');
-      const health = ['         u 4999ms l'];
-      const unsub = '           ^ 20s !';
-      const launches = '        a 4999ms a';
+      const hash$ = m.hot('a 1s b 1s a');
+      const restart$ = m.hot(at({ '501ms': 'a' }));
+      const health = [at({ '0s': 'u', '5s': 'l' })];
       const agent = drawAgent(m, { hash$, restart$ }, { processes: ['-', '-'], health });
-      m.expectObservable(agent.serving$, unsub).toBe('n 4999ms 0 499ms 1');
-      m.expectObservable(agent.hashes$).toBe(launches);
+      play(m, agent, {
+        unsub: '^ 20s !',
+        serving: at({ '0s': 'n', '5s': '0', '5.5s': '1' }),
+        hashes: at({ '0s': 'a', '5s': 'a' }),
+      });
     }),
   );
 
   it(
     'is refused like any other when the files cannot work',
     marbles((m) => {
-      const hash$ = m.hot('     a');
-      const restart$ = m.hot('  - 9999ms b');
-      const checks = ['         (n|)'];
-      const unsub = '           ^ 60s !';
-      const launches = '        a';
+      const hash$ = m.hot('a');
+      const restart$ = m.hot(at({ '10s': 'b' }));
+      const checks = ['(n|)'];
       const agent = drawAgent(m, { hash$, restart$ }, { processes: ['-'], checks });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0');
-      m.expectObservable(agent.hashes$).toBe(launches);
+      play(m, agent, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': 'n', '500ms': '0' }),
+        hashes: 'a',
+      });
     }),
   );
 
   it(
     'cuts the back-off short',
     marbles((m) => {
-      const hash$ = m.hot('     a');
-      const restart$ = m.hot('  - 10099ms a');
-      const processes = ['      10s k', '-'];
-      const unsub = '           ^ 60s !';
-      const launches = '        a 10099ms a';
+      const hash$ = m.hot('a');
+      const restart$ = m.hot(at({ '10.1s': 'a' }));
+      const processes = ['10s k', '-'];
       const agent = drawAgent(m, { hash$, restart$ }, { processes });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9499ms n 599ms 1');
-      m.expectObservable(agent.hashes$).toBe(launches);
+      play(m, agent, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '10.6s': '1' }),
+        hashes: at({ '0s': 'a', '10.1s': 'a' }),
+      });
     }),
   );
 });
@@ -119,18 +122,16 @@ describe('a request to reopen the logs', () => {
   it(
     'reaches every process there is, and ends none',
     marbles((m) => {
-      const hash$ = m.hot('    a 9999ms b');
-      const reopen$ = m.hot('  - 4999ms r 14999ms r 19999ms r');
-      const processes = ['     30s c', '-'];
-      const unsub = '          ^ 60s !';
-      const signals = '        5s U 14999ms (UU) 19996ms U';
-      const life0 = '          ^ 29999ms !';
-      const life1 = '          10s ^ 50s !';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const reopen$ = m.hot(at({ '5s': 'r', '20s': 'r', '40s': 'r' }));
+      const processes = ['30s c', '-'];
       const agent = drawAgent(m, { hash$, reopen$ }, { processes }, { timing: { parentShutdown: 15_000 } });
-      m.expectObservable(agent.serving$, unsub).toBe('n 499ms 0 9999ms 1');
-      m.expectObservable(agent.signalled$).toBe(signals);
-      m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
-      m.expectSubscriptions(agent.lives[1] ?? []).toBe(life1);
+      play(m, agent, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1' }),
+        signalled: at({ '5s': 'U', '20s': 'UU', '40s': 'U' }),
+        lives: { 0: at({ '0s': '^', '30s': '!' }), 1: '10s ^ 50s !' },
+      });
     }),
   );
 });

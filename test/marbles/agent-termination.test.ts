@@ -1,23 +1,24 @@
 import { describe, it } from 'vitest';
+import { at } from './support/at.ts';
 import { drawAgent } from './support/draw-agent.ts';
 import { marbles } from './support/marbles.ts';
+import { play } from './support/play.ts';
 
 describe('a request to terminate', () => {
   it(
     'asks Envoy to drain at once and ends it when nothing is in flight, but not before the minimum of 5 s',
     marbles((m) => {
-      const hash$ = m.hot('       a');
-      const terminate$ = m.hot('  10s t');
-      //                              [ 5s    ]
-      const serving = '           n 499ms 0 9499ms D 4999ms (A|)';
-      const drains = '            10s g 4999ms p';
-      const signals = '           - 14999ms T';
-      const life0 = '             ^ 14999ms !';
+      const hash$ = m.hot('a');
+      const terminate$ = m.hot('10s t');
+      const life0 = at({ '0s': '^', '15s': '!' });
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: ['0'] });
-      m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
-      m.expectObservable(agent.signalled$).toBe(signals);
-      m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
+      play(m, agent, {
+        // 5 s of draining
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'A|' }),
+        drained: [at({ '10s': 'g', '15s': 'p' }), { g: 'g0', p: 'p0' }],
+        signalled: at({ '15s': 'T' }),
+        lives: { 0: life0 },
+      });
       m.expectSubscriptions(hash$.subscriptions).toBe(life0);
       m.expectSubscriptions(terminate$.subscriptions).toBe(life0);
     }),
@@ -26,24 +27,24 @@ describe('a request to terminate', () => {
   it(
     'starts no epoch to drain, neither then nor for a change that comes meanwhile',
     marbles((m) => {
-      const hash$ = m.hot('       a 10999ms b');
-      const terminate$ = m.hot('  10s t');
-      const launches = '          a';
-      const checks = '            -';
+      const hash$ = m.hot(at({ '0s': 'a', '11s': 'b' }));
+      const terminate$ = m.hot('10s t');
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'] });
-      m.expectObservable(agent.serving$).toBe('n 499ms 0 9499ms D 4999ms (A|)');
-      m.expectObservable(agent.hashes$).toBe(launches);
-      m.expectObservable(agent.checked$).toBe(checks);
+      play(m, agent, {
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'A|' }),
+        hashes: 'a',
+        checked: '-',
+      });
     }),
   );
 
   it(
     'waits for what is in flight, asking every 500 ms',
     marbles((m) => {
-      const hash$ = m.hot('       a');
-      const terminate$ = m.hot('  10s t');
-      const active = ['           3 17699ms 0'];
-      const serving = '           n 499ms 0 9499ms D 7999ms (A|)';
+      const hash$ = m.hot('a');
+      const terminate$ = m.hot('10s t');
+      const active = [at({ '0s': '3', '17.7s': '0' })];
+      const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '18s': 'A|' });
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
@@ -55,10 +56,10 @@ describe('a request to terminate', () => {
     { what: 'what is in flight becomes unknown', active: '3 12s ?' },
   ])('waits until the cap of 20 s, and no longer, while $what', ({ active }) =>
     marbles((m) => {
-      const hash$ = m.hot('       a');
-      const terminate$ = m.hot('  10s t');
-      //                              [ 20s    ]
-      const serving = '           n 499ms 0 9499ms D 19999ms (A|)';
+      const hash$ = m.hot('a');
+      const terminate$ = m.hot('10s t');
+      // 20 s of draining
+      const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '30s': 'A|' });
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: [active] });
       m.expectObservable(agent.serving$).toBe(serving);
     })(),
@@ -67,9 +68,9 @@ describe('a request to terminate', () => {
   it(
     'keeps to the cap where it is below the minimum',
     marbles((m) => {
-      const hash$ = m.hot('       a');
-      const terminate$ = m.hot('  10s t');
-      const serving = '           n 499ms 0 9499ms D 2199ms (A|)';
+      const hash$ = m.hot('a');
+      const terminate$ = m.hot('10s t');
+      const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '12.2s': 'A|' });
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'] }, { timing: { drainMinimum: 5_000, drainCap: 2_200 } });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
@@ -78,47 +79,42 @@ describe('a request to terminate', () => {
   it(
     'kills an Envoy that is still there 1 s after SIGTERM',
     marbles((m) => {
-      const hash$ = m.hot('       a');
-      const terminate$ = m.hot('  10s t');
-      const signals = '           15s T 999ms K';
-      const serving = '           n 499ms 0 9499ms D 4999ms T 999ms (A|)';
-      const life0 = '             ^ 15999ms !';
+      const hash$ = m.hot('a');
+      const terminate$ = m.hot('10s t');
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], ignoresTerm: [0] });
-      m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.signalled$).toBe(signals);
-      m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
+      play(m, agent, {
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'T', '16s': 'A|' }),
+        signalled: at({ '15s': 'T', '16s': 'K' }),
+        lives: { 0: at({ '0s': '^', '16s': '!' }) },
+      });
     }),
   );
 
   it(
     'skips the drain when it comes a second time',
     marbles((m) => {
-      const hash$ = m.hot('       a');
-      const terminate$ = m.hot('  10s t 999ms t');
-      const drains = '            10s g 999ms p';
-      const signals = '           11s T';
-      const serving = '           n 499ms 0 9499ms D 999ms (A|)';
+      const hash$ = m.hot('a');
+      const terminate$ = m.hot(at({ '10s': 't', '11s': 't' }));
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: ['3'] });
-      m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.drained$).toBe(drains, { g: 'g0', p: 'p0' });
-      m.expectObservable(agent.signalled$).toBe(signals);
+      play(m, agent, {
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '11s': 'A|' }),
+        drained: [at({ '10s': 'g', '11s': 'p' }), { g: 'g0', p: 'p0' }],
+        signalled: '11s T',
+      });
     }),
   );
 
   it(
     'kills every Envoy when it comes a third time',
     marbles((m) => {
-      const hash$ = m.hot('       a 4999ms b');
-      const terminate$ = m.hot('  10s t 999ms t 499ms t');
-      const signals = '           11s T 499ms (KK)'; // the parent would have been told after its child
-      const serving = '           n 499ms 0 4999ms 1 4499ms D 999ms T 499ms (A|)';
-      const life0 = '             ^ 11499ms !';
-      const life1 = '             5s ^ 6499ms !';
+      const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
+      const terminate$ = m.hot(at({ '10s': 't', '11s': 't', '11.5s': 't' }));
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], ignoresTerm: [0, 1] });
-      m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.signalled$).toBe(signals);
-      m.expectSubscriptions(agent.lives[0] ?? []).toBe(life0);
-      m.expectSubscriptions(agent.lives[1] ?? []).toBe(life1);
+      play(m, agent, {
+        serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '11s': 'T', '11.5s': 'A|' }),
+        signalled: at({ '11s': 'T', '11.5s': 'KK' }), // the parent would have been told after its child
+        lives: { 0: at({ '0s': '^', '11.5s': '!' }), 1: at({ '5s': '^', '11.5s': '!' }) },
+      });
     }),
   );
 
@@ -136,10 +132,10 @@ describe('a request to terminate', () => {
   it(
     'ends an agent without a process at once: during the back-off',
     marbles((m) => {
-      const hash$ = m.hot('       a');
-      const terminate$ = m.hot('  1100ms t');
-      const processes = ['        1s k'];
-      const serving = '           n 499ms 0 499ms n 99ms (A|)';
+      const hash$ = m.hot('a');
+      const terminate$ = m.hot(at({ '1.1s': 't' }));
+      const processes = ['1s k'];
+      const serving = at({ '0s': 'n', '500ms': '0', '1s': 'n', '1.1s': 'A|' });
       const agent = drawAgent(m, { hash$, terminate$ }, { processes });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
@@ -148,11 +144,11 @@ describe('a request to terminate', () => {
   it(
     'ends an agent without a process at once: while the first failure is examined',
     marbles((m) => {
-      const hash$ = m.hot('       a');
-      const terminate$ = m.hot('  150ms t');
-      const processes = ['        100ms f'];
-      const checks = ['           1s n'];
-      const serving = '           n 149ms (A|)';
+      const hash$ = m.hot('a');
+      const terminate$ = m.hot('150ms t');
+      const processes = ['100ms f'];
+      const checks = ['1s n'];
+      const serving = at({ '0s': 'n', '150ms': 'A|' });
       const agent = drawAgent(m, { hash$, terminate$ }, { processes, checks });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
@@ -161,50 +157,52 @@ describe('a request to terminate', () => {
   it(
     'withdraws what waits for its turn',
     marbles((m) => {
-      const hash$ = m.hot('       a 999ms b');
-      const terminate$ = m.hot('  2s t');
-      const health = ['           u 3s l'];
-      const launches = '          a';
-      const serving = '           n 1999ms D 4999ms (A|)';
+      const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
+      const terminate$ = m.hot('2s t');
+      const health = ['u 3s l'];
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], health });
-      m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.hashes$).toBe(launches);
+      play(m, agent, {
+        serving: at({ '0s': 'n', '2s': 'D', '7s': 'A|' }),
+        hashes: 'a',
+      });
     }),
   );
 
   it(
     'withdraws what is being checked',
     marbles((m) => {
-      const hash$ = m.hot('       a 999ms b');
-      const terminate$ = m.hot('  1500ms t');
-      const checks = ['           1s y'];
-      const launches = '          a';
-      const serving = '           n 499ms 0 999ms D 4999ms (A|)';
+      const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
+      const terminate$ = m.hot(at({ '1.5s': 't' }));
+      const checks = ['1s y'];
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], checks });
-      m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.hashes$).toBe(launches);
+      play(m, agent, {
+        serving: at({ '0s': 'n', '500ms': '0', '1.5s': 'D', '6.5s': 'A|' }),
+        hashes: 'a',
+      });
     }),
   );
 
   it(
     'asks a child that is starting to drain, and again when it is LIVE and has the listeners',
     marbles((m) => {
-      const hash$ = m.hot('       a 9899ms b');
-      const terminate$ = m.hot('  10s t');
-      const drains = '            10s G 399ms G';
+      const hash$ = m.hot(at({ '0s': 'a', '9.9s': 'b' }));
+      const terminate$ = m.hot('10s t');
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '3'] });
-      m.expectObservable(agent.drained$, '^ 20s !').toBe(drains, { G: 'g1' });
-      m.expectObservable(agent.serving$, '^ 20s !').toBe('n 499ms 0 9499ms D');
+      play(m, agent, {
+        unsub: '^ 20s !',
+        drained: [at({ '10s': 'G', '10.4s': 'G' }), { G: 'g1' }],
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'D' }),
+      });
     }),
   );
 
   it(
     'ends at once when the last Envoy ends during the drain, and was asked for all the same',
     marbles((m) => {
-      const hash$ = m.hot('       a');
-      const terminate$ = m.hot('  10s t');
-      const processes = ['        12s k'];
-      const serving = '           n 499ms 0 9499ms D 1999ms (A|)';
+      const hash$ = m.hot('a');
+      const terminate$ = m.hot('10s t');
+      const processes = ['12s k'];
+      const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '12s': 'A|' });
       const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['3'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
@@ -213,10 +211,10 @@ describe('a request to terminate', () => {
   it(
     'goes on draining when the parent ends during the drain',
     marbles((m) => {
-      const hash$ = m.hot('       a 4999ms b');
-      const terminate$ = m.hot('  10s t');
-      const processes = ['        12s c', '-'];
-      const serving = '           n 499ms 0 4999ms 1 4499ms D 19999ms (A|)';
+      const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
+      const terminate$ = m.hot('10s t');
+      const processes = ['12s c', '-'];
+      const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '30s': 'A|' });
       const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['?', '3'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
@@ -225,16 +223,15 @@ describe('a request to terminate', () => {
   it(
     'kills an Envoy that is being replaced on its own clock, and starts no other',
     marbles((m) => {
-      const hash$ = m.hot('       a 9999ms b');
-      const terminate$ = m.hot('  11500ms t');
-      const checks = ['           (m|)'];
-      const signals = '           11s T 999ms K';
-      const serving = '           n 499ms 0 9499ms n 1499ms D 499ms (A|)';
-      const launches = '          a';
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const terminate$ = m.hot(at({ '11.5s': 't' }));
+      const checks = ['(m|)'];
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], checks, ignoresTerm: [0] });
-      m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.signalled$).toBe(signals);
-      m.expectObservable(agent.hashes$).toBe(launches);
+      play(m, agent, {
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '11.5s': 'D', '12s': 'A|' }),
+        signalled: at({ '11s': 'T', '12s': 'K' }),
+        hashes: 'a',
+      });
     }),
   );
 });
@@ -243,11 +240,11 @@ describe('while the parent is alive', () => {
   it(
     'nothing counts as idle that has not been so for 6 s, as gauges are up to 5 s old',
     marbles((m) => {
-      const hash$ = m.hot('       a 4999ms b');
-      const terminate$ = m.hot('  10s t');
-      const active = ['           ?', '0'];
-      const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 99ms (A|)';
-      const processes = ['        16100ms c', '-'];
+      const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
+      const terminate$ = m.hot('10s t');
+      const active = ['?', '0'];
+      const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '16.1s': 'A|' });
+      const processes = ['16100ms c', '-'];
       const agent = drawAgent(m, { hash$, terminate$ }, { processes, active });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
@@ -256,50 +253,50 @@ describe('while the parent is alive', () => {
   it(
     'its child has asked it to end: it gets no SIGTERM of ours, which in its last moments would kill it',
     marbles((m) => {
-      const hash$ = m.hot('       a 4999ms b');
-      const terminate$ = m.hot('  10s t');
-      const processes = ['        16900ms c', '-'];
-      const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 899ms (A|)';
-      const signals = '           16s T';
+      const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
+      const terminate$ = m.hot('10s t');
+      const processes = ['16900ms c', '-'];
       const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'] });
-      m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.signalled$).toBe(signals);
+      play(m, agent, {
+        serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '16.9s': 'A|' }),
+        signalled: '16s T',
+      });
     }),
   );
 
   it(
     'it gets one if it is still there after 1 s, and then as any other the SIGKILL',
     marbles((m) => {
-      const hash$ = m.hot('       a 4999ms b');
-      const terminate$ = m.hot('  10s t');
-      const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 1999ms (A|)';
-      const signals = '           16s T 999ms T 999ms K';
+      const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
+      const terminate$ = m.hot('10s t');
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [0] });
-      m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.signalled$).toBe(signals);
+      play(m, agent, {
+        serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '18s': 'A|' }),
+        signalled: at({ '16s': 'T', '17s': 'T', '18s': 'K' }),
+      });
     }),
   );
 
   it(
     'it gets its SIGTERM at once where its child had to be killed, and could ask for nothing',
     marbles((m) => {
-      const hash$ = m.hot('       a 4999ms b');
-      const terminate$ = m.hot('  10s t');
-      const serving = '           n 499ms 0 4999ms 1 4499ms D 5999ms T 999ms (A|)';
-      const signals = '           16s T 999ms (KT)';
+      const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
+      const terminate$ = m.hot('10s t');
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [1] });
-      m.expectObservable(agent.serving$).toBe(serving);
-      m.expectObservable(agent.signalled$).toBe(signals);
+      play(m, agent, {
+        serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '17s': 'A|' }),
+        signalled: at({ '16s': 'T', '17s': 'KT' }),
+      });
     }),
   );
 
   it(
     'a request in between starts the 6 s again',
     marbles((m) => {
-      const hash$ = m.hot('       a 4999ms b');
-      const terminate$ = m.hot('  10s t');
-      const active = ['           ?', '0 13999ms 1 499ms 0'];
-      const serving = '           n 499ms 0 4999ms 1 4499ms D 10499ms T 999ms (A|)'; // zero again at 14.5 s
+      const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
+      const terminate$ = m.hot('10s t');
+      const active = ['?', at({ '0s': '0', '14s': '1', '14.5s': '0' })];
+      const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '20.5s': 'T', '21.5s': 'A|' }); // zero again at 14.5 s
       const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
@@ -308,10 +305,10 @@ describe('while the parent is alive', () => {
   it(
     'its end ends the 6 s, but not the minimum',
     marbles((m) => {
-      const hash$ = m.hot('       a 4999ms b');
-      const terminate$ = m.hot('  10s t');
-      const processes = ['        12s c', '-'];
-      const serving = '           n 499ms 0 4999ms 1 4499ms D 4999ms (A|)';
+      const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
+      const terminate$ = m.hot('10s t');
+      const processes = ['12s c', '-'];
+      const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '15s': 'A|' });
       const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),

@@ -29,9 +29,11 @@ import type { LogLine } from '../../src/log/log-line.ts';
 import type { StatusEvent } from '../../src/status/handler.ts';
 import type { SourceChange, SourceReading } from '../../src/streams/config-source.ts';
 import { configOf } from '../support/resolved.ts';
+import { at } from './support/at.ts';
 import { serving } from './support/draw-agent.ts';
 import { fakeProxy, type Script } from './support/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
+import { play } from './support/play.ts';
 import { drawnSource, readings } from './support/readings.ts';
 import type { AgentConfig } from '../../src/config/agent-config.ts';
 
@@ -166,18 +168,21 @@ describe('the first epoch', () => {
   it(
     'is started when the status port listens, and then the servers beside Envoy do',
     marbles((m) => {
-      const status$ = m.hot('  1s l', statusEvents);
-      const servers$ = m.cold(' 500ms b', servers);
-      const hash$ = m.cold('   (a|)');
-      const sigterm$ = m.hot(' -');
-      const unsub = '          ^ 2999ms !';
+      const status$ = m.hot('1s l', statusEvents);
+      const servers$ = m.cold('500ms b', servers);
+      const hash$ = m.cold('(a|)');
+      const sigterm$ = m.hot('-');
+      const unsub = at({ '0s': '^', '3s': '!' });
       const run = drawRun(m, { status$, servers$, hash$, signals: { SIGTERM: sigterm$ } });
-      m.expectObservable(run.serving$, unsub).toBe('1500ms n 499ms 0');
-      m.expectObservable(run.epochs$).toBe('1500ms 0');
+      play(m, run, {
+        unsub,
+        serving: at({ '1.5s': 'n', '2s': '0' }),
+        epochs: at({ '1.5s': '0' }),
+      });
       m.expectSubscriptions(status$.subscriptions).toBe(unsub);
-      m.expectSubscriptions(servers$.subscriptions).toBe('1s ^ 1999ms !');
-      m.expectSubscriptions(hash$.subscriptions).toBe('1500ms (^!)');
-      m.expectSubscriptions(sigterm$.subscriptions).toBe('1500ms ^ 1499ms !');
+      m.expectSubscriptions(servers$.subscriptions).toBe(at({ '1s': '^', '3s': '!' }));
+      m.expectSubscriptions(hash$.subscriptions).toBe(at({ '1.5s': '^!' }));
+      m.expectSubscriptions(sigterm$.subscriptions).toBe(at({ '1.5s': '^', '3s': '!' }));
     }),
   );
 
@@ -185,7 +190,7 @@ describe('the first epoch', () => {
     'is started at once, without a status port, where its number is 0',
     marbles((m) => {
       const run = drawRun(m, { config: { statusPort: 0 } });
-      m.expectObservable(run.serving$, '^ 2s !').toBe('n 499ms 0');
+      m.expectObservable(run.serving$, '^ 2s !').toBe(at({ '0s': 'n', '500ms': '0' }));
       m.flush();
       expect(run.served).toEqual([]);
     }),
@@ -194,11 +199,11 @@ describe('the first epoch', () => {
   it(
     'has no second life when the status port breaks, and listens again',
     marbles((m) => {
-      const status$ = m.hot('  1s l 4s b 999ms l', statusEvents);
-      const servers$ = m.cold(' b', servers);
-      const unsub = '          ^ 20s !';
+      const status$ = m.hot(at({ '1s': 'l', '5.001s': 'b', '6.001s': 'l' }), statusEvents);
+      const servers$ = m.cold('b', servers);
+      const unsub = '^ 20s !';
       const run = drawRun(m, { status$, servers$ });
-      m.expectObservable(run.serving$, unsub).toBe('1s n 499ms 0');
+      m.expectObservable(run.serving$, unsub).toBe(at({ '1s': 'n', '1.5s': '0' }));
       m.expectSubscriptions(servers$.subscriptions).toBe('1s ^ 19s !');
       m.expectSubscriptions(status$.subscriptions).toBe(unsub);
     }),
@@ -207,10 +212,10 @@ describe('the first epoch', () => {
   it(
     'is started from files that were waited for',
     marbles((m) => {
-      const missing$ = m.cold('m 1999ms (n|)', { m: ['key.pem'], n: [] });
-      const hash$ = m.cold('   (a|)');
+      const missing$ = m.cold(at({ '0s': 'm', '2s': 'n|' }), { m: ['key.pem'], n: [] });
+      const hash$ = m.cold('(a|)');
       const run = drawRun(m, { missing$, hash$ });
-      m.expectObservable(run.serving$, '^ 4s !').toBe('n 2499ms 0');
+      m.expectObservable(run.serving$, '^ 4s !').toBe(at({ '0s': 'n', '2.5s': '0' }));
       m.expectSubscriptions(hash$.subscriptions).toBe('2s (^!)');
     }),
   );
@@ -220,8 +225,11 @@ describe('the first epoch', () => {
     marbles((m) => {
       const adopted = [{ epoch: 0, restartEpoch: 4, lineage: 0, pid: 4711 }];
       const run = drawRun(m, { adopted, script: { processes: ['-', '-'], health: ['l'] } });
-      m.expectObservable(run.serving$, '^ 4s !').toBe('0 499ms 1');
-      m.expectObservable(run.epochs$).toBe('(01)');
+      play(m, run, {
+        unsub: '^ 4s !',
+        serving: at({ '0s': '0', '500ms': '1' }),
+        epochs: '(01)',
+      });
     }),
   );
 });
@@ -230,12 +238,14 @@ describe('a status port that is not to be had', () => {
   it(
     'ends the run, and nothing is started',
     marbles((m) => {
-      const status$ = m.hot('  1s f', statusEvents);
-      const servers$ = m.cold(' b', servers);
+      const status$ = m.hot('1s f', statusEvents);
+      const servers$ = m.cold('b', servers);
       const run = drawRun(m, { status$, servers$ });
-      m.expectObservable(run.serving$).toBe('1s (f|)', { f: 'address in use' });
-      m.expectObservable(run.told$).toBe('');
-      m.expectSubscriptions(status$.subscriptions).toBe('^ 999ms !');
+      play(m, run, {
+        serving: ['1s (f|)', { f: 'address in use' }],
+        told: '',
+      });
+      m.expectSubscriptions(status$.subscriptions).toBe(at({ '0s': '^', '1s': '!' }));
       m.expectSubscriptions(servers$.subscriptions).toBe([]);
     }),
   );
@@ -245,12 +255,14 @@ describe('servers beside Envoy that cannot listen', () => {
   it(
     'end the run, and nothing is started',
     marbles((m) => {
-      const status$ = m.hot('  1s l', statusEvents);
+      const status$ = m.hot('1s l', statusEvents);
       const servers$ = m.cold('500ms f', servers);
       const run = drawRun(m, { status$, servers$ });
-      m.expectObservable(run.serving$).toBe('1500ms (f|)', { f: 'the socket is in use' });
-      m.expectObservable(run.epochs$).toBe('');
-      m.expectSubscriptions(status$.subscriptions).toBe('^ 1499ms !');
+      play(m, run, {
+        serving: [at({ '1.5s': 'f|' }), { f: 'the socket is in use' }],
+        epochs: '',
+      });
+      m.expectSubscriptions(status$.subscriptions).toBe(at({ '0s': '^', '1.5s': '!' }));
     }),
   );
 });
@@ -259,41 +271,42 @@ describe('a change', () => {
   it(
     'goes with the reading that it makes: which source, and which part of it',
     marbles((m) => {
-      const changes$ = m.hot(' 20s c', changes);
+      const changes$ = m.hot('20s c', changes);
       const run = drawRun(m, { changes$, hash$: readings('ab'), script: { processes: ['-', '-'] } });
       m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
-      m.expectObservable(run.changed$).toBe('n 29999ms f', { n: '', f: 'files ' });
+      m.expectObservable(run.changed$).toBe(at({ '0s': 'n', '30s': 'f' }), { n: '', f: 'files ' });
     }),
   );
 
   it(
     'is told, and after the window there is a new epoch; more of them in the window change nothing',
     marbles((m) => {
-      const changes$ = m.hot(' 20s c 999ms c 8998ms c 28s c', changes);
-      const hash$ = readings(' abc');
-      //                               [ 10s ]
-      const told = '           20s c 37999ms c';
-      const epochs = '         0 29999ms 1 37999ms 2';
-      const serving = '        n 499ms 0 29999ms 1 37999ms 2';
+      const changes$ = m.hot(at({ '20s': 'c', '21s': 'c', '29.999s': 'c', '58s': 'c' }), changes);
+      const hash$ = readings('abc');
       const script = { processes: ['55s c', '-', '-'] };
       const run = drawRun(m, { changes$, hash$, script, config: { parentShutdownDuration: 20_000 } });
-      m.expectObservable(run.serving$, '^ 70s !').toBe(serving);
-      m.expectObservable(run.epochs$).toBe(epochs);
-      m.expectObservable(run.told$).toBe(told, lines);
+      play(m, run, {
+        unsub: '^ 70s !',
+        serving: at({ '0s': 'n', '500ms': '0', '30.5s': '1', '68.5s': '2' }),
+        epochs: at({ '0s': '0', '30s': '1', '68s': '2' }),
+        // 10 s after the first change
+        told: [at({ '20s': 'c', '58s': 'c' }), lines],
+      });
     }),
   );
 
   it(
     'after which the files say what they said is told so; a reading that nobody asked for, or by hand, is not',
     marbles((m) => {
-      const changes$ = m.hot('   20s c', changes);
-      const status$ = m.hot('    l 89999ms r', statusEvents);
-      const told = '             20s c 9999ms s';
-      const epochs = '           0 89999ms 1';
+      const changes$ = m.hot('20s c', changes);
+      const status$ = m.hot(at({ '0s': 'l', '90s': 'r' }), statusEvents);
       const run = drawRun(m, { changes$, status$, script: { processes: ['-', '-'] } });
-      m.expectObservable(run.serving$, '^ 200s !').toBe('n 499ms 0 89999ms 1');
-      m.expectObservable(run.told$).toBe(told, lines);
-      m.expectObservable(run.epochs$).toBe(epochs);
+      play(m, run, {
+        unsub: '^ 200s !',
+        serving: at({ '0s': 'n', '500ms': '0', '90.5s': '1' }),
+        told: [at({ '20s': 'c', '30s': 's' }), lines],
+        epochs: at({ '0s': '0', '90s': '1' }),
+      });
     }),
   );
 
@@ -310,10 +323,10 @@ describe('a change', () => {
   it(
     'waits for an older Envoy that drains for as many whole seconds as Envoy does',
     marbles((m) => {
-      const changes$ = m.hot(' 20s c 1999ms c', changes);
-      const hash$ = readings(' abc');
-      //                                   [ 1s, then 2s ]
-      const epochs = '         0 20999ms 1 3999ms 2';
+      const changes$ = m.hot(at({ '20s': 'c', '22s': 'c' }), changes);
+      const hash$ = readings('abc');
+      // after 1 s, then after 2 s
+      const epochs = at({ '0s': '0', '21s': '1', '25s': '2' });
       const config = { minDelay: 1_000, parentShutdownDuration: 2_999 };
       const run = drawRun(m, { changes$, hash$, config, script: { processes: ['-', '-', '-'] } });
       m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
@@ -339,34 +352,36 @@ describe('a signal', () => {
 
   it.each(asks)('$name asks Envoy to drain, then the agent ends', ({ name, terminal }) =>
     marbles((m) => {
-      const signal$ = m.hot('  10s s');
-      //                           [ 5s ]
-      const serving = '        n 499ms 0 9499ms D 4999ms (A|)';
-      const drains = '         10s g 4999ms p';
+      const signal$ = m.hot('10s s');
       const run = drawRun(m, { signals: { [name]: signal$ }, terminal });
-      m.expectObservable(run.serving$).toBe(serving);
-      m.expectObservable(run.by$).toBe('10s b 4999ms |', { b: name });
-      m.expectObservable(run.drained$).toBe(drains, { g: 'g0', p: 'p0' });
-      m.expectObservable(run.signalled$).toBe('15s T');
-      m.expectSubscriptions(signal$.subscriptions).toBe('^ 14999ms !');
+      play(m, run, {
+        // 5 s of draining
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'A|' }),
+        by: [at({ '10s': 'b', '15s': '|' }), { b: name }],
+        drained: [at({ '10s': 'g', '15s': 'p' }), { g: 'g0', p: 'p0' }],
+        signalled: '15s T',
+      });
+      m.expectSubscriptions(signal$.subscriptions).toBe(at({ '0s': '^', '15s': '!' }));
     })(),
   );
 
   it.each(asks)('$name ends the agent at once and leaves Envoy alone with --keepEnvoy', ({ name, terminal }) =>
     marbles((m) => {
-      const signal$ = m.hot('  10s s');
+      const signal$ = m.hot('10s s');
       const run = drawRun(m, { signals: { [name]: signal$ }, terminal, config: { keepEnvoy: true } });
-      m.expectObservable(run.serving$).toBe('n 499ms 0 9499ms (A|)');
-      m.expectObservable(run.drained$).toBe('');
-      m.expectObservable(run.signalled$).toBe('');
+      play(m, run, {
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'A|' }),
+        drained: '',
+        signalled: '',
+      });
     })(),
   );
 
   it(
     'SIGTERM waits for what is in flight until the cap that is configured',
     marbles((m) => {
-      const signal$ = m.hot('  10s s');
-      const serving = '        n 499ms 0 9499ms D 7999ms (A|)';
+      const signal$ = m.hot('10s s');
+      const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '18s': 'A|' });
       const script = { processes: ['-'], active: ['3'] };
       const run = drawRun(m, { signals: { SIGTERM: signal$ }, script, config: { drainCap: 8_000 } });
       m.expectObservable(run.serving$).toBe(serving);
@@ -375,10 +390,13 @@ describe('a signal', () => {
 
   it.each([false, true])('SIGHUP off a terminal restarts, with --keepEnvoy %s', (keepEnvoy) =>
     marbles((m) => {
-      const signal$ = m.hot('  10s s');
+      const signal$ = m.hot('10s s');
       const run = drawRun(m, { signals: { SIGHUP: signal$ }, script: { processes: ['-', '-'] }, config: { keepEnvoy } });
-      m.expectObservable(run.serving$, '^ 20s !').toBe('n 499ms 0 9999ms 1');
-      m.expectObservable(run.told$).toBe('');
+      play(m, run, {
+        unsub: '^ 20s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1' }),
+        told: '',
+      });
       m.expectSubscriptions(signal$.subscriptions).toBe('^ 20s !');
     })(),
   );
@@ -386,10 +404,13 @@ describe('a signal', () => {
   it(
     'SIGUSR1 has Envoy open its log files anew',
     marbles((m) => {
-      const signal$ = m.hot('  10s s');
+      const signal$ = m.hot('10s s');
       const run = drawRun(m, { signals: { SIGUSR1: signal$ } });
-      m.expectObservable(run.serving$, '^ 20s !').toBe('n 499ms 0');
-      m.expectObservable(run.signalled$).toBe('10s U');
+      play(m, run, {
+        unsub: '^ 20s !',
+        serving: at({ '0s': 'n', '500ms': '0' }),
+        signalled: '10s U',
+      });
     }),
   );
 });
@@ -397,32 +418,37 @@ describe('a signal', () => {
 describe('a request at the status port', () => {
   it.each([false, true])('to quit asks Envoy to drain, then the agent ends, with --keepEnvoy %s', (keepEnvoy) =>
     marbles((m) => {
-      const status$ = m.hot('  l 9999ms q', statusEvents);
+      const status$ = m.hot(at({ '0s': 'l', '10s': 'q' }), statusEvents);
       const run = drawRun(m, { status$, config: { keepEnvoy } });
-      m.expectObservable(run.serving$).toBe('n 499ms 0 9499ms D 4999ms (A|)');
-      m.expectObservable(run.by$).toBe('10s b 4999ms |', { b: '/quitquitquit' });
-      m.expectObservable(run.drained$).toBe('10s g 4999ms p', { g: 'g0', p: 'p0' });
+      play(m, run, {
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'A|' }),
+        by: [at({ '10s': 'b', '15s': '|' }), { b: '/quitquitquit' }],
+        drained: [at({ '10s': 'g', '15s': 'p' }), { g: 'g0', p: 'p0' }],
+      });
     })(),
   );
 
   it(
     'to drain tells Envoy, and the agent goes on',
     marbles((m) => {
-      const status$ = m.hot('  l 9999ms d', statusEvents);
+      const status$ = m.hot(at({ '0s': 'l', '10s': 'd' }), statusEvents);
       const run = drawRun(m, { status$ });
-      m.expectObservable(run.serving$, '^ 60s !').toBe('n 499ms 0 9499ms D');
-      m.expectObservable(run.drained$).toBe('10s g', { g: 'g0' });
+      play(m, run, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10s': 'D' }),
+        drained: ['10s g', { g: 'g0' }],
+      });
     }),
   );
 
   it(
     'to restart reads the files and starts an epoch, whatever they say',
     marbles((m) => {
-      const status$ = m.hot('  l 9999ms r', statusEvents);
-      const hash$ = m.cold('   1s (a|)');
-      const read = ['          ^ 999ms !', '10s ^ 999ms !'];
+      const status$ = m.hot(at({ '0s': 'l', '10s': 'r' }), statusEvents);
+      const hash$ = m.cold('1s (a|)');
+      const read = [at({ '0s': '^', '1s': '!' }), at({ '10s': '^', '11s': '!' })];
       const run = drawRun(m, { status$, hash$, script: { processes: ['-', '-'] } });
-      m.expectObservable(run.serving$, '^ 20s !').toBe('1s n 499ms 0 9999ms 1');
+      m.expectObservable(run.serving$, '^ 20s !').toBe(at({ '1s': 'n', '1.5s': '0', '11.5s': '1' }));
       m.expectSubscriptions(hash$.subscriptions).toBe(read);
     }),
   );
@@ -432,18 +458,18 @@ describe('the status port', () => {
   it(
     'is told at once what holds, then each state, and what has happened up to it',
     marbles((m) => {
-      const changes$ = m.hot(' 2s c', changes);
-      const servers$ = m.hot<ServersSign>('  1s (bf)', {
+      const changes$ = m.hot('2s c', changes);
+      const servers$ = m.hot<ServersSign>('1s (bf)', {
         b: { type: 'servers-listening' },
         f: { type: 'servers-measured', families: () => [{ name: 'beside', type: 'gauge', help: '', samples: [] }] },
       });
-      const hash$ = m.cold('   500ms (a|)');
+      const hash$ = m.cold('500ms (a|)');
       const run = drawRun(m, { changes$, servers$, hash$, script: { processes: ['S'] } });
       const pasts$ = run.heard.pasts$.pipe(map(({ counters, epochs }) => [counters.changes, counters.windows, Math.floor(epochs.at(-1)?.liveAt ?? 0)].join(' ')), distinctUntilChanged()); // prettier-ignore
       m.expectObservable(run.life$.pipe(ignoreElements()), '^ 5s !').toBe('-');
-      m.expectObservable(run.heard.serving$).toBe('n 1999ms 0');
-      m.expectObservable(run.heard.families$).toBe('0 999ms 1', { 0: 0, 1: 1 });
-      m.expectObservable(pasts$).toBe('a 1499ms b 499ms (cd)', { a: '0 0 0', b: '0 1 0', c: '1 1 0', d: '1 1 2000' });
+      m.expectObservable(run.heard.serving$).toBe(at({ '0s': 'n', '2s': '0' }));
+      m.expectObservable(run.heard.families$).toBe(at({ '0s': '0', '1s': '1' }), { 0: 0, 1: 1 });
+      m.expectObservable(pasts$).toBe(at({ '0s': 'a', '1.5s': 'b', '2s': 'cd' }), { a: '0 0 0', b: '0 1 0', c: '1 1 0', d: '1 1 2000' });
     }),
   );
 });
@@ -452,28 +478,34 @@ describe('what goes wrong with the status port', () => {
   it(
     'is told, and the agent goes on',
     marbles((m) => {
-      const status$ = m.hot('  l 9999ms b 9999ms e', {
+      const status$ = m.hot(at({ '0s': 'l', '10s': 'b', '20s': 'e' }), {
         ...statusEvents,
         e: { type: 'request-failed' as const, path: '/drain', reason: 'no' },
       });
       const run = drawRun(m, { status$ });
-      m.expectObservable(run.serving$, '^ 30s !').toBe('n 499ms 0');
-      m.expectObservable(run.told$).toBe('10s b 9999ms e', {
-        b: {
-          level: 'error',
-          event: 'status.broken',
-          msg: 'the status server broke, and is started again',
-          component: 'status',
-          reason: 'it was closed',
-        },
-        e: {
-          level: 'error',
-          event: 'status.request_failed',
-          msg: 'a request could not be answered',
-          component: 'status',
-          path: '/drain',
-          reason: 'no',
-        },
+      play(m, run, {
+        unsub: '^ 30s !',
+        serving: at({ '0s': 'n', '500ms': '0' }),
+        told: [
+          at({ '10s': 'b', '20s': 'e' }),
+          {
+            b: {
+              level: 'error',
+              event: 'status.broken',
+              msg: 'the status server broke, and is started again',
+              component: 'status',
+              reason: 'it was closed',
+            },
+            e: {
+              level: 'error',
+              event: 'status.request_failed',
+              msg: 'a request could not be answered',
+              component: 'status',
+              path: '/drain',
+              reason: 'no',
+            },
+          },
+        ],
       });
     }),
   );
@@ -483,18 +515,24 @@ describe('a warning about the configuration', () => {
   it(
     'is told once',
     marbles((m) => {
-      const changes$ = m.hot(' 20s c', changes);
+      const changes$ = m.hot('20s c', changes);
       const config: ShapedConfig = {
         epoch: { kind: 'given', path: '/envoy.json', override: '' },
         known: undefined,
         warnings: ['no labels'],
       };
-      const shape$ = m.cold('  (s|)', { s: { hash: 'shape', config, parts: () => [] } });
+      const shape$ = m.cold('(s|)', { s: { hash: 'shape', config, parts: () => [] } });
       const run = drawRun(m, { changes$, shape$ });
-      m.expectObservable(run.serving$, '^ 40s !').toBe('n 499ms 0');
-      m.expectObservable(run.told$).toBe('w 19999ms c 9999ms s', {
-        ...lines,
-        w: { level: 'warn', event: 'config.warning', msg: 'configuration warning', component: 'watcher', warning: 'no labels' },
+      play(m, run, {
+        unsub: '^ 40s !',
+        serving: at({ '0s': 'n', '500ms': '0' }),
+        told: [
+          at({ '0s': 'w', '20s': 'c', '30s': 's' }),
+          {
+            ...lines,
+            w: { level: 'warn', event: 'config.warning', msg: 'configuration warning', component: 'watcher', warning: 'no labels' },
+          },
+        ],
       });
     }),
   );
@@ -504,15 +542,16 @@ describe('the end', () => {
   it(
     'comes with the last Envoy where the policy is exit, and its counters, the last transition in them, are told last',
     marbles((m) => {
-      const changes$ = m.hot(' 2s c 999ms c', changes);
-      const status$ = m.hot('  l', statusEvents);
-      const told = '           2s c 2999ms e';
+      const changes$ = m.hot(at({ '2s': 'c', '3s': 'c' }), changes);
+      const status$ = m.hot('l', statusEvents);
       const script = { processes: ['5s x'] };
       const run = drawRun(m, { changes$, status$, script, config: { envoyRestartPolicy: 'exit' } });
-      m.expectObservable(run.serving$).toBe('n 499ms 0 4499ms (E|)');
-      m.expectObservable(run.told$).toBe(told, { ...lines, e: ends({ changes: 2, crashes: 1 }) });
-      m.expectSubscriptions(status$.subscriptions).toBe('^ 4999ms !');
-      m.expectSubscriptions(changes$.subscriptions).toBe('^ 4999ms !');
+      play(m, run, {
+        serving: at({ '0s': 'n', '500ms': '0', '5s': 'E|' }),
+        told: [at({ '2s': 'c', '5s': 'e' }), { ...lines, e: ends({ changes: 2, crashes: 1 }) }],
+      });
+      m.expectSubscriptions(status$.subscriptions).toBe(at({ '0s': '^', '5s': '!' }));
+      m.expectSubscriptions(changes$.subscriptions).toBe(at({ '0s': '^', '5s': '!' }));
     }),
   );
 
@@ -521,25 +560,30 @@ describe('the end', () => {
     marbles((m) => {
       const script = { processes: ['1s k', '1s k'] };
       const run = drawRun(m, { script, config: { envoyRestartBudget: 1 } });
-      m.expectObservable(run.serving$).toBe('n 499ms 0 499ms n 699ms 1 499ms (E|)');
-      m.expectObservable(run.told$).toBe('2200ms e', { e: ends({ crashes: 2, restarts: 1 }) });
+      play(m, run, {
+        serving: at({ '0s': 'n', '500ms': '0', '1s': 'n', '1.7s': '1', '2.2s': 'E|' }),
+        told: [at({ '2.2s': 'e' }), { e: ends({ crashes: 2, restarts: 1 }) }],
+      });
     }),
   );
 
   it(
     'of the subscription ends all others, and nothing is told',
     marbles((m) => {
-      const unsub = '          ^ 4999ms !';
+      const unsub = at({ '0s': '^', '5s': '!' });
       const hots = { SIGTERM: m.hot('-'), SIGINT: m.hot('-'), SIGHUP: m.hot('-'), SIGUSR1: m.hot('-') };
-      const changes$ = m.hot(' -', changes);
-      const status$ = m.hot('  l', statusEvents);
-      const servers$ = m.hot('  b', servers);
+      const changes$ = m.hot('-', changes);
+      const status$ = m.hot('l', statusEvents);
+      const servers$ = m.hot('b', servers);
       const run = drawRun(m, { changes$, status$, servers$, signals: hots });
-      m.expectObservable(run.serving$, unsub).toBe('n 499ms 0');
+      play(m, run, {
+        unsub,
+        serving: at({ '0s': 'n', '500ms': '0' }),
+        told: '',
+        lives: { 0: unsub },
+      });
       for (const { subscriptions } of [changes$, status$, servers$, ...Object.values(hots)])
         m.expectSubscriptions(subscriptions).toBe(unsub);
-      m.expectSubscriptions(run.lives[0] ?? []).toBe(unsub);
-      m.expectObservable(run.told$).toBe('');
     }),
   );
 });

@@ -1,0 +1,27 @@
+/** A time from the start of a diagram: `500ms`, `10s`, `1.5s`, `2m`. */
+type Time = `${number}${'ms' | 's' | 'm'}`;
+
+const units = { ms: 1, s: 1_000, m: 60_000 } as const;
+
+function inMs(time: string): number {
+  const [, count, unit] = /^([\d.]+)(ms|s|m)$/.exec(time) ?? [];
+  if (unit !== 'ms' && unit !== 's' && unit !== 'm') throw new Error(`'${time}' is not a time such as 500ms, 1.5s or 2m`);
+  return Math.round(Number(count) * units[unit]);
+}
+
+/**
+ * A diagram by the times of its signs, each from its start: `at({ '0s': 'a', '10s': 'b|' })` is
+ * `a 9999ms (b|)`. Several signs at one time are a group; it takes as many ms as it is long, so
+ * that nothing can be drawn in them: such a time is an error, as is one that goes back.
+ */
+export function at(signs: Readonly<Record<Time, string>>): string {
+  let next = 0;
+  const parts = Object.entries(signs).map(([time, sign]) => {
+    const drawn = sign.length === 1 ? sign : `(${sign})`;
+    const gap = inMs(time) - next;
+    if (gap < 0) throw new Error(`'${sign}' can not be drawn at ${time}: what is before it ends at ${next} ms`);
+    next += gap + drawn.length;
+    return gap === 0 ? drawn : `${gap}ms ${drawn}`;
+  });
+  return parts.join(' ');
+}
