@@ -3,6 +3,7 @@ import { describe, it } from 'vitest';
 import { type CaEvent, caSecrets } from '../../src/ca/ca-secrets.ts';
 import type { Issue } from '../../src/ca/issue-certificate.ts';
 import type { SetReading } from '../../src/secrets/secret.ts';
+import { at } from './support/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const day = 24 * 3_600_000;
@@ -29,8 +30,8 @@ describe('caSecrets', () => {
   it(
     'asks at once, and for the next certificate when half of the lifetime is over',
     marbles((m) => {
-      const unsub = '    ^ 1500m !';
-      const expected = ' s 43199999ms s 43199999ms s';
+      const unsub = '^ 1500m !';
+      const expected = at({ '0s': 's', '720m': 's', '1440m': 's' });
       m.expectObservable(signs(caSecrets(good(day), options)), unsub).toBe(expected);
     }),
   );
@@ -38,8 +39,8 @@ describe('caSecrets', () => {
   it(
     'leaves the share of the lifetime that it is told to leave',
     marbles((m) => {
-      const unsub = '    ^ 55m !';
-      const expected = ' s 2879999ms s';
+      const unsub = '^ 55m !';
+      const expected = at({ '0s': 's', '48m': 's' });
       m.expectObservable(signs(caSecrets(good(3_600_000), { ...options, ratio: 0.2 })), unsub).toBe(expected);
     }),
   );
@@ -47,8 +48,8 @@ describe('caSecrets', () => {
   it(
     'spreads rotations by a hundredth of the lifetime',
     marbles((m) => {
-      const unsub = '    ^ 35m !';
-      const expected = ' s 1835999ms s';
+      const unsub = '^ 35m !';
+      const expected = at({ '0s': 's', '30.6m': 's' });
       m.expectObservable(signs(caSecrets(good(3_600_000), { ...options, random: () => 1 - 2 ** -53 })), unsub).toBe(expected);
     }),
   );
@@ -65,9 +66,9 @@ describe('caSecrets', () => {
   it(
     'tries again after 50 ms, doubling, while an authority is down',
     marbles((m) => {
-      const unsub = '    ^ 1s !';
-      // windows         50ms   100ms   200ms    400ms
-      const expected = ' f 49ms f 99ms f 199ms f 399ms f';
+      const unsub = '^ 1s !';
+      // windows of 50, 100, 200 and 400 ms
+      const expected = at({ '0s': 'f', '50ms': 'f', '150ms': 'f', '350ms': 'f', '750ms': 'f' });
       m.expectObservable(signs(caSecrets(bad(true), options)), unsub).toBe(expected);
     }),
   );
@@ -81,15 +82,15 @@ describe('caSecrets', () => {
         filter(({ type }) => type === 'set'),
         map(() => asyncScheduler.now() - outage <= 30_000),
       );
-      m.expectObservable(first$, '^ 11m !').toBe('621150ms t', { t: true });
+      m.expectObservable(first$, '^ 11m !').toBe(at({ '621.15s': 't' }), { t: true });
     }),
   );
 
   it(
     'tries what is refused again every 30 s: the token may be another one then',
     marbles((m) => {
-      const unsub = '    ^ 65s !';
-      const expected = ' f 29999ms f 29999ms f';
+      const unsub = '^ 65s !';
+      const expected = at({ '0s': 'f', '30s': 'f', '60s': 'f' });
       m.expectObservable(signs(caSecrets(bad(false), options)), unsub).toBe(expected);
     }),
   );
@@ -98,8 +99,8 @@ describe('caSecrets', () => {
     'begins with short pauses again after a success',
     marbles((m) => {
       const issue$ = turning(bad(true), 100, turning(good(20_000), 1_000, bad(true)));
-      const unsub = '    ^ 10400ms !';
-      const expected = ' f 49ms f 99ms s 9999ms f 49ms f 99ms f';
+      const unsub = '^ 10400ms !';
+      const expected = at({ '0s': 'f', '50ms': 'f', '150ms': 's', '10.15s': 'f', '10.2s': 'f', '10.3s': 'f' });
       m.expectObservable(signs(caSecrets(issue$, options)), unsub).toBe(expected);
     }),
   );
@@ -107,8 +108,8 @@ describe('caSecrets', () => {
   it(
     'replaces certificates that live a millisecond each 100 ms',
     marbles((m) => {
-      const unsub = '    ^ 250ms !';
-      const expected = ' s 99ms s 99ms s';
+      const unsub = '^ 250ms !';
+      const expected = at({ '0s': 's', '100ms': 's', '200ms': 's' });
       m.expectObservable(signs(caSecrets(good(1), options)), unsub).toBe(expected);
     }),
   );

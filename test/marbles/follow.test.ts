@@ -4,6 +4,7 @@ import { follow } from '../../src/agent/follow.ts';
 import type { AgentEvent } from '../../src/agent/model.ts';
 import type { Health } from '../../src/agent/ports.ts';
 import { fixedTiming } from '../../src/agent/timing.ts';
+import { at } from './support/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
@@ -36,10 +37,10 @@ describe('follow', () => {
   it(
     'asks one question at a time',
     marbles((m) => {
-      const slow$ = m.cold('   800ms (u|)', signs);
-      const unsub = '          ^ 2200ms !';
-      const asked = ['         ^ 799ms !', '1s ^ 799ms !', '2s ^ 200ms !'];
-      const expected = '       A';
+      const slow$ = m.cold('800ms (u|)', signs);
+      const unsub = '^ 2200ms !';
+      const asked = [at({ '0s': '^', '800ms': '!' }), at({ '1s': '^', '1.8s': '!' }), '2s ^ 200ms !'];
+      const expected = 'A';
       m.expectObservable(follow(3, { health: () => slow$ }, timing), unsub).toBe(expected, events);
       m.expectSubscriptions(slow$.subscriptions).toBe(asked);
     }),
@@ -48,11 +49,11 @@ describe('follow', () => {
   it(
     'says once that the epoch is LIVE, and asks on every second',
     marbles((m) => {
-      const up$ = m.cold('     (u|)', signs);
-      const live$ = m.cold('   (l|)', signs);
-      const unsub = '          ^ 3100ms !';
-      const asked = ['         1s (^!)', '2s (^!)', '3s (^!)'];
-      const expected = '       A 999ms L';
+      const up$ = m.cold('(u|)', signs);
+      const live$ = m.cold('(l|)', signs);
+      const unsub = '^ 3100ms !';
+      const asked = ['1s (^!)', '2s (^!)', '3s (^!)'];
+      const expected = at({ '0s': 'A', '1s': 'L' });
       m.expectObservable(follow(3, turning(up$, 700, live$), timing), unsub).toBe(expected, events);
       m.expectSubscriptions(live$.subscriptions).toBe(asked);
     }),
@@ -61,11 +62,11 @@ describe('follow', () => {
   it(
     'calls an epoch silent 2 s after the last answer, and hung after 30 s, once',
     marbles((m) => {
-      const up$ = m.cold('     (u|)', signs);
-      const silent$ = m.cold(' 999ms (s|)', signs);
-      const unsub = '          ^ 120s !';
-      //                          last answer at 9.5 s
-      const expected = '       A 11499ms S 27999ms H';
+      const up$ = m.cold('(u|)', signs);
+      const silent$ = m.cold('999ms (s|)', signs);
+      const unsub = '^ 120s !';
+      // last answer at 9.5 s
+      const expected = at({ '0s': 'A', '11.5s': 'S', '39.5s': 'H' });
       m.expectObservable(follow(3, turning(up$, 10_000, silent$), timing), unsub).toBe(expected, events);
     }),
   );
@@ -73,9 +74,9 @@ describe('follow', () => {
   it(
     'calls an epoch silent that has never answered, as if it had at the start',
     marbles((m) => {
-      const silent$ = m.cold(' (s|)', signs);
-      const unsub = '          ^ 60s !';
-      const expected = '       A 1999ms S 27999ms H';
+      const silent$ = m.cold('(s|)', signs);
+      const unsub = '^ 60s !';
+      const expected = at({ '0s': 'A', '2s': 'S', '30s': 'H' });
       m.expectObservable(follow(3, { health: () => silent$ }, timing), unsub).toBe(expected, events);
     }),
   );
@@ -83,10 +84,10 @@ describe('follow', () => {
   it(
     'says when the epoch answers again, and counts from there',
     marbles((m) => {
-      const silent$ = m.cold(' (s|)', signs);
-      const live$ = m.cold('   (l|)', signs);
-      const unsub = '          ^ 29900ms !';
-      const expected = '       A 1999ms S 27499ms (LA)';
+      const silent$ = m.cold('(s|)', signs);
+      const live$ = m.cold('(l|)', signs);
+      const unsub = '^ 29900ms !';
+      const expected = at({ '0s': 'A', '2s': 'S', '29.5s': 'LA' });
       m.expectObservable(follow(3, turning(silent$, 29_400, live$), timing), unsub).toBe(expected, events);
     }),
   );

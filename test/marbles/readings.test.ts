@@ -1,6 +1,7 @@
 import { NEVER, of } from 'rxjs';
 import { describe, it } from 'vitest';
 import type { SourceChange } from '../../src/streams/config-source.ts';
+import { at } from './support/at.ts';
 import { marbles } from './support/marbles.ts';
 import { drawnSource, hashes, readings } from './support/readings.ts';
 
@@ -36,10 +37,10 @@ describe('readings', () => {
   it(
     'reads at the end of the window that the first change opened, not at each change',
     marbles((m) => {
-      const changes$ = m.hot(' -x 3s x 3s x 20s x -', signs);
-      const unsub = '          ^ 50s !';
-      //                        [ 10s   ]          [ 10s ]
-      const expected = '       A 10s B 26002ms        C';
+      const changes$ = m.hot(at({ '1ms': 'x', '3.002s': 'x', '6.003s': 'x', '26.004s': 'x' }), signs);
+      const unsub = '^ 50s !';
+      // 10 s after the first change, and after the fourth
+      const expected = at({ '0s': 'A', '10.001s': 'B', '36.004s': 'C' });
       m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('ABC') }), { minDelay }), unsub).toBe(expected);
     }),
   );
@@ -47,10 +48,10 @@ describe('readings', () => {
   it(
     'keeps a steady trickle from starving the proxy',
     marbles((m) => {
-      const changes$ = m.hot(' x 4s x 4s x 4s x 4s x 4s x', signs);
-      const unsub = '          ^ 25s !';
-      //                       [ 10s    ]    [ 10s    ]
-      const expected = '       A 9999ms B 12002ms     C';
+      const changes$ = m.hot(at({ '0s': 'x', '4.001s': 'x', '8.002s': 'x', '12.003s': 'x', '16.004s': 'x', '20.005s': 'x' }), signs);
+      const unsub = '^ 25s !';
+      // 10 s after the first change, and after the fourth
+      const expected = at({ '0s': 'A', '10s': 'B', '22.003s': 'C' });
       m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('ABC') }), { minDelay }), unsub).toBe(expected);
     }),
   );
@@ -68,10 +69,10 @@ describe('readings', () => {
   it(
     'reads every minute even if no change was heard',
     marbles((m) => {
-      const changes$ = m.hot(' -', signs);
-      const unsub = '          ^ 150s !';
-      //                       [ 60s   ][ 10s ]
-      const expected = '       A 69999ms B 59999ms C';
+      const changes$ = m.hot('-', signs);
+      const unsub = '^ 150s !';
+      // after a minute, and 10 s of the window
+      const expected = at({ '0s': 'A', '70s': 'B', '130s': 'C' });
       m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('ABC') }), { minDelay }), unsub).toBe(expected);
     }),
   );
@@ -99,11 +100,11 @@ describe('readings', () => {
   it(
     'reads one at a time, in order, and subscribes to the changes once, after the first reading',
     marbles((m) => {
-      const changes$ = m.hot(' 2s -r-r', signs);
-      const hash$ = m.cold('   2s (A|)');
-      const unsub = '          ^ 9s !';
-      const reads = ['         ^ 1999ms !', '2001ms ^ 1999ms !', '4001ms ^ 1999ms !'];
-      const expected = '       2s A';
+      const changes$ = m.hot('2s -r-r', signs);
+      const hash$ = m.cold('2s (A|)');
+      const unsub = '^ 9s !';
+      const reads = [at({ '0s': '^', '2s': '!' }), at({ '2.001s': '^', '4.001s': '!' }), at({ '4.001s': '^', '6.001s': '!' })];
+      const expected = '2s A';
       m.expectObservable(hashes(drawnSource({ changes$, hash$ }), { minDelay }), unsub).toBe(expected);
       m.expectSubscriptions(changes$.subscriptions).toBe('2s ^ 7s !');
       m.expectSubscriptions(hash$.subscriptions).toBe(reads);
@@ -113,7 +114,7 @@ describe('readings', () => {
   it(
     'keeps reading when the source of changes has ended',
     marbles((m) => {
-      const expected = '       (AB) 69996ms C'; // the net goes on
+      const expected = at({ '0s': 'AB', '70s': 'C' }); // the net goes on
       m.expectObservable(hashes(drawnSource({ changes$: of({ type: 'ready' }), hash$: readings('ABC') }), { minDelay }), '^ 90s !').toBe(
         expected,
       );

@@ -10,6 +10,7 @@ import { firstView, type View } from '../../src/run/view.ts';
 import type { Handler, StatusEvent, StatusParts } from '../../src/status/handler.ts';
 import { routes } from '../../src/status/routes.ts';
 import { configOf } from '../support/resolved.ts';
+import { at } from './support/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const epoch: Epoch = { hash: 'hash', restartEpoch: 0, lineage: 0, parentExpired: true, stage: 'starting', answering: true };
@@ -112,10 +113,10 @@ describe('the probes', () => {
   it(
     'follow the state: readiness what is now, the start what once was',
     marbles((m) => {
-      const state$ = m.hot('   10s s 9999ms l 9999ms d', states);
-      const times = '          5s a 9999ms a 9999ms a 9999ms a';
-      const ready = '          5s n 9999ms y 9999ms y 9999ms d';
-      const startup = '        5s n 9999ms s 9999ms y 9999ms y';
+      const state$ = m.hot(at({ '10s': 's', '20s': 'l', '30s': 'd' }), states);
+      const times = at({ '5s': 'a', '15s': 'a', '25s': 'a', '35s': 'a' });
+      const ready = at({ '5s': 'n', '15s': 'y', '25s': 'y', '35s': 'd' });
+      const startup = at({ '5s': 'n', '15s': 's', '25s': 'y', '35s': 'y' });
       const status = drawStatus(m, { state$ });
       const answers = { n: '503 Envoy has not been started yet', s: '503 Envoy is starting', y: '200', d: '503 draining' };
       status.serve('^ 40s !');
@@ -141,10 +142,10 @@ describe('the probes', () => {
   it(
     'of liveness count from when Envoy fell silent, not from the first of them, and are over when it answers',
     marbles((m) => {
-      const state$ = m.hot('   l 9999ms q 39999ms l', states);
-      //                           silent since 2 s [ 28s ]
-      const times = '          37999ms a 1ms a 11998ms a';
-      const answers = '        37999ms y 1ms n 11998ms y';
+      const state$ = m.hot(at({ '0s': 'l', '10s': 'q', '50s': 'l' }), states);
+      // at 10 s silent for 2 s, at 38 s for 30 s
+      const times = at({ '37.999s': 'a', '38.001s': 'a', '50s': 'a' });
+      const answers = at({ '37.999s': 'y', '38.001s': 'n', '50s': 'y' });
       const status = drawStatus(m, { state$ });
       status.serve('^ 60s !');
       m.expectObservable(status.ask(times, '/healthz/live')).toBe(answers, { y: '200', n: '503 Envoy hangs' });
@@ -154,9 +155,9 @@ describe('the probes', () => {
   it(
     'tell as JSON that the newest configuration is refused, for as long as it is',
     marbles((m) => {
-      const state$ = m.hot('   l 9999ms r 9999ms l', states);
-      const times = '          5s a 9999ms a 9999ms a';
-      const answers = '        5s y 9999ms n 9999ms y';
+      const state$ = m.hot(at({ '0s': 'l', '10s': 'r', '20s': 'l' }), states);
+      const times = at({ '5s': 'a', '15s': 'a', '25s': 'a' });
+      const answers = at({ '5s': 'y', '15s': 'n', '25s': 'y' });
       const body = (notes: readonly string[]) => `200 ${JSON.stringify({ ok: true, pending: [], notes })}`;
       const status = drawStatus(m, { state$ });
       status.serve('^ 60s !');
@@ -174,10 +175,10 @@ describe('what is told of the state and of the past', () => {
   it(
     '/debug/epochs has both as they are',
     marbles((m) => {
-      const state$ = m.hot('   10s s', states);
-      const past$ = m.hot('    20s p', { p: past });
-      const times = '          5s a 9999ms a 9999ms a';
-      const answers = '        5s a 9999ms b 9999ms c';
+      const state$ = m.hot('10s s', states);
+      const past$ = m.hot('20s p', { p: past });
+      const times = at({ '5s': 'a', '15s': 'a', '25s': 'a' });
+      const answers = at({ '5s': 'a', '15s': 'b', '25s': 'c' });
       const status = drawStatus(m, { state$, past$ });
       const seen$ = status.ask(times, '/debug/epochs').pipe(
         map((answer) => {
@@ -195,11 +196,11 @@ describe('what is told of the state and of the past', () => {
     marbles((m) => {
       let secrets = 0;
       const beside = () => [{ name: 'secrets', type: 'gauge' as const, help: '', samples: [{ value: secrets++ }] }];
-      const state$ = m.hot('     10s s', states);
-      const past$ = m.hot('      20s p', { p: past });
-      const families$ = m.hot('  30s f', { f: beside });
-      const times = '            5s a 9999ms a 9999ms a 9999ms a 9999ms a';
-      const answers = '          5s a 9999ms b 9999ms c 9999ms d 9999ms e';
+      const state$ = m.hot('10s s', states);
+      const past$ = m.hot('20s p', { p: past });
+      const families$ = m.hot('30s f', { f: beside });
+      const times = at({ '5s': 'a', '15s': 'a', '25s': 'a', '35s': 'a', '45s': 'a' });
+      const answers = at({ '5s': 'a', '15s': 'b', '25s': 'c', '35s': 'd', '45s': 'e' });
       const status = drawStatus(m, { state$, past$, families$ });
       const names = ['istio_agent_epochs_total', 'istio_agent_config_changes_total', 'secrets'];
       const value = (of: ReturnType<View['families']>, name: string) => of.find((family) => family.name === name)?.samples[0]?.value;
@@ -226,10 +227,10 @@ describe('what becomes of the server', () => {
   it(
     'is passed on',
     marbles((m) => {
-      const events$ = m.hot('  l 9999ms b 9999ms f 9999ms n 9999ms q', events);
-      const unsub = '          ^ 60s !';
+      const events$ = m.hot(at({ '0s': 'l', '10s': 'b', '20s': 'f', '30s': 'n', '40s': 'q' }), events);
+      const unsub = '^ 60s !';
       const status = drawStatus(m, { events$ });
-      m.expectObservable(status.served$, unsub).toBe('l 9999ms b 9999ms f 9999ms n 9999ms q', events);
+      m.expectObservable(status.served$, unsub).toBe(at({ '0s': 'l', '10s': 'b', '20s': 'f', '30s': 'n', '40s': 'q' }), events);
       m.expectSubscriptions(events$.subscriptions).toBe(unsub);
     }),
   );
@@ -237,8 +238,8 @@ describe('what becomes of the server', () => {
   it(
     'liveness is looked after once, whoever asks, until the server is given up',
     marbles((m) => {
-      const state$ = m.hot('  l', states);
-      const unsub = '         ^ 9999ms !';
+      const state$ = m.hot('l', states);
+      const unsub = at({ '0s': '^', '10s': '!' });
       const live$ = serveStatus(
         { statusPort: 0, readinessTimeout: 0 },
         state$.pipe(map((agent): View => ({ ...firstView(known), agent }))),

@@ -1,6 +1,7 @@
 import { asyncScheduler, defer, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type FileSign, type FileSystem, waitForFiles } from '../../src/streams/wait-for-files.ts';
+import { at } from './support/at.ts';
 import { marbles } from './support/marbles.ts';
 
 type Stage = readonly [from: number, sign: FileSign];
@@ -37,7 +38,7 @@ describe('waitForFiles', () => {
     'says which are missing at once, whenever that changes, and that they are there; looking each 100 ms',
     marbles((m) => {
       const { files } = fakeFiles({ [chain]: [[250, 'there']], [key]: [[1_000, 'there']], [root]: [[0, 'there']] });
-      const expected = 'b 299ms k 699ms (n|)';
+      const expected = at({ '0s': 'b', '300ms': 'k', '1s': 'n|' });
       m.expectObservable(waitForFiles([chain, key, root], { files })).toBe(expected, missing);
     }),
   );
@@ -46,7 +47,7 @@ describe('waitForFiles', () => {
     'waits for all of them side by side: 2 minutes, and not longer, for whatever number',
     marbles((m) => {
       const { files, looks } = fakeFiles({ [chain]: [[119_900, 'there']], [key]: [[120_000, 'there']] });
-      const expected = 'a 119899ms y 99ms |';
+      const expected = at({ '0s': 'a', '119.9s': 'y', '120s': '|' });
       m.expectObservable(waitForFiles([chain, key, root], { files })).toBe(expected, { ...missing, y: [key, root] });
       m.flush();
       expect(looks[root]?.at(-1)).toBe(119_900);
@@ -57,7 +58,7 @@ describe('waitForFiles', () => {
     'has the limit and the pace that are given',
     marbles((m) => {
       const { files, looks } = fakeFiles({});
-      m.expectObservable(waitForFiles([key], { files, limit: 10_000, poll: 4_000 })).toBe('k 9999ms |', missing);
+      m.expectObservable(waitForFiles([key], { files, limit: 10_000, poll: 4_000 })).toBe(at({ '0s': 'k', '10s': '|' }), missing);
       m.flush();
       expect(looks[key]).toEqual([0, 4_000, 8_000]);
     }),
@@ -67,7 +68,7 @@ describe('waitForFiles', () => {
     'says again that a file is missing which was there while another was waited for',
     marbles((m) => {
       const { files } = fakeFiles({ [chain]: [[100, 'there'], [200, 'absent'], [300, 'there']], [key]: [[400, 'there']] }); // prettier-ignore
-      const expected = 'b 99ms k 99ms b 99ms k 99ms (n|)';
+      const expected = at({ '0s': 'b', '100ms': 'k', '200ms': 'b', '300ms': 'k', '400ms': 'n|' });
       m.expectObservable(waitForFiles([chain, key], { files })).toBe(expected, missing);
     }),
   );
@@ -84,7 +85,7 @@ describe('waitForFiles', () => {
     'waits for the others beside it, and takes it if it can be looked for meanwhile',
     marbles((m) => {
       const { files } = fakeFiles({ [chain]: [[0, 'barred'], [200, 'there']], [key]: [[300, 'there']] }); // prettier-ignore
-      const expected = 'b 199ms k 99ms (n|)';
+      const expected = at({ '0s': 'b', '200ms': 'k', '300ms': 'n|' });
       m.expectObservable(waitForFiles([chain, key], { files })).toBe(expected, missing);
     }),
   );
@@ -93,7 +94,7 @@ describe('waitForFiles', () => {
     'waits for a file once that is named twice',
     marbles((m) => {
       const { files, looks } = fakeFiles({ [chain]: [[100, 'there']], [key]: [[100, 'there']], [root]: [[100, 'there']] });
-      m.expectObservable(waitForFiles([chain, key, root, chain, key, root], { files })).toBe('a 99ms (n|)', missing);
+      m.expectObservable(waitForFiles([chain, key, root, chain, key, root], { files })).toBe(at({ '0s': 'a', '100ms': 'n|' }), missing);
       m.flush();
       expect(looks[chain]).toEqual([0, 100]);
     }),
@@ -104,8 +105,8 @@ describe('waitForFiles', () => {
     marbles((m) => {
       const { files, looks } = fakeFiles({});
       const awaited$ = waitForFiles([key], { files });
-      m.expectObservable(awaited$, '   ^ 249ms !').toBe('k', missing);
-      m.expectObservable(awaited$, '1s ^ 149ms !').toBe('1s k', missing);
+      m.expectObservable(awaited$, at({ '0s': '^', '250ms': '!' })).toBe('k', missing);
+      m.expectObservable(awaited$, at({ '1s': '^', '1.15s': '!' })).toBe('1s k', missing);
       m.flush();
       expect(looks[key]).toEqual([0, 100, 200, 1_000, 1_100]);
     }),
@@ -116,7 +117,7 @@ describe('waitForFiles', () => {
     marbles((m) => {
       const look$ = m.cold<FileSign>('-');
       m.expectObservable(waitForFiles([key], { files: { look: () => look$ } })).toBe('120s |');
-      m.expectSubscriptions(look$.subscriptions).toBe('^ 119999ms !');
+      m.expectSubscriptions(look$.subscriptions).toBe(at({ '0s': '^', '120s': '!' }));
     }),
   );
 });
