@@ -2,7 +2,6 @@ import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { adminClient } from '../admin/admin-client.ts';
-import type { AgentEvent } from '../agent/model.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import { cacheDir, findEnvoy, pinnedEnvoy } from '../envoy/find-envoy.ts';
@@ -19,7 +18,7 @@ import { besideEnvoy } from '../run/beside-envoy.ts';
 import { effectiveConfig } from '../run/effective-config.ts';
 import { attempt, exitCodes, Fatal } from '../run/exit.ts';
 import { makeConfig, readShape } from '../run/make-config.ts';
-import { narrateRun } from '../run/narrate-run.ts';
+import { keepLog } from '../run/keep-log.ts';
 import { findTools, prepareFolder } from '../run/prepare.ts';
 import { runExit } from '../run/program-exit.ts';
 import { runAgent } from '../run/run-agent.ts';
@@ -28,9 +27,6 @@ import { shapeSource } from '../run/shape-source.ts';
 import { takeOver } from '../run/take-over.ts';
 import type { RunEvent, View } from '../run/view.ts';
 import { version } from './version.ts';
-
-/** Events on the way to the first Envoy, which is not to wait for the log. */
-const beforeSpawn: readonly AgentEvent['type'][] = ['config-changed', 'turn-granted'];
 
 /**
  * `pilot-agent proxy`: runs the agent until it has ended as it was asked to. Rejects with a {@link Fatal} for any other end.
@@ -122,13 +118,8 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     let last: Fold<View, RunEvent> | undefined;
     life$.subscribe({
       next: (step) => {
-        const { sign } = step.value;
         last = step;
-        for (const line of narrateRun(step)) log(line);
-        if (sign.type === 'level-requested') agentLog.level(sign.level);
-        if (sign.type !== 'transition') return;
-        if (sign.transition.event.type === 'reopen-requested') agentLog.reopen();
-        if (!beforeSpawn.includes(sign.transition.event.type)) agentLog.open();
+        keepLog(step, agentLog);
       },
       error: fail,
       complete: () => (last === undefined ? fail(new Error('the run has ended before it began')) : done(last)),

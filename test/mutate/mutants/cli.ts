@@ -13,7 +13,12 @@ export const cli: readonly Mutant[] = [
     find: "quit$.pipe(map(() => '/quitquitquit'))",
     replace: "quit$.pipe(map(() => 'SIGTERM'))",
   },
-  { id: 'cli/listens-first', file: 'run/run-agent.ts', find: "ofType('listening'),", replace: '' },
+  {
+    id: 'cli/listens-first',
+    file: 'run/run-agent.ts',
+    find: "ofType('listening'), exhaustMap(",
+    replace: "ofType('listening'), switchMap(",
+  },
   {
     id: 'cli/ends-when-stopped',
     file: 'agent/agent.ts',
@@ -27,7 +32,7 @@ export const cli: readonly Mutant[] = [
     find: 'Math.floor(config.parentShutdownDuration / 1_000) * 1_000',
     replace: 'config.parentShutdownDuration',
   },
-  { id: 'cli/level-set', file: 'cli/proxy.ts', find: "if (sign.type === 'level-requested') agentLog.level(sign.level);", replace: '' },
+  { id: 'cli/level-set', file: 'run/keep-log.ts', find: "if (sign.type === 'level-requested') log.level(sign.level);", replace: '' },
   { id: 'cli/unlive-followed', file: 'run/serve-status.ts', find: 'merge(unlive$.pipe(ignoreElements()), server$)', replace: 'server$' },
   {
     id: 'cli/shape-kept-fields',
