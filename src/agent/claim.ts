@@ -1,5 +1,5 @@
 import { handOffOthers, newestEpoch, parentEndedEarly, stopLineages } from './lineage.ts';
-import type { AwaitedParent, Claim, Effect, Epoch, Running } from './model.ts';
+import { type AwaitedParent, type Claim, type Effect, type Epoch, isStandalone, type Running } from './model.ts';
 import type { Reading } from './ports.ts';
 import { type AgentStep, andThen, stay, withEpoch } from './step.ts';
 
@@ -99,13 +99,13 @@ export function accepted(state: Running, hash: string, isStandalone: boolean, no
  * lineage, of which there are two at most.
  */
 export function launch(before: Running): RunningStep {
-  const isStandalone = before.claim !== undefined && before.claim.stage !== 'waiting' && before.claim.standalone;
-  const [{ claim: claimed, ...state }, stops] = isStandalone ? stopLineages(before, before.lineage) : stay(before);
+  const alone = isStandalone(before.claim);
+  const [{ claim: claimed, ...state }, stops] = alone ? stopLineages(before, before.lineage) : stay(before);
   if (claimed === undefined) return stay(before);
   const { epoch, reading } = claimed;
   const newest = newestEpoch(state, state.lineage);
-  const parent = isStandalone ? undefined : newest;
-  const lineage = isStandalone && newest !== undefined ? state.lineage + 1 : state.lineage;
+  const parent = alone ? undefined : newest;
+  const lineage = alone && newest !== undefined ? state.lineage + 1 : state.lineage;
   const restartEpoch = parent === undefined ? 0 : parent.restartEpoch + 1;
   const sideBySide = [...state.epochs.values()].some((other) => other.lineage !== lineage);
   const started: Epoch = {

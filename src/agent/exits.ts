@@ -1,7 +1,7 @@
 import { backOff } from '../operators/back-off.ts';
 import { claim, claimStandalone, launch, launchStandalone, replaceByStandalone } from './claim.ts';
 import { newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
-import type { AgentState, Epoch, Running } from './model.ts';
+import { type AgentState, type Epoch, isStandalone, type Running } from './model.ts';
 import type { Exit } from './ports.ts';
 import { type AgentStep, andThen, stay } from './step.ts';
 import { stopAll } from './termination.ts';
@@ -75,8 +75,7 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
     return parent === undefined ? stay(state) : stopLineage(state, gone.lineage, toldByChild);
   }
   if (child !== undefined) {
-    const isStandalone = claimed?.stage === 'checking' && claimed.standalone;
-    return parentEndedEarly(state) && !isStandalone ? claimStandalone(state) : stay(state);
+    return parentEndedEarly(state) && !isStandalone(claimed) ? claimStandalone(state) : stay(state);
   }
   if (survivor === undefined) {
     return claimed !== undefined || gone.stage === 'draining' ? stay(state) : lastGone(state, exit, policy);

@@ -94,6 +94,11 @@ export function claimOf(state: AgentState): Claim | undefined {
   return state.phase === 'running' ? state.claim : undefined;
 }
 
+/** Whether a claim is for an epoch without a parent; one that waits for its turn is not yet. */
+export function isStandalone(claim: Claim | undefined): boolean {
+  return claim !== undefined && claim.stage !== 'waiting' && claim.standalone;
+}
+
 /** The agent before anything has happened. */
 export const initialState: Running = {
   phase: 'running',

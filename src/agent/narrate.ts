@@ -2,7 +2,7 @@ import { unreachable } from '../operators/tagged-union.ts';
 import type { AgentTransition } from './agent.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { newestEpoch } from './lineage.ts';
-import { type AgentState, type Claim, claimOf } from './model.ts';
+import { type AgentState, claimOf, isStandalone } from './model.ts';
 import type { Change, Exit } from './ports.ts';
 
 const shortHash = (hash: string) => hash.slice(0, 8);
@@ -157,10 +157,6 @@ function decided(before: AgentState, state: AgentState): readonly LogLine[] {
       lines.push({ level: 'info', event: 'epoch.left', msg: 'Envoy serves on without the agent', epoch, pid });
   }
   return lines;
-}
-
-function isStandalone(claimed: Claim | undefined): boolean {
-  return claimed !== undefined && claimed.stage !== 'waiting' && claimed.standalone;
 }
 
 function nameOf({ source, part }: Change): string {

@@ -1,5 +1,5 @@
 import type { AgentTransition } from './agent.ts';
-import { type AgentState, claimOf } from './model.ts';
+import { type AgentState, claimOf, isStandalone } from './model.ts';
 import type { Change, Exit } from './ports.ts';
 
 /** How many took at most so long, for each of some limits in seconds; how many there were; and how long all of them took, in seconds. */
@@ -154,7 +154,7 @@ function why({ epochs }: Timeline, before: AgentState, state: AgentState): Epoch
   if (before.lastEpoch < 0) return 'first';
   if (state.lineage > before.lineage) return 'rescue';
   const claimed = claimOf(before);
-  if (claimed?.forced === true && (claimed.stage === 'waiting' || !claimed.standalone)) return 'by hand';
+  if (claimed?.forced === true && !isStandalone(claimed)) return 'by hand';
   return epochs.at(-1)?.hash === state.epochs.get(state.lastEpoch)?.hash ? 'again' : 'change';
 }
 

@@ -3,7 +3,6 @@ import {
   concat,
   concatMap,
   connect,
-  distinctUntilChanged,
   filter,
   interval,
   map,
@@ -82,8 +81,8 @@ export function readings<Config>(
 ): Observable<Reading<Config | undefined>> {
   return sourceSigns(source, delays, scheduler).pipe(
     ofType('read'),
+    filter(({ isNew }) => isNew),
     map(({ reading }) => reading),
-    distinctUntilChanged((one, other) => one.hash === other.hash),
   );
 }
 
