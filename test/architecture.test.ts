@@ -28,7 +28,6 @@ const short: Readonly<Record<string, string>> = {
   'operators/tagged-union.ts': 'operators and all else need it',
   'cli/main.ts': 'the program itself: nothing can import it',
   'log/log-line.ts': 'all folders need it, and nothing else of the log',
-  'streams/signals.ts': 'the one place that listens to signals',
 };
 
 const all = readdirSync('src', { recursive: true, encoding: 'utf8' })

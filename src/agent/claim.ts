@@ -1,7 +1,8 @@
-import { handOffOthers, newestEpoch, parentEndedEarly, stopLineages } from './lineage.ts';
-import { type AwaitedParent, type Claim, type Effect, type Epoch, isStandalone, type Running } from './model.ts';
+import { launch, replace } from './launch.ts';
+import { newestEpoch, parentEndedEarly } from './lineage.ts';
+import type { AwaitedParent, Claim, Effect, Epoch, Running } from './model.ts';
 import type { Reading } from './ports.ts';
-import { type AgentStep, andThen, stay, withEpoch } from './step.ts';
+import { type AgentStep, andThen, stay } from './step.ts';
 
 type RunningStep = AgentStep<Running>;
 
@@ -92,62 +93,4 @@ export function accepted(state: Running, hash: string, isStandalone: boolean, no
   if (noRoom) return replace(next);
   if (next.claim.standalone || parent === undefined || awaits(parent) === undefined) return launch(next);
   return takeTurn(next, claimed); // the parent became unresponsive during the check
-}
-
-/**
- * A hot restart where the newest Envoy of the lineage can be a parent. Otherwise an Envoy of its own: side by side with those that there are, as a new
- * lineage, of which there are two at most.
- */
-export function launch(before: Running): RunningStep {
-  const alone = isStandalone(before.claim);
-  const [{ claim: claimed, ...state }, stops] = alone ? stopLineages(before, before.lineage) : stay(before);
-  if (claimed === undefined) return stay(before);
-  const { epoch, reading } = claimed;
-  const newest = newestEpoch(state, state.lineage);
-  const parent = alone ? undefined : newest;
-  const lineage = alone && newest !== undefined ? state.lineage + 1 : state.lineage;
-  const restartEpoch = parent === undefined ? 0 : parent.restartEpoch + 1;
-  const sideBySide = [...state.epochs.values()].some((other) => other.lineage !== lineage);
-  const started: Epoch = {
-    hash: reading.hash,
-    restartEpoch,
-    lineage,
-    parentExpired: parent === undefined,
-    stage: 'starting',
-    answering: true,
-  };
-  const epochs = new Map(state.epochs).set(epoch, started);
-  return [
-    { ...state, epochs, lastEpoch: epoch, lineage, claim: undefined, refused: undefined },
-    [
-      ...stops,
-      { type: 'launch', launch: { adopted: false, epoch, reading, restartEpoch, lineage, sideBySide } },
-      { type: 'follow', epoch },
-      ...(parent === undefined ? [] : [{ type: 'await-parent-expiry', epoch } as const]),
-    ],
-  ];
-}
-
-/** Makes way for an Envoy without a parent and without a neighbour. Its claim is launched when the last process is gone. What serves drains first. */
-function replace(state: Running): RunningStep {
-  const { claim: claimed } = state;
-  if (claimed === undefined || claimed.stage === 'waiting' || state.epochs.size === 0) return launch(state);
-  const next: Running = { ...state, claim: { ...claimed, stage: 'replacing' } };
-  const newest = newestEpoch(next);
-  if (newest?.stage !== 'live' || !newest.answering) return stopLineages(next);
-  return [withEpoch(next, newest.number, { stage: 'draining' }), [{ type: 'hand-off', epoch: newest.number }]];
-}
-
-/** An epoch has been seen LIVE: it serves, and all that there were before it drain. */
-export function live(state: Running, number: number): RunningStep {
-  return andThen([withServing(state, number), [{ type: 'await-stable', epoch: number }]], handOffOthers);
-}
-
-/** The state in which one epoch serves, and the others drain, but for those that are told to end. */
-export function withServing<State extends Pick<Running, 'epochs' | 'served'>>(state: State, number: number): State {
-  const epochs = [...state.epochs].map(([other, epoch]): [number, Epoch] => [
-    other,
-    epoch.stage === 'stopping' ? epoch : { ...epoch, stage: other === number ? 'live' : 'draining' },
-  ]);
-  return { ...state, epochs: new Map(epochs), served: true };
 }

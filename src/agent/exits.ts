@@ -1,5 +1,6 @@
 import { backOff } from '../operators/back-off.ts';
-import { claim, claimStandalone, launch, launchStandalone, replaceByStandalone } from './claim.ts';
+import { claim, claimStandalone, launchStandalone, replaceByStandalone } from './claim.ts';
+import { launch } from './launch.ts';
 import { newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import { type AgentState, type Epoch, isStandalone, type Running } from './model.ts';
 import type { Exit } from './ports.ts';

@@ -1,7 +1,8 @@
 import { unreachable } from '../operators/tagged-union.ts';
 import { adopt } from './adoption.ts';
-import { accepted, claim, live, turnGranted, withdraw, withServing } from './claim.ts';
+import { accepted, claim, turnGranted, withdraw } from './claim.ts';
 import { crash, exited, type RestartPolicy } from './exits.ts';
+import { live, withServing } from './launch.ts';
 import { appliedHash, killLineage, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import { type AgentEvent, type AgentState, claimOf, type Effect, type Running } from './model.ts';
 import type { Reading } from './ports.ts';

@@ -29,8 +29,8 @@ export const agent: readonly Mutant[] = [
     find: 'flatMap(([number, epoch]) => (epoch.lineage === lineage ?',
     replace: 'flatMap(([number, epoch]) => (epoch.lineage !== lineage ?',
   },
-  { id: 'agent/rescue-new-lineage', file: 'agent/claim.ts', find: 'state.lineage + 1', replace: 'state.lineage' },
-  { id: 'agent/launch-follows', file: 'agent/claim.ts', find: "{ type: 'follow', epoch },", replace: '' },
+  { id: 'agent/rescue-new-lineage', file: 'agent/launch.ts', find: 'state.lineage + 1', replace: 'state.lineage' },
+  { id: 'agent/launch-follows', file: 'agent/launch.ts', find: "{ type: 'follow', epoch },", replace: '' },
   {
     id: 'agent/stop-phase',
     file: 'agent/termination.ts',
