@@ -13,7 +13,7 @@ export function adopt(state: AgentState, adopted: readonly AdoptedEpoch[]): Agen
   const stages = adopted.map((_, index): Stage => (['starting', 'live'] as const)[adopted.length - 1 - index] ?? 'draining');
   const epochs = adopted.map(({ epoch, restartEpoch, lineage, pid }, index): [number, Epoch] => [
     epoch,
-    { hash: '', restartEpoch, lineage, pid, parentExpired: true, answering: true, stage: stages[index] ?? 'draining' },
+    { hash: '', restartEpoch, lineage, pid, parentTime: 'over', answering: true, stage: stages[index] ?? 'draining' },
   ]);
   const launches = adopted.map(({ epoch, restartEpoch, lineage }): Effect => {
     return { type: 'launch', launch: { adopted: true, epoch, restartEpoch, lineage } };

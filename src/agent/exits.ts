@@ -55,8 +55,7 @@ function neighbourGone(state: Running, gone: Epoch, exit: Exit, policy: RestartP
 export function exited(before: AgentState, number: number, exit: Exit, policy: RestartPolicy): AgentStep {
   const gone = before.epochs.get(number);
   if (gone === undefined) return stay(before);
-  const epochs = new Map(before.epochs);
-  epochs.delete(number);
+  const epochs = without(before.epochs, { ...gone, number }, exit);
   const survivor = newestEpoch({ epochs });
   const relative = newestEpoch({ epochs }, gone.lineage);
   // Where a lineage has never served, the one before stays the current one.
@@ -87,6 +86,14 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
     if (exit.kind === 'clean' && gone.stage === 'live') return stopAll(next, { kind: 'envoy', exit });
     return parent === undefined ? neighbourGone(next, gone, exit, policy) : childGone(next, gone, parent, exit, policy);
   });
+}
+
+/** The processes without the one that has ended. To its child that makes no difference if it was about to tell it to end, and it has ended in order. */
+function without(before: AgentState['epochs'], gone: Epoch & { readonly number: number }, exit: Exit): ReadonlyMap<number, Epoch> {
+  const isTold = ({ lineage, restartEpoch, parentTime }: Epoch) =>
+    exit.kind === 'clean' && parentTime === 'ending' && lineage === gone.lineage && restartEpoch === gone.restartEpoch + 1;
+  const left = [...before].filter(([number]) => number !== gone.number);
+  return new Map(left.map(([number, epoch]) => [number, isTold(epoch) ? { ...epoch, parentTime: 'over' } : epoch]));
 }
 
 function outcomeOf(state: Exclude<AgentState, Running>, exit: Exit) {

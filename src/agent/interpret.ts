@@ -99,7 +99,7 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       ),
       effects$.pipe(
         ofType('await-parent-expiry'),
-        switchMap(({ epoch }) => timer(timing.parentShutdown, scheduler).pipe(map((): AgentEvent => ({ type: 'parent-expired', epoch })))),
+        switchMap(({ epoch }) => parentExpiry(epoch)),
       ),
       effects$.pipe(
         ofType('hand-off'),
@@ -132,6 +132,17 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
             ...(noRoom !== undefined && { noRoom }),
           };
         }),
+      );
+    }
+
+    /** Around the moment at which Envoy tells its parent to end: LIVE is seen later than it is, and a parent takes a while to end. */
+    function parentExpiry(epoch: number): Observable<AgentEvent> {
+      const { parentShutdown, parentMargin } = timing;
+      return concat(
+        timer(Math.max(0, parentShutdown - parentMargin), scheduler).pipe(map((): AgentEvent => ({ type: 'parent-expiring', epoch }))),
+        timer(Math.min(parentShutdown, parentMargin) + parentMargin, scheduler).pipe(
+          map((): AgentEvent => ({ type: 'parent-expired', epoch })),
+        ),
       );
     }
 

@@ -1,5 +1,5 @@
 import { handOffOthers, newestEpoch, stopLineages } from './lineage.ts';
-import { type Epoch, isStandalone, type Running } from './model.ts';
+import { type Effect, type Epoch, isStandalone, type Running } from './model.ts';
 import { type AgentStep, andThen, stay, withEpoch } from './step.ts';
 
 type RunningStep = AgentStep<Running>;
@@ -22,7 +22,7 @@ export function launch(before: Running): RunningStep {
     hash: reading.hash,
     restartEpoch,
     lineage,
-    parentExpired: parent === undefined,
+    parentTime: parent === undefined ? 'over' : 'running',
     stage: 'starting',
     answering: true,
   };
@@ -33,7 +33,6 @@ export function launch(before: Running): RunningStep {
       ...stops,
       { type: 'launch', launch: { adopted: false, epoch, reading, restartEpoch, lineage, sideBySide } },
       { type: 'follow', epoch },
-      ...(parent === undefined ? [] : [{ type: 'await-parent-expiry', epoch } as const]),
     ],
   ];
 }
@@ -48,9 +47,14 @@ export function replace(state: Running): RunningStep {
   return [withEpoch(next, newest.number, { stage: 'draining' }), [{ type: 'hand-off', epoch: newest.number }]];
 }
 
-/** An epoch has been seen LIVE: it serves, and all that there were before it drain. */
+/**
+ * An epoch has been seen LIVE: it serves, and all that there were before it drain. Envoy counts the time of its parent from the end of its own
+ * initialization, which is then just over.
+ */
 export function live(state: Running, number: number): RunningStep {
-  return andThen([withServing(state, number), [{ type: 'await-stable', epoch: number }]], handOffOthers);
+  const expiry: readonly Effect[] =
+    state.epochs.get(number)?.parentTime === 'running' ? [{ type: 'await-parent-expiry', epoch: number }] : [];
+  return andThen([withServing(state, number), [{ type: 'await-stable', epoch: number }, ...expiry]], handOffOthers);
 }
 
 /** The state in which one epoch serves, and the others drain, but for those that are told to end. */

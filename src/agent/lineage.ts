@@ -18,7 +18,7 @@ export function appliedHash(state: Processes): string | undefined {
 /** The parent of the Envoy that serves, or is about to, has gone before its time: that Envoy ends some seconds later, and can be nobody's parent. */
 export function parentEndedEarly(state: AgentState): boolean {
   const newest = newestEpoch(state, state.lineage);
-  if (newest === undefined || newest.parentExpired || newest.stage === 'draining' || newest.stage === 'stopping') return false;
+  if (newest === undefined || newest.parentTime === 'over' || newest.stage === 'draining' || newest.stage === 'stopping') return false;
   return [...state.epochs.values()].every(
     ({ lineage, restartEpoch }) => lineage !== newest.lineage || restartEpoch !== newest.restartEpoch - 1,
   );

@@ -3,6 +3,12 @@ import type { AdoptedEpoch, Exit, Launch, Reading } from './ports.ts';
 /** The stages of a process: it starts, serves, is drained by its successor, is told to end. */
 export type Stage = 'starting' | 'live' | 'draining' | 'stopping';
 
+/**
+ * How much time the parent of an Envoy has left. `running`: the end of the parent ends this Envoy 10 s later. `ending`: the parent is about to be told to
+ * end, so a clean end of it is in order, and any other is not. `over`: it never had a parent, or its parent has been told to end.
+ */
+export type ParentTime = 'running' | 'ending' | 'over';
+
 /** An Envoy process that exists. */
 export interface Epoch {
   /** Of the reading that it was started from; empty for one that was adopted. */
@@ -11,8 +17,7 @@ export interface Epoch {
   readonly restartEpoch: number;
   /** The lineage that it belongs to, with a base id of its own. A rescue begins the next one. */
   readonly lineage: number;
-  /** Its parent may be gone: it never had one, or its parent's time is over. Before that, the end of the parent ends this Envoy 10 s later. */
-  readonly parentExpired: boolean;
+  readonly parentTime: ParentTime;
   readonly stage: Stage;
   /** False from the moment that the admin endpoint has been unresponsive for 2 s, until it answers again. */
   readonly answering: boolean;
@@ -140,7 +145,9 @@ export type AgentEvent =
   | { readonly type: 'epoch-answered'; readonly epoch: number }
   | { readonly type: 'epoch-hung'; readonly epoch: number }
   | { readonly type: 'epoch-stable'; readonly epoch: number }
-  /** The time of this epoch's parent is over. */
+  /** This epoch is about to tell its parent to end. */
+  | { readonly type: 'parent-expiring'; readonly epoch: number }
+  /** This epoch has told its parent to end. */
   | { readonly type: 'parent-expired'; readonly epoch: number }
   /** Its clients have been sent elsewhere, as far as that went: `unresponsive` means not at all. */
   | { readonly type: 'epoch-handed-off'; readonly epoch: number; readonly unresponsive: boolean }

@@ -96,6 +96,7 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
     case 'epoch-hung':
       return [{ level: 'error', event: 'epoch.hung', msg: 'Envoy hangs: it is killed', epoch: event.epoch }];
     case 'epoch-stable':
+    case 'parent-expiring':
     case 'parent-expired':
       return [];
     case 'epoch-handed-off':
@@ -183,7 +184,7 @@ function narrateEnd(epoch: number, exit: Exit, before: AgentState): LogLine {
   switch (exit.kind) {
     case 'clean':
       if (stage !== 'draining') return { level: 'info', event: 'epoch.ended', msg: 'epoch ended', epoch };
-      if (expected || newestEpoch(before)?.parentExpired !== false)
+      if (expected || newestEpoch(before)?.parentTime !== 'running')
         return { level: 'info', event: 'epoch.ended', msg: 'epoch has drained and ended', epoch };
       return { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child can not go on without it', epoch };
     case 'failed':

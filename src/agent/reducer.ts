@@ -58,8 +58,10 @@ export function reducer(policy: RestartPolicy): (state: AgentState, event: Agent
         return [state, state.epochs.has(event.epoch) ? [{ type: 'kill', epoch: event.epoch }] : []];
       case 'epoch-stable':
         return stay(newestEpoch(state)?.number === event.epoch ? { ...state, crashes: 0, retried: false } : state);
+      case 'parent-expiring':
+        return stay(withEpoch(state, event.epoch, { parentTime: 'ending' }));
       case 'parent-expired':
-        return stay(withEpoch(state, event.epoch, { parentExpired: true }));
+        return stay(withEpoch(state, event.epoch, { parentTime: 'over' }));
       case 'epoch-handed-off': {
         const lineage = state.epochs.get(event.epoch)?.lineage;
         if (lineage === undefined || (lineage === state.lineage && claimOf(state)?.stage !== 'replacing')) return stay(state);

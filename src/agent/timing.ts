@@ -8,6 +8,8 @@ export interface Timing {
   readonly livePoll: number;
   /** How long an epoch that drains is protected from the start of another: after that it is gone by itself (Envoy's `--parent-shutdown-time-s`). */
   readonly parentShutdown: number;
+  /** So much earlier or later than after `parentShutdown`, from when it was seen LIVE, may an Envoy tell its parent to end. */
+  readonly parentMargin: number;
   /** Silence of the admin endpoint after which an Envoy does not count as ready. */
   readonly unresponsive: number;
   /** Silence of the admin endpoint after which an Envoy is killed. */
@@ -29,6 +31,7 @@ export const fixedTiming = {
   liveTimeout: 20_000,
   poll: 500,
   livePoll: 1_000,
+  parentMargin: 2_000,
   unresponsive: 2_000,
   hung: 30_000,
   stable: 300_000,

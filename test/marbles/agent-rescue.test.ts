@@ -94,16 +94,33 @@ describe('a parent that ends before its time', () => {
     })(),
   );
 
-  it(
-    'does so up to the last moment of its time',
+  // Its child is seen LIVE at 10.5 s, and tells it to end about 60 s later.
+  it.each([
+    ['68499ms c', '68.499s', '68.999s'],
+    ['72499ms k', '72.499s', '72.999s'],
+  ] as const)('does so up to the last moment of its time (%s)', (life, rescue, live) =>
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const processes = ['69999ms c', '-', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = drawAgent(m, { hash$ }, { processes: [life, '-', '-'] });
       play(m, agent, {
         unsub: '^ 80s !',
-        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '70.499s': '2' }),
-        hashes: at({ '0s': 'a', '10s': 'b', '69.999s': 'b' }),
+        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', [live]: '2' }),
+        hashes: at({ '0s': 'a', '10s': 'b', [rescue]: 'b' }),
+      });
+    })(),
+  );
+
+  it(
+    'counts its time from when its child is LIVE: one of 3 s that is killed 2.6 s later leaves no parent for the next change',
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '13.2s': 'c' }));
+      const processes = ['13100ms k', '-', '-', '-'];
+      const agent = drawAgent(m, { hash$ }, { processes }, { timing: { parentShutdown: 3_000 } });
+      play(m, agent, {
+        unsub: '^ 20s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '13.6s': '2', '15.1s': '3' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '13.1s': 'b', '14.6s': 'c' }),
+        lines: at({ '0s': '0', '10s': '0', '13.1s': 'b', '14.6s': '1' }),
       });
     }),
   );

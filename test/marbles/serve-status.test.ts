@@ -13,7 +13,7 @@ import { configOf } from '../support/resolved.ts';
 import { at } from './support/at.ts';
 import { marbles } from './support/marbles.ts';
 
-const epoch: Epoch = { hash: 'hash', restartEpoch: 0, lineage: 0, parentExpired: true, stage: 'starting', answering: true };
+const epoch: Epoch = { hash: 'hash', restartEpoch: 0, lineage: 0, parentTime: 'over', stage: 'starting', answering: true };
 const running: AgentState = { ...initialState, lastEpoch: 0, epochs: new Map([[0, epoch]]) };
 const live: AgentState = { ...running, served: true, epochs: new Map([[0, { ...epoch, stage: 'live' }]]) };
 const states: Record<string, AgentState> = {

@@ -12,7 +12,7 @@ const stateWith = (...stages: readonly Stage[]): AgentState => ({
   epochs: new Map(
     stages.map((stage, number): [number, Epoch] => [
       number,
-      { hash: 'a', restartEpoch: number, lineage: 0, parentExpired: true, stage, answering: true },
+      { hash: 'a', restartEpoch: number, lineage: 0, parentTime: 'over', stage, answering: true },
     ]),
   ),
 });
@@ -23,7 +23,7 @@ const handedOver = stateWith('draining', 'live');
 const draining: AgentState = { ...live, phase: 'draining' };
 const silent: AgentState = {
   ...initialState,
-  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, lineage: 0, parentExpired: true, stage: 'live', answering: false }]]),
+  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, lineage: 0, parentTime: 'over', stage: 'live', answering: false }]]),
 };
 
 /** States as `proxy` has them: each subscription sees the newest one at once. */

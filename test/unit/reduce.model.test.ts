@@ -21,7 +21,8 @@ interface World {
   retry: boolean;
   followed: { readonly epoch: number; live: boolean; unresponsive: boolean; hung: boolean } | undefined;
   stable: number | undefined;
-  weaning: number | undefined;
+  /** Whose parent has so much time left. */
+  weaning: { readonly epoch: number; readonly isExpiring: boolean } | undefined;
   readonly retiring: Set<number>;
   /** Were told to end, or are killed. */
   readonly ordered: Set<number>;
@@ -58,12 +59,13 @@ const isStandalone = (state: AgentState): boolean => {
 };
 
 /** The newest epoch was the child of the one that is gone, and its time was not over. */
-const isDoomed = (before: AgentState, gone: number, survivors: ReadonlySet<number>): boolean => {
+const isDoomed = (before: AgentState, gone: number, exit: Exit, survivors: ReadonlySet<number>): boolean => {
   const parent = before.epochs.get(gone);
   const child = newestEpoch(before);
   if (parent === undefined || child === undefined || child.number === gone || !survivors.has(child.number)) return false;
   const related = child.lineage === parent.lineage && child.lineage === before.lineage && child.restartEpoch === parent.restartEpoch + 1;
-  return related && !child.parentExpired && (child.stage === 'starting' || child.stage === 'live');
+  const isTold = child.parentTime === 'ending' && exit.kind === 'clean';
+  return related && !isTold && child.parentTime !== 'over' && (child.stage === 'starting' || child.stage === 'live');
 };
 
 const outstanding = ({ turns, check, retry }: World): boolean => turns.length > 0 || check !== undefined || retry;
@@ -109,14 +111,14 @@ const promises: Record<string, Promised> = {
   'leaves the child of a parent that died early to its end no longer than it must': ({ before, event, state, survivors }) =>
     state.phase === 'running' &&
     event.type === 'epoch-exited' &&
-    isDoomed(before, event.epoch, survivors) &&
+    isDoomed(before, event.epoch, event.exit, survivors) &&
     !isStandalone(state) &&
     claimOf(state)?.stage !== 'replacing' &&
     'nobody comes to the rescue',
 
   'claims no child of an Envoy whose parent has died early': ({ before, state }) => {
     const newest = newestEpoch(state, state.lineage);
-    if (newest === undefined || newest.parentExpired || newest.stage === 'draining' || newest.stage === 'stopping') return false;
+    if (newest === undefined || newest.parentTime === 'over' || newest.stage === 'draining' || newest.stage === 'stopping') return false;
     const hasParent = [...state.epochs.values()].some(
       ({ lineage, restartEpoch }) => lineage === newest.lineage && restartEpoch === newest.restartEpoch - 1,
     );
@@ -222,7 +224,7 @@ const carryOut = (world: World, effects: readonly Effect[]): void => {
         world.stable = effect.epoch;
         break;
       case 'await-parent-expiry':
-        world.weaning = effect.epoch;
+        world.weaning = { epoch: effect.epoch, isExpiring: false };
         break;
       case 'hand-off':
         world.retiring.add(effect.epoch);
@@ -265,6 +267,9 @@ const settle = (world: World, event: AgentEvent): void => {
       break;
     case 'drained':
       world.draining = false;
+      break;
+    case 'parent-expiring':
+      world.weaning = { epoch: event.epoch, isExpiring: true };
       break;
     case 'parent-expired':
       world.weaning = undefined;
@@ -349,7 +354,8 @@ const wishes: Record<string, Wish> = {
   'answers again': followed('epoch-answered'),
   'has hung': followed('epoch-hung'),
   'is stable': ({ stable }) => (stable === undefined ? undefined : { type: 'epoch-stable', epoch: stable }),
-  'is parentExpired': ({ weaning }) => (weaning === undefined ? undefined : { type: 'parent-expired', epoch: weaning }),
+  'tells its parent to end': ({ weaning }) =>
+    weaning && { type: weaning.isExpiring ? 'parent-expired' : 'parent-expiring', epoch: weaning.epoch },
   'has retired': ({ retiring }) => retired(retiring, false),
   'is unresponsive when it should retire': ({ retiring }) => retired(retiring, true),
   'retry is due': ({ retry }) => (retry ? { type: 'retry-due' } : undefined),

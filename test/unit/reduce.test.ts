@@ -16,6 +16,7 @@ const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, r
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
 const byHand = (hash: string): AgentEvent => ({ type: 'restart-requested', reading: readingOf(hash) });
+const parentExpiring = (epoch: number): AgentEvent => ({ type: 'parent-expiring', epoch });
 const parentExpired = (epoch: number): AgentEvent => ({ type: 'parent-expired', epoch });
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
 const due: AgentEvent = { type: 'retry-due' };
@@ -98,7 +99,7 @@ describe('a change', () => {
       what: 'is launched once accepted',
       given: [...serving, changed('b'), granted(1)],
       when: accepted('b'),
-      then: ['launch 1 b as 1', 'follow 1', 'await-parent-expiry 1'],
+      then: ['launch 1 b as 1', 'follow 1'],
       state: { claim: undefined, lastEpoch: 1 },
     },
     {
@@ -196,7 +197,7 @@ describe('a refusal', () => {
       what: 'is forgotten when a good one is launched',
       given: [...twice, refused('b'), changed('c'), granted(1)],
       when: accepted('c'),
-      then: ['launch 1 c as 1', 'follow 1', 'await-parent-expiry 1'],
+      then: ['launch 1 c as 1', 'follow 1'],
       state: { refused: undefined },
     },
     { what: 'is nothing once the agent was asked to end', given: [...twice, terminate], when: refused('b'), then: [] },
@@ -243,6 +244,19 @@ describe('an exit', () => {
       when: ended(0, killed),
       then: [],
       state: { phase: 'running', claim: undefined },
+    },
+    {
+      what: 'of a parent that its child was about to tell to end is nothing either, if it is in order',
+      given: [...handedOver, parentExpiring(1)],
+      when: ended(0, clean),
+      then: [],
+      state: { phase: 'running', claim: undefined },
+    },
+    {
+      what: 'of a parent in its last moments dooms its child if it is not in order',
+      given: [...handedOver, parentExpiring(1)],
+      when: ended(0, killed),
+      then: ['cancel-retry', 'check b'],
     },
     ...[clean, killed].map((exit): Case => ({
       what: `of a parent before its time is over dooms its child (${exit.kind})`,
@@ -568,7 +582,7 @@ describe('an Envoy that was kept', () => {
       what: 'is hot-restarted',
       given: [...takenOver, changed('a'), granted(8)],
       when: accepted('a'),
-      then: ['launch 8 a as 4 of lineage 1', 'follow 8', 'await-parent-expiry 8'],
+      then: ['launch 8 a as 4 of lineage 1', 'follow 8'],
     },
     {
       what: 'goes on where the configuration is refused',

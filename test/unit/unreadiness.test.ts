@@ -6,12 +6,12 @@ const epochs = (...stages: readonly Stage[]): Pick<AgentState, 'epochs'> => ({
   epochs: new Map(
     stages.map((stage, number): [number, Epoch] => [
       number,
-      { hash: 'a', restartEpoch: number, lineage: 0, parentExpired: true, stage, answering: true },
+      { hash: 'a', restartEpoch: number, lineage: 0, parentTime: 'over', stage, answering: true },
     ]),
   ),
 });
 const silent = (stage: Stage): Pick<AgentState, 'epochs'> => ({
-  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, lineage: 0, parentExpired: true, stage, answering: false }]]),
+  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, lineage: 0, parentTime: 'over', stage, answering: false }]]),
 });
 const crashed = { lastEpoch: 0, crashes: 1 };
 const refused = { hash: 'b', reason: 'key.pem: the key does not parse' };
