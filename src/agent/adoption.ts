@@ -20,6 +20,6 @@ export function adopt(state: AgentState, adopted: readonly AdoptedEpoch[]): Agen
   });
   return [
     { ...state, epochs: new Map(epochs), lastEpoch: newest.epoch, lineage: newest.lineage, served: true },
-    [...launches, { type: 'follow', epoch: newest.epoch }],
+    [...launches, { type: 'follow', epoch: newest.epoch, isChild: false }],
   ];
 }

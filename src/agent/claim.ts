@@ -1,8 +1,8 @@
 import { launch, replace } from './launch.ts';
 import { newestEpoch, parentEndedEarly } from './lineage.ts';
-import type { AwaitedParent, Claim, Effect, Epoch, Running } from './model.ts';
+import type { AwaitedParent, Claim, Epoch, Running } from './model.ts';
 import type { Reading } from './ports.ts';
-import { type AgentStep, andThen, stay } from './step.ts';
+import { type AgentStep, andThen, stay, withoutRetry } from './step.ts';
 
 type RunningStep = AgentStep<Running>;
 
@@ -15,17 +15,17 @@ export function claim(state: Running, forced = false): RunningStep {
   if (wanted === undefined) return stay(state);
   if (claimed !== undefined) {
     const next = { ...claimed, reading: wanted, forced: forced || claimed.forced };
-    return [{ ...state, claim: next }, next.stage === 'checking' ? [{ type: 'check', reading: wanted }] : []];
+    return next.stage === 'checking' ? checked(state, { ...next, unchecked: 0 }) : stay({ ...state, claim: next });
   }
   if (parentEndedEarly(state)) return claimStandalone(state, wanted);
-  return andThen([{ ...state, examined: undefined }, [{ type: 'cancel-retry' }]], (next) =>
+  return andThen(withoutRetry({ ...state, examined: undefined }), (next) =>
     takeTurn(next, { epoch: state.lastEpoch + 1, reading: wanted, forced }),
   );
 }
 
 /** Claims an Envoy that is nobody's child, without waiting for a turn, and checks its reading. */
 export function claimStandalone(state: Running, reading = state.wanted): RunningStep {
-  return andThen(standalone(state, reading), (next) => [next, checkOf(next)]);
+  return andThen(standalone(state, reading), (next) => (next.claim === undefined ? stay(next) : checked(next, next.claim)));
 }
 
 /** Starts an Envoy that is nobody's child at once. */
@@ -39,18 +39,18 @@ export function replaceByStandalone(state: Running): RunningStep {
 }
 
 function standalone(state: Running, reading: Reading | undefined): RunningStep {
-  return andThen(withdraw(state), (next) => [
-    {
+  return andThen(withdraw(state), (next) =>
+    withoutRetry({
       ...next,
-      claim: reading && { epoch: next.lastEpoch + 1, reading, stage: 'checking', forced: true, standalone: true },
+      claim: reading && { epoch: next.lastEpoch + 1, reading, stage: 'checking', forced: true, standalone: true, unchecked: 0 },
       examined: undefined,
-    },
-    [{ type: 'cancel-retry' }],
-  ]);
+    }),
+  );
 }
 
-function checkOf({ claim: claimed }: Running): readonly Effect[] {
-  return claimed === undefined ? [] : [{ type: 'check', reading: claimed.reading }];
+/** The state with a claim whose reading is checked, after `delay` ms. */
+function checked(state: Running, claimed: Claim, delay = 0): RunningStep {
+  return [{ ...state, claim: claimed }, [{ type: 'check', reading: claimed.reading, delay }]];
 }
 
 function takeTurn(state: Running, { epoch, reading, forced }: Pick<Claim, 'epoch' | 'reading' | 'forced'>): RunningStep {
@@ -67,7 +67,14 @@ function takeTurn(state: Running, { epoch, reading, forced }: Pick<Claim, 'epoch
 /** Of a parent that drains nothing is to be expected: its child is gone, and it serves no one. */
 function awaits({ stage, answering }: Epoch): AwaitedParent['awaits'] {
   if (stage === 'starting') return 'epoch-live';
-  return stage === 'live' && !answering ? 'epoch-answered' : undefined;
+  if (stage !== 'live') return undefined;
+  return answering ? 'answer' : 'epoch-answered';
+}
+
+/** The Envoy that was to be the parent of the claim is gone, and nobody serves: the claim asks for its turn anew. */
+export function claimAnew(state: Running): RunningStep {
+  const { claim: claimed } = state;
+  return claimed === undefined ? stay(state) : andThen(withdraw(state), (next) => takeTurn(next, claimed));
 }
 
 /** Gives the claim up. */
@@ -80,8 +87,7 @@ export function turnGranted(state: Running, epoch: number, parent: 'live' | 'gon
   const { claim: claimed } = state;
   if (claimed?.epoch !== epoch || claimed.stage !== 'waiting') return stay(state);
   if (state.lastEpoch < 0) return launch(state);
-  const next: Running = { ...state, claim: { ...claimed, stage: 'checking', standalone: parent === 'stuck' } };
-  return [next, checkOf(next)];
+  return checked(state, { ...claimed, stage: 'checking', standalone: parent === 'stuck', unchecked: 0 });
 }
 
 /** The reading of the claim works. `noRoom`: not while another Envoy runs. */
@@ -91,6 +97,25 @@ export function accepted(state: Running, hash: string, isStandalone: boolean, no
   const next = { ...state, claim: { ...claimed, standalone: claimed.standalone || isStandalone } };
   const parent = newestEpoch(state, state.lineage);
   if (noRoom) return replace(next);
-  if (next.claim.standalone || parent === undefined || awaits(parent) === undefined) return launch(next);
-  return takeTurn(next, claimed); // the parent became unresponsive during the check
+  const isUnready = parent?.stage === 'starting' || (parent?.stage === 'live' && !parent.answering);
+  return isUnready && !next.claim.standalone ? takeTurn(next, claimed) : launch(next); // it became unresponsive during the check
+}
+
+/** Before a check that came to no verdict is repeated; then the epoch starts without it. In ms. */
+const repeats = [1_000, 2_000, 4_000, 8_000];
+/** The same where memory was short: a start without a check would need more than the check. In ms. */
+const memoryRepeat = 60_000;
+
+/** After so many checks without a verdict: how long until the next one, in ms; undefined where the epoch starts without one. */
+export function checkPause(outOfMemory: boolean, unchecked: number): number | undefined {
+  return outOfMemory ? memoryRepeat : repeats[unchecked];
+}
+
+/** The check of the claim has come to no verdict, which is no refusal. */
+export function unchecked(state: Running, hash: string, outOfMemory: boolean): RunningStep {
+  const { claim: claimed } = state;
+  if (claimed?.stage !== 'checking' || claimed.reading.hash !== hash) return stay(state);
+  const delay = checkPause(outOfMemory, claimed.unchecked);
+  if (delay === undefined) return accepted(state, hash, false, false);
+  return checked(state, { ...claimed, unchecked: claimed.unchecked + Number(!outOfMemory) }, delay);
 }

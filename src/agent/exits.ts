@@ -1,10 +1,10 @@
 import { backOff } from '../operators/back-off.ts';
-import { claim, claimStandalone, launchStandalone, replaceByStandalone } from './claim.ts';
+import { claim, claimAnew, claimStandalone, launchStandalone, replaceByStandalone } from './claim.ts';
 import { launch } from './launch.ts';
-import { newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
+import { isUnserved, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import { type AgentState, type Epoch, isStandalone, type Running } from './model.ts';
 import type { Exit } from './ports.ts';
-import { type AgentStep, andThen, stay } from './step.ts';
+import { type AgentStep, andThen, stay, withRetry } from './step.ts';
 import { stopAll } from './termination.ts';
 
 /** What a crash leads to. */
@@ -21,7 +21,9 @@ const pauses = { first: 200, longest: 30_000 };
 /** Starts a crashed Envoy again after a while, or ends with it. While an older one serves there is no reason to end. */
 export function crash(state: Running, exit: Exit, { onCrash, budget }: RestartPolicy): AgentStep {
   const spent = onCrash === 'exit' || (budget !== 0 && state.crashes >= budget);
-  if (!spent) return [{ ...state, crashes: state.crashes + 1 }, [{ type: 'retry', delay: backOff(pauses, state.crashes) }]];
+  // One that could not even be started has done no harm to the Envoy that serves, and what it lacked may be there later.
+  if (exit.kind === 'spawn-failed' && newestEpoch(state)?.stage === 'live') return withRetry(state, pauses.longest);
+  if (!spent) return withRetry({ ...state, crashes: state.crashes + 1 }, backOff(pauses, state.crashes));
   return newestEpoch(state)?.stage === 'live' ? stay(state) : stopAll(state, { kind: 'envoy', exit });
 }
 
@@ -30,7 +32,7 @@ function lastGone(state: Running, exit: Exit, policy: RestartPolicy): AgentStep 
   if (exit.kind === 'clean' || (!state.served && exit.kind === 'spawn-failed')) return stopAll(state, { kind: 'envoy', exit });
   if (state.served || exit.kind !== 'failed' || exit.code !== 1 || state.wanted === undefined) return crash(state, exit, policy);
   if (exit.addressTaken !== undefined) return stopAll(state, { kind: 'address-taken', address: exit.addressTaken });
-  return [{ ...state, examined: exit }, [{ type: 'check', reading: state.wanted }]];
+  return [{ ...state, examined: exit }, [{ type: 'check', reading: state.wanted, delay: 0 }]];
 }
 
 /**
@@ -80,7 +82,10 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
   if (survivor === undefined) {
     return claimed !== undefined || gone.stage === 'draining' ? stay(state) : lastGone(state, exit, policy);
   }
-  return andThen([state, [{ type: 'follow', epoch: survivor.number }]], (next) => {
+  return andThen([state, [{ type: 'follow', epoch: survivor.number, isChild: false }]], (next) => {
+    // A child that was silent while it came up has hung on its parent, which is silent too.
+    if (parent !== undefined && gone.stage === 'starting' && !gone.answering) return launchStandalone(next);
+    if (next.claim?.stage === 'waiting' && isUnserved(next)) return claimAnew({ ...next, retried: true });
     // Where it drains, its child went first and comes back: neither a crash nor a reason to end.
     if (next.claim !== undefined || gone.stage === 'draining') return stay(next);
     if (exit.kind === 'clean' && gone.stage === 'live') return stopAll(next, { kind: 'envoy', exit });

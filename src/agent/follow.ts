@@ -10,6 +10,7 @@ import {
   of,
   type SchedulerLike,
   share,
+  scan,
   startWith,
   switchMap,
   take,
@@ -17,26 +18,32 @@ import {
   timer,
 } from 'rxjs';
 import { ofType } from '../operators/tagged-union.ts';
-import type { AgentEvent } from './model.ts';
+import type { AgentEvent, Effect } from './model.ts';
 import type { Proxy, Health } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Asks how an epoch is, at once and then every 500 ms, every second once it is LIVE, one question at a time, and emits what is new: `epoch-live` when it is first seen LIVE,
- * `epoch-silent` after 2 s without an answer, `epoch-answered` when it is back, `epoch-hung` after 30 s.
+ * Asks how an epoch is, one question at a time: every 20 ms in its first second, then every 500 ms, and every second once it is LIVE. Emits what is new:
+ * `epoch-live` when it is first seen LIVE, `epoch-unresponsive` after 2 s without an answer, `epoch-answered` when it is back, `epoch-hung` after 30 s,
+ * or 10 s of a child that was not seen LIVE.
  *
  * Never completes, never errors if the proxy does not: what ends an epoch ends the subscription.
  */
 export function follow(
-  epoch: number,
+  { epoch, isChild }: Pick<Extract<Effect, { type: 'follow' }>, 'epoch' | 'isChild'>,
   proxy: Pick<Proxy, 'health'>,
-  { poll, livePoll, unresponsive, hung }: Timing,
+  { quickPoll, quick, poll, livePoll, unresponsive, hung, childHung }: Timing,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AgentEvent> {
-  function ask(first: number, every: number): Observable<Health> {
-    return timer(first, every, scheduler).pipe(exhaustMap(() => proxy.health(epoch)));
+  function ask(occasion$: Observable<unknown>): Observable<Health> {
+    return occasion$.pipe(exhaustMap(() => proxy.health(epoch)));
   }
-  const polls$ = concat(ask(0, poll).pipe(takeWhile((answer) => answer !== 'live', true)), ask(livePoll, livePoll)).pipe(share());
+  const comingUp$ = concat(timer(0, quickPoll, scheduler).pipe(take(quick / quickPoll)), timer(quickPoll, poll, scheduler));
+  const polls$ = concat(
+    ask(comingUp$).pipe(takeWhile((answer) => answer !== 'live', true)),
+    ask(timer(livePoll, livePoll, scheduler)),
+  ).pipe(share());
+  const first = isChild ? childHung : hung;
   const live$ = polls$.pipe(
     filter((answer) => answer === 'live'),
     take(1),
@@ -44,12 +51,13 @@ export function follow(
   );
   const silence$ = polls$.pipe(
     filter((answer) => answer !== 'unresponsive'),
-    startWith('started'),
-    switchMap(() =>
+    scan((limit, answer) => (answer === 'live' ? hung : limit), first),
+    startWith(first),
+    switchMap((limit) =>
       concat(
         of('epoch-answered' as const),
         timer(unresponsive, scheduler).pipe(map(() => 'epoch-unresponsive' as const)),
-        timer(hung - unresponsive, scheduler).pipe(map(() => 'epoch-hung' as const)),
+        timer(limit - unresponsive, scheduler).pipe(map(() => 'epoch-hung' as const)),
       ),
     ),
     distinctUntilChanged(),

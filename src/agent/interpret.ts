@@ -21,7 +21,7 @@ import { ofType } from '../operators/tagged-union.ts';
 import { drained } from './drained.ts';
 import { endOf, follow } from './follow.ts';
 import type { AgentEvent, Effect } from './model.ts';
-import type { Proxy, Reading } from './ports.ts';
+import type { Proxy } from './ports.ts';
 import { handOff } from './hand-off.ts';
 import type { Timing } from './timing.ts';
 import { turn } from './turn.ts';
@@ -82,16 +82,16 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
     return merge(
       effects$.pipe(
         ofType('await-turn'),
-        concatMap((effect) => turn(effect, events$, timing, scheduler).pipe(takeUntil(orders('withdraw-turn', effect.epoch)))),
+        concatMap((effect) => turn(effect, proxy, events$, timing, scheduler).pipe(takeUntil(orders('withdraw-turn', effect.epoch)))),
       ),
       effects$.pipe(
         filter((effect) => effect.type === 'check' || effect.type === 'withdraw-turn'),
-        switchMap((effect) => (effect.type === 'check' ? check(effect.reading) : EMPTY)),
+        switchMap((effect) => (effect.type === 'check' ? check(effect) : EMPTY)),
       ),
       effects$.pipe(ofType('launch'), mergeMap(run)),
       effects$.pipe(
         ofType('follow'),
-        switchMap(({ epoch }) => follow(epoch, proxy, timing, scheduler).pipe(takeUntil(endOf(epoch, events$)))),
+        switchMap((effect) => follow(effect, proxy, timing, scheduler).pipe(takeUntil(endOf(effect.epoch, events$)))),
       ),
       effects$.pipe(
         ofType('await-stable'),
@@ -110,6 +110,12 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
         switchMap((effect) => (effect.type === 'retry' ? retry(effect.delay) : EMPTY)),
       ),
       effects$.pipe(
+        filter((effect) => effect.type === 'await-rescue' || effect.type === 'cancel-rescue'),
+        switchMap((effect) =>
+          effect.type === 'await-rescue' ? timer(timing.unserved, scheduler).pipe(map((): AgentEvent => ({ type: 'rescue-due' }))) : EMPTY,
+        ),
+      ),
+      effects$.pipe(
         ofType('ask-drain'),
         mergeMap(({ epoch }) => proxy.drain(epoch, true)),
       ),
@@ -119,10 +125,14 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       ),
     );
 
-    function check(reading: Reading): Observable<AgentEvent> {
+    function check({ reading, delay }: Extract<Effect, { type: 'check' }>): Observable<AgentEvent> {
       const { hash } = reading;
-      return proxy.check(reading).pipe(
+      const verdict$ = proxy.check(reading);
+      return (delay === 0 ? verdict$ : timer(delay, scheduler).pipe(switchMap(() => verdict$))).pipe(
         map((verdict): AgentEvent => {
+          if (verdict.ok === undefined) {
+            return { type: 'config-unchecked', hash, reason: verdict.reason, outOfMemory: verdict.outOfMemory };
+          }
           if (!verdict.ok) return { type: 'config-refused', hash, reason: verdict.reason };
           const { standalone, noRoom } = verdict;
           return {

@@ -32,7 +32,7 @@ export function launch(before: Running): RunningStep {
     [
       ...stops,
       { type: 'launch', launch: { adopted: false, epoch, reading, restartEpoch, lineage, sideBySide } },
-      { type: 'follow', epoch },
+      { type: 'follow', epoch, isChild: parent !== undefined },
     ],
   ];
 }

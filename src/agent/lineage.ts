@@ -24,6 +24,20 @@ export function parentEndedEarly(state: AgentState): boolean {
   );
 }
 
+/**
+ * No Envoy serves or comes up, and nothing is under way that ends with one that does. A child that comes up without its parent does not count: it waits
+ * for it in vain. A pause after a crash or a refusal counts, and so does the end of what makes way.
+ */
+export function isUnserved(state: AgentState): boolean {
+  if (state.phase !== 'running' || !state.served || state.wanted === undefined) return false;
+  if (state.retrying || state.claim?.stage === 'replacing') return false;
+  return ![...state.epochs.values()].some(({ stage, parentTime, lineage, restartEpoch }) => {
+    if (stage === 'live') return true;
+    const hasParent = [...state.epochs.values()].some((other) => other.lineage === lineage && other.restartEpoch === restartEpoch - 1);
+    return stage === 'starting' && (parentTime === 'over' || hasParent);
+  });
+}
+
 function lineagesOf({ epochs }: Processes): readonly number[] {
   return [...new Set([...epochs.values()].map(({ lineage }) => lineage))];
 }

@@ -39,7 +39,12 @@ interface Claimed {
  */
 export type Claim =
   | (Claimed & { readonly stage: 'waiting' })
-  | (Claimed & { readonly stage: 'checking'; readonly standalone: boolean })
+  | (Claimed & {
+      readonly stage: 'checking';
+      readonly standalone: boolean;
+      /** The checks of this reading that have come to no verdict. */
+      readonly unchecked: number;
+    })
   | (Claimed & { readonly stage: 'replacing'; readonly standalone: boolean });
 
 /** Why the agent ends. */
@@ -61,7 +66,7 @@ interface Known {
   readonly awaited: readonly string[];
   /** The newest reading. */
   readonly wanted: Reading | undefined;
-  /** The newest reading, if it cannot work. */
+  /** The last reading that was checked, if it cannot work. */
   readonly refused: { readonly hash: string; readonly reason: string } | undefined;
   /** Since the budget was last full. */
   readonly crashes: number;
@@ -79,6 +84,8 @@ export interface Running extends Known {
   readonly claim: Claim | undefined;
   /** How the first Envoy ended, while a check finds out whether its configuration is why. */
   readonly examined: Exit | undefined;
+  /** A pause is under way, after a crash or a refusal, and the newest reading is claimed after it. */
+  readonly retrying: boolean;
 }
 
 /** Clients are sent elsewhere; what runs goes on until nothing is in flight. */
@@ -118,6 +125,7 @@ export const initialState: Running = {
   retried: false,
   served: false,
   examined: undefined,
+  retrying: false,
   terminations: 0,
 };
 
@@ -139,6 +147,8 @@ export type AgentEvent =
   | { readonly type: 'turn-granted'; readonly epoch: number; readonly parent: 'live' | 'gone' | 'stuck' }
   | { readonly type: 'config-accepted'; readonly hash: string; readonly standalone?: true; readonly noRoom?: string }
   | { readonly type: 'config-refused'; readonly hash: string; readonly reason: string }
+  /** The check has come to no verdict. */
+  | { readonly type: 'config-unchecked'; readonly hash: string; readonly reason: string; readonly outOfMemory: boolean }
   | { readonly type: 'epoch-spawned'; readonly epoch: number; readonly pid: number }
   | { readonly type: 'epoch-live'; readonly epoch: number }
   | { readonly type: 'epoch-unresponsive'; readonly epoch: number }
@@ -153,6 +163,8 @@ export type AgentEvent =
   | { readonly type: 'epoch-handed-off'; readonly epoch: number; readonly unresponsive: boolean }
   | { readonly type: 'epoch-exited'; readonly epoch: number; readonly exit: Exit }
   | { readonly type: 'retry-due' }
+  /** No Envoy has served or come up for a moment. */
+  | { readonly type: 'rescue-due' }
   | { readonly type: 'drained'; readonly active: number | undefined };
 
 /** What the sources tell the agent. */
@@ -173,16 +185,19 @@ export type Effect =
       readonly others: readonly number[];
     }
   | { readonly type: 'withdraw-turn'; readonly epoch: number }
-  | { readonly type: 'check'; readonly reading: Reading }
+  /** `delay` is in ms. */
+  | { readonly type: 'check'; readonly reading: Reading; readonly delay: number }
   | { readonly type: 'launch'; readonly launch: Launch }
-  /** Watch this epoch's admin endpoint, and no other's. */
-  | { readonly type: 'follow'; readonly epoch: number }
+  /** Watch this epoch's admin endpoint, and no other's. `isChild`: it comes up as the child of another one. */
+  | { readonly type: 'follow'; readonly epoch: number; readonly isChild: boolean }
   | { readonly type: 'await-stable'; readonly epoch: number }
   | { readonly type: 'await-parent-expiry'; readonly epoch: number }
   /** Send this epoch's clients, and its parent's, elsewhere. */
   | { readonly type: 'hand-off'; readonly epoch: number }
   | { readonly type: 'retry'; readonly delay: number }
   | { readonly type: 'cancel-retry' }
+  | { readonly type: 'await-rescue' }
+  | { readonly type: 'cancel-rescue' }
   | { readonly type: 'ask-drain'; readonly epoch: number }
   /** `epochs` are counted, the newest of each lineage; `parents` still drain beside them, and are in their gauges. */
   | { readonly type: 'await-drained'; readonly epochs: readonly number[]; readonly parents: readonly number[] }
@@ -194,6 +209,6 @@ export type Effect =
 
 export interface AwaitedParent {
   readonly epoch: number;
-  /** What has to be heard of it first: that it is LIVE, or that it answers again; nothing where it serves, or has handed over. */
-  readonly awaits: 'epoch-live' | 'epoch-answered' | undefined;
+  /** What is waited for first: that it is LIVE, that it answers again, or an answer to a question; nothing where it has handed over. */
+  readonly awaits: 'epoch-live' | 'epoch-answered' | 'answer' | undefined;
 }

@@ -1,7 +1,8 @@
 import { unreachable } from '../operators/tagged-union.ts';
 import type { AgentTransition } from './agent.ts';
 import type { LogLine } from '../log/log-line.ts';
-import { newestEpoch } from './lineage.ts';
+import { checkPause } from './claim.ts';
+import { isUnserved, newestEpoch } from './lineage.ts';
 import { type AgentState, claimOf, isStandalone } from './model.ts';
 import type { Change, Exit } from './ports.ts';
 
@@ -9,7 +10,7 @@ const shortHash = (hash: string) => hash.slice(0, 8);
 
 /** What there is to say of a transition, in the order in which it is to be read: what happened, then what the agent does about it. Pure. */
 export function narrate({ event, before, state }: AgentTransition): readonly LogLine[] {
-  return [...happened(event, before), ...decided(before, state)];
+  return [...happened(event, before), ...decided(event, before, state)];
 }
 
 function happened(event: AgentTransition['event'], before: AgentState): readonly LogLine[] {
@@ -76,7 +77,13 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
         : [];
     case 'config-refused':
       if (claimOf(before)?.reading.hash !== event.hash && (before.phase !== 'running' || before.examined === undefined)) return [];
+      if (before.refused?.hash === event.hash && before.refused.reason === event.reason) return [];
       return [{ level: 'error', event: 'config.refused', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
+    case 'config-unchecked': {
+      const claimed = claimOf(before);
+      if (claimed?.stage !== 'checking' || claimed.reading.hash !== event.hash) return [];
+      return [{ level: 'warn', event: 'config.unchecked', msg: `the configuration could not be checked: ${checkedNext(event.outOfMemory, claimed.unchecked)}`, hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
+    }
     case 'epoch-spawned':
       return [{ level: 'info', event: 'epoch.started', msg: 'Envoy started', epoch: event.epoch, pid: event.pid }];
     case 'epoch-live':
@@ -114,6 +121,8 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
       return [narrateEnd(event.epoch, event.exit, before)];
     case 'retry-due':
       return [];
+    case 'rescue-due':
+      return isUnserved(before) ? [{ level: 'warn', event: 'rescue.unserved', msg: 'no Envoy serves: one is started at once' }] : [];
     case 'drained':
       if (before.phase !== 'draining') return [];
       return [{ level: event.active === 0 ? 'info' : 'warn', event: 'drain.ended', msg: drainEnd(event.active), ...(event.active !== undefined && { active: event.active }) }]; // prettier-ignore
@@ -122,10 +131,11 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
   }
 }
 
-function decided(before: AgentState, state: AgentState): readonly LogLine[] {
+function decided(event: AgentTransition['event'], before: AgentState, state: AgentState): readonly LogLine[] {
   const lines: LogLine[] = [];
   const [earlier, claimed] = [claimOf(before), claimOf(state)];
-  if (claimed !== undefined && earlier === undefined && state.lastEpoch >= 0) {
+  const isRecheck = event.type === 'retry-due' && before.refused !== undefined && before.refused.hash === claimed?.reading.hash;
+  if (claimed !== undefined && earlier === undefined && state.lastEpoch >= 0 && !isRecheck) {
     lines.push({
       level: 'info',
       event: 'epoch.claimed',
@@ -134,8 +144,12 @@ function decided(before: AgentState, state: AgentState): readonly LogLine[] {
       hash: shortHash(claimed.reading.hash),
     });
   }
-  if (claimed === undefined && earlier !== undefined && state.lastEpoch === before.lastEpoch && state.refused === before.refused) {
+  const isRefused = event.type === 'config-refused';
+  if (claimed === undefined && earlier !== undefined && state.lastEpoch === before.lastEpoch && !isRefused) {
     lines.push({ level: 'info', event: 'epoch.withdrawn', msg: 'new epoch is not needed any more', epoch: earlier.epoch });
+  }
+  if (state.refused === undefined && before.refused !== undefined) {
+    lines.push({ level: 'info', event: 'config.refusal_ended', msg: 'the configuration is not refused any more' });
   }
   if (claimed !== undefined && isStandalone(claimed) && !isStandalone(earlier)) {
     lines.push({ level: 'warn', event: 'epoch.standalone', msg: 'a hot restart is out of the question', epoch: claimed.epoch });
@@ -158,6 +172,11 @@ function decided(before: AgentState, state: AgentState): readonly LogLine[] {
       lines.push({ level: 'info', event: 'epoch.left', msg: 'Envoy serves on without the agent', epoch, pid });
   }
   return lines;
+}
+
+function checkedNext(outOfMemory: boolean, unchecked: number): string {
+  const pause = checkPause(outOfMemory, unchecked);
+  return pause === undefined ? 'the epoch starts without a check' : `it is checked again in ${pause / 1_000} s`;
 }
 
 function nameOf({ source, part }: Change): string {

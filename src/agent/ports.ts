@@ -87,10 +87,12 @@ export type Health = 'live' | 'up' | 'unresponsive' | 'unknown';
 
 /**
  * What the check says of a configuration. `standalone`: it works, but not as the child of what runs. `noRoom`: it works, but not while another Envoy
- * runs, and why.
+ * runs, and why. `undefined`: the check itself was killed, took too long or could not be started, which says nothing of the configuration.
  */
 export type Verdict =
-  { readonly ok: true; readonly standalone?: true; readonly noRoom?: string } | { readonly ok: false; readonly reason: string };
+  | { readonly ok: true; readonly standalone?: true; readonly noRoom?: string }
+  | { readonly ok: false; readonly reason: string }
+  | { readonly ok: undefined; readonly reason: string; readonly outOfMemory: boolean };
 
 /** The one proxy whose life the agent owns, in as many processes as there are epochs. */
 export interface Proxy {

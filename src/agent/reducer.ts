@@ -1,19 +1,28 @@
 import { unreachable } from '../operators/tagged-union.ts';
 import { adopt } from './adoption.ts';
-import { accepted, claim, turnGranted, withdraw } from './claim.ts';
+import { accepted, claim, launchStandalone, turnGranted, unchecked, withdraw } from './claim.ts';
 import { crash, exited, type RestartPolicy } from './exits.ts';
 import { live, withServing } from './launch.ts';
-import { appliedHash, killLineage, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
+import { appliedHash, isUnserved, killLineage, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import { type AgentEvent, type AgentState, claimOf, type Effect, type Running } from './model.ts';
 import type { Reading } from './ports.ts';
-import { type AgentStep, andThen, stay, withEpoch } from './step.ts';
+import { type AgentStep, andThen, stay, withEpoch, withoutRetry, withRetry } from './step.ts';
 import { drain, leave, stopAll, terminate } from './termination.ts';
 
-/** Where no Envoy runs and the reading is refused, it is checked again after so many ms: the refusal may not have been its fault. */
+/** What is refused is checked again after so many ms, for the refusal may have been the fault of the moment: a file was missing, or memory. */
 const recheck = 30_000;
 
 /** The pure core: what the agent makes of what has happened. No I/O, no clock, no log. */
 export function reducer(policy: RestartPolicy): (state: AgentState, event: AgentEvent) => AgentStep {
+  const decide = decisions(policy);
+  return (before, event) => {
+    const [state, effects] = decide(before, event);
+    const is = isUnserved(state);
+    return [state, is === isUnserved(before) ? effects : [...effects, { type: is ? 'await-rescue' : 'cancel-rescue' }]];
+  };
+}
+
+function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent) => AgentStep {
   return (state, event) => {
     switch (event.type) {
       case 'epochs-adopted':
@@ -42,6 +51,10 @@ export function reducer(policy: RestartPolicy): (state: AgentState, event: Agent
         return accepted(state, event.hash, event.standalone === true, event.noRoom !== undefined);
       case 'config-refused':
         return state.phase === 'running' ? refused(state, event.hash, event.reason) : stay(state);
+      case 'config-unchecked':
+        if (state.phase !== 'running') return stay(state);
+        if (state.examined !== undefined) return crash({ ...state, examined: undefined }, state.examined, policy);
+        return unchecked(state, event.hash, event.outOfMemory);
       case 'epoch-spawned':
         return stay(withEpoch(state, event.epoch, { pid: event.pid }));
       case 'epoch-live': {
@@ -70,7 +83,9 @@ export function reducer(policy: RestartPolicy): (state: AgentState, event: Agent
       case 'epoch-exited':
         return exited(state, event.epoch, event.exit, policy);
       case 'retry-due':
-        return state.phase === 'running' ? claim(state) : stay(state);
+        return state.phase === 'running' ? claim({ ...state, retrying: false }) : stay(state);
+      case 'rescue-due':
+        return state.phase === 'running' && isUnserved(state) ? launchStandalone(state) : stay(state);
       case 'drained':
         return state.phase === 'draining' ? stopAll(state, { kind: 'asked' }) : stay(state);
       default:
@@ -81,19 +96,18 @@ export function reducer(policy: RestartPolicy): (state: AgentState, event: Agent
 
 /** A new reading makes an epoch, unless it is what runs: then what was to come for another one is withdrawn. */
 function changed(state: Running, { hash }: Reading): AgentStep {
-  const refilled: Running = { ...state, crashes: 0, retried: false, refused: undefined };
+  const refilled: Running = { ...state, crashes: 0, retried: false };
   if (hash !== appliedHash(state) || state.claim?.forced === true || parentEndedEarly(state)) return claim(refilled);
-  return andThen([refilled, [{ type: 'cancel-retry' }]], withdraw);
+  return andThen(withoutRetry({ ...refilled, refused: undefined }), withdraw);
 }
 
 /** The reading of the claim, or of the first Envoy that ended at once, cannot work. What runs goes on. */
 function refused(state: Running, hash: string, reason: string): AgentStep {
-  const refusal = { hash, reason };
+  const refusal = state.refused?.hash === hash && state.refused.reason === reason ? state.refused : { hash, reason };
   if (state.examined !== undefined) return stopAll({ ...state, examined: undefined, refused: refusal }, { kind: 'refused', reason });
   if (state.claim?.stage !== 'checking' || state.claim.reading.hash !== hash) return stay(state);
   const next: Running = { ...state, claim: undefined, refused: refusal };
-  if (appliedHash(state) !== undefined) return stay(next);
-  return state.served ? [next, [{ type: 'retry', delay: recheck }]] : stopAll(next, { kind: 'refused', reason });
+  return state.served || appliedHash(state) !== undefined ? withRetry(next, recheck) : stopAll(next, { kind: 'refused', reason });
 }
 
 function numbersOf({ epochs }: AgentState, has: (epoch: { readonly stage: string }) => boolean): readonly number[] {

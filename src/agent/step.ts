@@ -1,5 +1,5 @@
 import type { Step } from '../operators/reduce-with-effects.ts';
-import type { AgentState, Effect, Epoch } from './model.ts';
+import type { AgentState, Effect, Epoch, Running } from './model.ts';
 
 /** What the reducer makes of an event: the next state, and what is to be done about it, in this order. */
 export type AgentStep<State extends AgentState = AgentState> = Step<State, Effect>;
@@ -16,6 +16,16 @@ export function andThen<State extends AgentState, Next extends AgentState>(
 ): AgentStep<Next> {
   const [last, more] = next(state);
   return [last, [...effects, ...more]];
+}
+
+/** The newest reading is claimed after a pause of so many ms. */
+export function withRetry(state: Running, delay: number): AgentStep<Running> {
+  return [{ ...state, retrying: true }, [{ type: 'retry', delay }]];
+}
+
+/** There is nothing to pause for any more. */
+export function withoutRetry(state: Running): AgentStep<Running> {
+  return [{ ...state, retrying: false }, [{ type: 'cancel-retry' }]];
 }
 
 /** The state with a change of one process; unchanged where that does not exist. */

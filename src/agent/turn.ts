@@ -2,6 +2,7 @@ import {
   asyncScheduler,
   combineLatest,
   defaultIfEmpty,
+  exhaustMap,
   filter,
   forkJoin,
   map,
@@ -13,7 +14,8 @@ import {
   timer,
 } from 'rxjs';
 import { endOf } from './follow.ts';
-import type { AgentEvent, Effect } from './model.ts';
+import type { AgentEvent, AwaitedParent, Effect } from './model.ts';
+import type { Proxy } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
@@ -24,18 +26,25 @@ import type { Timing } from './timing.ts';
  */
 export function turn(
   { epoch, parent, older, others }: Extract<Effect, { type: 'await-turn' }>,
+  proxy: Pick<Proxy, 'health'>,
   events$: Observable<AgentEvent>,
-  { liveTimeout, parentShutdown }: Timing,
+  { liveTimeout, parentShutdown, poll }: Timing,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AgentEvent> {
   if (parent === undefined) return of({ type: 'turn-granted', epoch, parent: 'gone' });
-  const live$: Observable<unknown> =
-    parent.awaits === undefined ? of(true) : events$.pipe(filter((event) => event.type === parent.awaits && event.epoch === parent.epoch));
   const ready$ = merge(
-    live$.pipe(map(() => 'live' as const)),
+    readiness(parent).pipe(map(() => 'live' as const)),
     endOf(parent.epoch, events$).pipe(map(() => 'gone' as const)),
     timer(liveTimeout, scheduler).pipe(map(() => 'stuck' as const)),
   ).pipe(take(1));
+  function readiness(awaited: AwaitedParent): Observable<unknown> {
+    if (awaited.awaits === undefined) return of(true);
+    if (awaited.awaits !== 'answer') return events$.pipe(filter((event) => event.type === awaited.awaits && event.epoch === awaited.epoch));
+    return timer(0, poll, scheduler).pipe(
+      exhaustMap(() => proxy.health(awaited.epoch)),
+      filter((health) => health !== 'unresponsive'), // a child of one that hangs would hang too
+    );
+  }
   function gone(epochs: readonly number[]): Observable<unknown> {
     return forkJoin(epochs.map((number) => endOf(number, events$))).pipe(defaultIfEmpty(undefined));
   }

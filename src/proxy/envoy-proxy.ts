@@ -90,20 +90,19 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
     health(epoch) {
       return defer(() => {
         const asked = running.find(epoch);
-        // Who answers is worth 110 KB of JSON until the epoch has been seen LIVE; after that it is enough that somebody does.
-        const known = asked?.seenLive === true;
-        return running
-          .adminOf(epoch)
-          .request('GET', known ? '/ready' : '/server_info', answerWithin)
-          .pipe(
-            map((answer): Health => {
-              if (!answer.ok) return running.adminOf(epoch).located() ? 'unresponsive' : 'unknown';
-              const { status, body } = answer.value;
-              const live = status === 200 && (known || isLive(body, asked));
-              if (live && asked !== undefined) running.seenLive(asked);
-              return live ? 'live' : 'up';
-            }),
-          );
+        const admin = running.adminOf(epoch);
+        const answer$ = (path: string) => admin.request('GET', path, answerWithin);
+        // Who is LIVE is worth 110 KB of JSON until this epoch has been seen to be; after that it is enough that somebody is.
+        const isKnown = asked?.seenLive === true;
+        return answer$('/ready').pipe(
+          switchMap((ready) => (isKnown || !ready.ok || ready.value.status !== 200 ? of(ready) : answer$('/server_info'))),
+          map((answer): Health => {
+            if (!answer.ok) return admin.located() ? 'unresponsive' : 'unknown';
+            const live = answer.value.status === 200 && (isKnown || isLive(answer.value.body, asked));
+            if (live && asked !== undefined) running.seenLive(asked);
+            return live ? 'live' : 'up';
+          }),
+        );
       });
     },
 
@@ -111,9 +110,10 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
       // Where no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs the pairs.
       return defer(() => (running.newest() === undefined ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler))).pipe(
         switchMap((verdict) =>
-          verdict.ok
+          verdict.ok === true
             ? withConfigFile<Verdict>(reading.config, `${folder}/envoy-check`, {
-                failed: (reason) => ({ ok: false, reason }),
+                failed: (reason) =>
+                  reading.config.kind === 'refused' ? { ok: false, reason } : { ok: undefined, reason, outOfMemory: false },
                 use: (path, override) => {
                   const tried = envoyArgs(args, { config: path, override, restartEpoch: 0 });
                   return validate({ binary, args: tried, folder, tools, alone: () => running.newest() === undefined, scheduler });
@@ -121,7 +121,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
               })
             : of(verdict),
         ),
-        switchMap((verdict) => (verdict.ok ? withCompatibility(verdict, binary, identity, running.newest()?.pid) : of(verdict))),
+        switchMap((verdict) => (verdict.ok === true ? withCompatibility(verdict, binary, identity, running.newest()?.pid) : of(verdict))),
       );
     },
 

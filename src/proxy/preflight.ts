@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { defer, filter, map, type Observable, type SchedulerLike, timer } from 'rxjs';
+import { connect, defer, map, mergeMap, type Observable, type SchedulerLike, startWith, timer, withLatestFrom } from 'rxjs';
 import type { Verdict, Exit } from '../agent/ports.ts';
 import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
 
@@ -53,24 +53,36 @@ const timeoutMs = 20_000;
 
 /** Lets Envoy try its configuration in a process of its own (`--mode validate`), and emits what it says of it. Cold; one verdict; never errors. */
 export function validate({ binary, args, folder, tools, alone, scheduler }: Validation): Observable<Verdict> {
-  return spawnEnvoy({
-    binary,
-    args: [...args, '--mode', 'validate'],
-    fifo: `${folder}/validate.stderr`,
-    tools,
-    stdout: 'ignore',
-    onLine: () => undefined,
-    signals$: timer(timeoutMs, scheduler).pipe(map(() => 'SIGKILL' as const)),
-    scheduler,
-  }).pipe(
-    filter((event) => event.type === 'exited'),
-    map(({ exit }): Verdict => {
-      // Another code than 1, a signal, a program that is none: no word about the configuration.
-      const refused = exit.kind === 'failed' && exit.code === 1;
-      return exit.kind === 'clean' || (!refused && alone()) ? { ok: true } : { ok: false, reason: refusalReason(exit) };
-    }),
+  return timer(timeoutMs, scheduler).pipe(
+    map(() => 'SIGKILL' as const),
+    connect((late$) =>
+      spawnEnvoy({
+        binary,
+        args: [...args, '--mode', 'validate'],
+        fifo: `${folder}/validate.stderr`,
+        tools,
+        stdout: 'ignore',
+        onLine: () => undefined,
+        signals$: late$,
+        scheduler,
+      }).pipe(withLatestFrom(late$.pipe(startWith(undefined)))),
+    ),
+    mergeMap(([event, late]) => (event.type === 'exited' ? [verdictOf(event.exit, late !== undefined, alone())] : [])),
   );
 }
+
+/** What the end of `--mode validate` says. Only code 1 is a refusal for sure; a crash may be the configuration's fault, so it counts as one beside an Envoy. */
+function verdictOf(exit: Exit, isLate: boolean, isAlone: boolean): Verdict {
+  const isRefusal = exit.kind === 'failed' && exit.code === 1;
+  if (exit.kind === 'clean' || (isAlone && !isRefusal)) return { ok: true };
+  if (isLate) return { ok: undefined, reason: `--mode validate took longer than ${timeoutMs / 1_000} s`, outOfMemory: false };
+  const isKilled = exit.kind === 'signaled' && !crashes.includes(exit.signal);
+  if (!isKilled && exit.kind !== 'spawn-failed') return { ok: false, reason: refusalReason(exit) };
+  return { ok: undefined, reason: refusalReason(exit), outOfMemory: exit.kind === 'signaled' && exit.outOfMemory === true };
+}
+
+/** The signals by which a program ends itself, or is ended for what it did. */
+const crashes: readonly NodeJS.Signals[] = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'];
 
 /** What Envoy 1.36 repeats behind its reason: the whole text of the configuration, secrets included. */
 const repeated = /^(Unable to parse JSON as proto \(.*?\)): [{["].*$|^(Unable to convert YAML as JSON): .*$/s;

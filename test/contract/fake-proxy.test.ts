@@ -27,7 +27,7 @@ proxyContract((life, trial) =>
     const health = (epoch: number) => {
       if (mute) return '?';
       if (frozen.has(epoch)) return epoch > 0 && !frozen.has(epoch - 1) ? 'u' : 's';
-      return sick ? 'u' : 'u 99ms l';
+      return sick ? 'u' : 'u 499ms l';
     };
     // The fake reads its script whenever it is asked: what happens to it can be decided meanwhile.
     const fake = fakeProxy(m, {

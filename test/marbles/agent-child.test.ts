@@ -101,7 +101,7 @@ describe('a child that is killed after it took over', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '5s k', '-'];
-      const health = [at({ '0s': 'l', '10s': 's' })];
+      const health = [at({ '0s': 'l', '10.1s': 's' })];
       const agent = drawAgent(m, { hash$ }, { processes, health });
       play(m, agent, {
         unsub: '^ 20s !',

@@ -9,7 +9,7 @@ describe('an Envoy that hangs', () => {
     'does not serve after 2 s of silence, is killed after 30 s and comes back after the back-off',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const health = [at({ '0s': 'u', '100ms': 'l', '9.601s': 's' })]; // last heard of at 9.5 s
+      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's' })]; // last heard of at 9.5 s
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 45s !',
@@ -26,7 +26,7 @@ describe('an Envoy that hangs', () => {
     'serves again when it answers again',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const health = [at({ '0s': 'u', '100ms': 'l', '9.601s': 's', '38s': 'l' })]; // not heard of from 9.5 s to 38.5 s
+      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's', '38s': 'l' })]; // not heard of from 9.5 s to 38.5 s
       const agent = drawAgent(m, { hash$ }, { processes: ['-'], health });
       play(m, agent, {
         unsub: '^ 120s !',
@@ -56,7 +56,7 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const unsub = '^ 90s !';
-      const health = [at({ '0s': 'u', '100ms': 'l', '9.601s': 's' }), 's'];
+      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's' }), 's'];
       const serving = at({ '0s': 'n', '500ms': '0', '11.5s': 'n', '69.7s': 'E|' });
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health }, { policy: { budget: 1 } });
       m.expectObservable(agent.serving$, unsub).toBe(serving);

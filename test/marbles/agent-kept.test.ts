@@ -13,7 +13,7 @@ describe('an Envoy that was kept', () => {
     marbles((m) => {
       const hash$ = m.hot('2s a');
       const processes = ['-', '-'];
-      const health = ['l', at({ '0s': 'u', '100ms': 'l' })];
+      const health = ['l', at({ '0s': 'u', '500ms': 'l' })];
       const agent = drawAgent(m, { adopted$, hash$ }, { processes, health });
       play(m, agent, {
         unsub: '^ 30s !',
@@ -32,7 +32,7 @@ describe('an Envoy that was kept', () => {
       const hash$ = m.hot(at({ '2s': 'a', '12s': 'b' }));
       const processes = ['-', '-'];
       const checks = ['(n|)', '(y|)'];
-      const health = ['l', at({ '0s': 'u', '100ms': 'l' })];
+      const health = ['l', at({ '0s': 'u', '500ms': 'l' })];
       const agent = drawAgent(m, { adopted$, hash$ }, { processes, health, checks });
       play(m, agent, {
         unsub: '^ 30s !',
@@ -47,7 +47,7 @@ describe('an Envoy that was kept', () => {
     marbles((m) => {
       const hash$ = m.hot('2s a');
       const processes = ['-', '-'];
-      const health = ['u', at({ '0s': 'u', '100ms': 'l' })];
+      const health = ['u', at({ '0s': 'u', '500ms': 'l' })];
       const agent = drawAgent(m, { adopted$, hash$ }, { processes, health });
       play(m, agent, {
         unsub: '^ 30s !',
@@ -64,7 +64,7 @@ describe('an Envoy that was kept', () => {
       const hash$ = m.hot('2s a');
       const leave$ = m.hot(at({ '2.05s': 'T' }));
       const processes = ['-', '-'];
-      const health = ['l', at({ '0s': 'u', '100ms': 'l' })];
+      const health = ['l', at({ '0s': 'u', '500ms': 'l' })];
       const agent = drawAgent(m, { adopted$, hash$, leave$ }, { processes, health });
       play(m, agent, {
         serving: at({ '0s': '0', '2.05s': 'A|' }),

@@ -23,6 +23,30 @@ describe('a refused change', () => {
   );
 
   it(
+    'is looked at again every 30 s, for its reason may be over',
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const checks = ['(n|)', '(n|)', '(y|)'];
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks });
+      play(m, agent, {
+        unsub: '^ 120s !',
+        serving: at({ '0s': 'n', '500ms': '0', '70.5s': '1' }),
+        checked: at({ '10s': 'c', '40s': 'c', '70s': 'c' }),
+        hashes: at({ '0s': 'a', '70s': 'b' }),
+      });
+    }),
+  );
+
+  it(
+    'is not looked at again once it is taken back',
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'a' }));
+      const agent = drawAgent(m, { hash$ }, { processes: ['-'], checks: ['(n|)'] });
+      play(m, agent, { unsub: '^ 120s !', serving: at({ '0s': 'n', '500ms': '0' }), checked: '10s c', hashes: 'a' });
+    }),
+  );
+
+  it(
     'is looked at again every 30 s while no Envoy is alive, which spends no budget',
     marbles((m) => {
       const hash$ = m.hot('a');

@@ -144,7 +144,7 @@ describe('a parent that ends before its time', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'c' }));
       const processes = ['15s k', '-', '-'];
-      const health = ['l', at({ '100ms': 'l', '7s': 's' })];
+      const health = ['l', at({ '500ms': 'l', '7s': 's' })];
       const checks = ['(y|)', '(n|)', '(y|)'];
       const agent = drawAgent(m, { hash$ }, { processes, health, checks });
       play(m, agent, {
@@ -213,7 +213,7 @@ describe('an Envoy that was replaced side by side', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['15s k', '-', '-'];
-      const health = [at({ '0s': 'u', '100ms': 'l' }), at({ '0s': 'u', '100ms': 'l', '5.2s': 's' }), at({ '0s': 'u', '100ms': 'l' })];
+      const health = [at({ '0s': 'u', '500ms': 'l' }), at({ '0s': 'u', '500ms': 'l', '5.2s': 's' }), at({ '0s': 'u', '500ms': 'l' })];
       const agent = drawAgent(m, { hash$ }, { processes, health });
       play(m, agent, {
         unsub: '^ 30s !',

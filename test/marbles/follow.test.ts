@@ -9,6 +9,7 @@ import { marbles } from './support/marbles.ts';
 
 const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
 const signs: Record<string, Health> = { u: 'up', l: 'live', s: 'unresponsive', '?': 'unknown' };
+const third = { epoch: 3, isChild: false };
 const events: Record<string, AgentEvent> = {
   A: { type: 'epoch-answered', epoch: 3 },
   L: { type: 'epoch-live', epoch: 3 },
@@ -23,13 +24,14 @@ const turning = (before$: Observable<Health>, time: number, after$: Observable<H
 
 describe('follow', () => {
   it(
-    'asks at once and then every 500 ms',
+    'asks every 20 ms in the first second, and then every 500 ms',
     marbles((m) => {
       const up$ = m.cold('     (u|)', signs);
-      const unsub = '          ^ 1200ms !';
-      const asked = ['         (^!)', '500ms (^!)', '1s (^!)'];
+      const unsub = '          ^ 1700ms !';
+      const first = Array.from({ length: 50 }, (_, index) => `${index * 20}ms (^!)`);
+      const asked = [...first, '1s (^!)', '1500ms (^!)'];
       const expected = '       A';
-      m.expectObservable(follow(3, { health: () => up$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, { health: () => up$ }, timing), unsub).toBe(expected, events);
       m.expectSubscriptions(up$.subscriptions).toBe(asked);
     }),
   );
@@ -39,9 +41,9 @@ describe('follow', () => {
     marbles((m) => {
       const slow$ = m.cold('800ms (u|)', signs);
       const unsub = '^ 2200ms !';
-      const asked = [at({ '0s': '^', '800ms': '!' }), at({ '1s': '^', '1.8s': '!' }), '2s ^ 200ms !'];
+      const asked = [at({ '0s': '^', '800ms': '!' }), at({ '800ms': '^', '1.6s': '!' }), '2s ^ 200ms !'];
       const expected = 'A';
-      m.expectObservable(follow(3, { health: () => slow$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, { health: () => slow$ }, timing), unsub).toBe(expected, events);
       m.expectSubscriptions(slow$.subscriptions).toBe(asked);
     }),
   );
@@ -52,9 +54,9 @@ describe('follow', () => {
       const up$ = m.cold('(u|)', signs);
       const live$ = m.cold('(l|)', signs);
       const unsub = '^ 3100ms !';
-      const asked = ['1s (^!)', '2s (^!)', '3s (^!)'];
-      const expected = at({ '0s': 'A', '1s': 'L' });
-      m.expectObservable(follow(3, turning(up$, 700, live$), timing), unsub).toBe(expected, events);
+      const asked = ['700ms (^!)', '1700ms (^!)', '2700ms (^!)'];
+      const expected = at({ '0s': 'A', '700ms': 'L' });
+      m.expectObservable(follow(third, turning(up$, 681, live$), timing), unsub).toBe(expected, events);
       m.expectSubscriptions(live$.subscriptions).toBe(asked);
     }),
   );
@@ -67,7 +69,7 @@ describe('follow', () => {
       const unsub = '^ 120s !';
       // last answer at 9.5 s
       const expected = at({ '0s': 'A', '11.5s': 'S', '39.5s': 'H' });
-      m.expectObservable(follow(3, turning(up$, 10_000, silent$), timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, turning(up$, 10_000, silent$), timing), unsub).toBe(expected, events);
     }),
   );
 
@@ -77,7 +79,25 @@ describe('follow', () => {
       const silent$ = m.cold('(s|)', signs);
       const unsub = '^ 60s !';
       const expected = at({ '0s': 'A', '2s': 'S', '30s': 'H' });
-      m.expectObservable(follow(3, { health: () => silent$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, { health: () => silent$ }, timing), unsub).toBe(expected, events);
+    }),
+  );
+
+  it(
+    'calls a child hung after 10 s that was never LIVE, and later one as any other',
+    marbles((m) => {
+      const up$ = m.cold('(u|)', signs);
+      const live$ = m.cold('(l|)', signs);
+      const silent$ = m.cold('(s|)', signs);
+      const child = { epoch: 3, isChild: true };
+      m.expectObservable(follow(child, turning(up$, 81, silent$), timing), '^ 60s !').toBe(
+        at({ '0s': 'A', '2.08s': 'S', '10.08s': 'H' }),
+        events,
+      );
+      m.expectObservable(follow(child, turning(live$, 100, silent$), timing), '^ 60s !').toBe(
+        ['(AL)', '1996ms S', '27999ms H'].join(' '),
+        events,
+      );
     }),
   );
 
@@ -88,7 +108,7 @@ describe('follow', () => {
       const live$ = m.cold('(l|)', signs);
       const unsub = '^ 29900ms !';
       const expected = at({ '0s': 'A', '2s': 'S', '29.5s': 'LA' });
-      m.expectObservable(follow(3, turning(silent$, 29_400, live$), timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, turning(silent$, 29_400, live$), timing), unsub).toBe(expected, events);
     }),
   );
 
@@ -99,7 +119,7 @@ describe('follow', () => {
       const up$ = m.cold('     (u|)', signs);
       const unsub = '          ^ 30s !';
       const expected = '       A';
-      m.expectObservable(follow(3, turning(silent$, 1_400, up$), timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, turning(silent$, 1_400, up$), timing), unsub).toBe(expected, events);
     }),
   );
 
@@ -109,7 +129,7 @@ describe('follow', () => {
       const nobody$ = m.cold(' (?|)', signs);
       const unsub = '          ^ 60s !';
       const expected = '       A';
-      m.expectObservable(follow(3, { health: () => nobody$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, { health: () => nobody$ }, timing), unsub).toBe(expected, events);
     }),
   );
 });

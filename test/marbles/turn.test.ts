@@ -1,3 +1,4 @@
+import { asyncScheduler, defer, NEVER, of } from 'rxjs';
 import { describe, it } from 'vitest';
 import type { AgentEvent, AwaitedParent } from '../../src/agent/model.ts';
 import { fixedTiming } from '../../src/agent/timing.ts';
@@ -26,7 +27,11 @@ const awaitTurn = (parent: AwaitedParent | undefined, older: readonly number[] =
   return { type: 'await-turn', epoch: 2, parent, older, others } as const;
 };
 const starting: AwaitedParent = { epoch: 1, awaits: 'epoch-live' };
-const live: AwaitedParent = { epoch: 1, awaits: undefined };
+const unresponsive: AwaitedParent = { epoch: 1, awaits: 'epoch-answered' };
+const draining: AwaitedParent = { epoch: 1, awaits: undefined };
+const live: AwaitedParent = { epoch: 1, awaits: 'answer' };
+/** Only a parent that is LIVE is asked. */
+const silent = { health: () => NEVER };
 
 describe('turn', () => {
   it(
@@ -34,18 +39,39 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  -', events);
       const expected = '       (g|)';
-      m.expectObservable(turn(awaitTurn(undefined), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(undefined), silent, events$, timing)).toBe(expected, granted);
       m.expectSubscriptions(events$.subscriptions).toBe([]);
     }),
   );
 
   it(
-    'is granted at once beside a parent that is LIVE',
+    'is granted at once beside a parent that drains',
     marbles((m) => {
       const events$ = m.hot('  -', events);
       const expected = '       (l|)';
-      m.expectObservable(turn(awaitTurn(live), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(draining), silent, events$, timing)).toBe(expected, granted);
       m.expectSubscriptions(events$.subscriptions).toBe([]);
+    }),
+  );
+
+  it.each([
+    ['live', 0, '(l|)'],
+    ['unknown', 0, '(l|)'],
+    ['live', 1_400, '1500ms (l|)'],
+    ['live', 60_000, '20s (s|)'],
+  ] as const)('asks a parent that is LIVE every 500 ms, which must answer: %s after %i ms', (health, after, expected) =>
+    marbles((m) => {
+      const parent = { health: () => defer(() => of(asyncScheduler.now() < after ? ('unresponsive' as const) : health)) };
+      m.expectObservable(turn(awaitTurn(live), parent, m.hot('-', events), timing)).toBe(expected, granted);
+    })(),
+  );
+
+  it(
+    'waits until a parent that was unresponsive answers again',
+    marbles((m) => {
+      const events$ = m.hot('  -lyL-A', events);
+      const expected = '       -----(l|)';
+      m.expectObservable(turn(awaitTurn(unresponsive), silent, events$, timing)).toBe(expected, granted);
     }),
   );
 
@@ -55,7 +81,7 @@ describe('turn', () => {
       const events$ = m.hot('  -lyz-L', events);
       const subs = '           ^----!';
       const expected = '       -----(l|)';
-      m.expectObservable(turn(awaitTurn(starting), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(expected, granted);
       m.expectSubscriptions(events$.subscriptions).toBe([subs, subs]);
     }),
   );
@@ -65,7 +91,7 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  ---X', events);
       const expected = '       ---(g|)';
-      m.expectObservable(turn(awaitTurn(starting), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(expected, granted);
     }),
   );
 
@@ -76,7 +102,7 @@ describe('turn', () => {
       //                       [ 20s ]
       const expected = '       20s (s|)';
       const subs = '           ^ 19999ms !';
-      m.expectObservable(turn(awaitTurn(starting), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(expected, granted);
       m.expectSubscriptions(events$.subscriptions).toBe([subs, subs]);
     }),
   );
@@ -86,7 +112,7 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  --A 4s L', events);
       const expected = '       --- 4s (l|)';
-      m.expectObservable(turn(awaitTurn(starting), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(expected, granted);
     }),
   );
 
@@ -95,7 +121,7 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  --y 5s z', events);
       const expected = '       --- 5s (l|)';
-      m.expectObservable(turn(awaitTurn(live, [0, 2]), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(draining, [0, 2]), silent, events$, timing)).toBe(expected, granted);
     }),
   );
 
@@ -105,7 +131,7 @@ describe('turn', () => {
       const events$ = m.hot('  --y', events);
       //                       [ 60s ]
       const expected = '       60s (l|)';
-      m.expectObservable(turn(awaitTurn(live, [0, 2]), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(draining, [0, 2]), silent, events$, timing)).toBe(expected, granted);
     }),
   );
 
@@ -114,7 +140,7 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  ---y 5s L', events);
       const expected = '       ---- 5s (l|)';
-      m.expectObservable(turn(awaitTurn(starting, [0]), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing)).toBe(expected, granted);
     }),
   );
 
@@ -124,7 +150,7 @@ describe('turn', () => {
       const events$ = m.hot('  ------L', events);
       const unsub = '          ^---!';
       const expected = '       -----';
-      m.expectObservable(turn(awaitTurn(starting, [0]), events$, timing), unsub).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing), unsub).toBe(expected, granted);
       m.expectSubscriptions(events$.subscriptions).toBe([unsub, unsub, unsub]);
     }),
   );
@@ -134,7 +160,7 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  90s y', events);
       const expected = '       90s (l|)';
-      m.expectObservable(turn(awaitTurn(live, [], [0]), events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(draining, [], [0]), silent, events$, timing)).toBe(expected, granted);
     }),
   );
 });

@@ -1,7 +1,9 @@
 import type * as nodeFs from 'node:fs';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { VirtualTimeScheduler } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { validate } from '../../src/proxy/preflight.ts';
 import { eventually } from '../support/eventually.ts';
 import { bootstrap, type EnvoyStage, envoyStage, onward, only } from '../support/fake-envoy.ts';
 
@@ -70,6 +72,43 @@ describe('a check', () => {
       ok: false,
       reason: expect.stringMatching(/^Envoy (ended with 3|was ended by SIGSEGV)$/) as unknown,
     });
+  });
+
+  it.each(['kill -KILL $$', 'kill -TERM $$'])('has no verdict where the validation is ended (%s) while an Envoy runs', async (script) => {
+    stage = envoyStage();
+    stage.install(validating(script));
+    expect(await check()).toEqual(ok);
+    await stage.start({});
+    expect(await check()).toEqual({ ok: undefined, reason: expect.stringMatching(/^Envoy was ended by SIG(KILL|TERM)$/) as unknown, outOfMemory: false }); // prettier-ignore
+  });
+
+  it('has no verdict where the validation can not be started, or its file can not be written', async () => {
+    stage = envoyStage();
+    await stage.start({});
+    stage.install(validating('exit 126'));
+    expect(await check()).toMatchObject({ ok: undefined, outOfMemory: false });
+    stage.install(onward);
+    mkdirSync(join(stage.folder, 'envoy-check.json'));
+    expect(await check()).toEqual({ ok: undefined, reason: expect.stringMatching(/envoy-check.json cannot be written: /) as unknown, outOfMemory: false }); // prettier-ignore
+  });
+
+  it('ends a validation after 20 s, and has no verdict', async () => {
+    stage = envoyStage();
+    stage.install(validating('exec sleep 600'));
+    const scheduler = new VirtualTimeScheduler(undefined, 19_999);
+    const tools = { mkfifo: undefined, setpriv: undefined, sh: undefined };
+    const said: unknown[] = [];
+    const [binary, config] = [join(stage.root, 'envoy'), join(stage.root, 'a.json')];
+    writeFileSync(config, '{}');
+    const given = { binary, args: ['-c', config], folder: stage.folder, tools, alone: () => false, scheduler };
+    const life = validate(given).subscribe({ next: (verdict) => said.push(verdict), error: (error: unknown) => said.push(error) });
+    await expect.poll(() => stage.validated(), { timeout: 5_000 }).toBeDefined();
+    scheduler.flush();
+    expect(said).toEqual([]);
+    scheduler.maxFrames = 20_000;
+    scheduler.flush();
+    await expect.poll(() => life.closed, { timeout: 5_000 }).toBe(true);
+    expect(said).toEqual([{ ok: undefined, reason: '--mode validate took longer than 20 s', outOfMemory: false }]);
   });
 
   it('refuses a configuration that is refused, with its reason, and tries nothing', async () => {

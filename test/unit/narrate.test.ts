@@ -20,6 +20,14 @@ const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, p
 const stuck = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'stuck' });
 const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
 const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, reason: 'expired' });
+const uncheckedBy = (outOfMemory: boolean): AgentEvent => ({ type: 'config-unchecked', hash: b, reason: 'killed', outOfMemory });
+const uncheckedLine = (next: string) => ({
+  level: 'warn',
+  event: 'config.unchecked',
+  msg: `the configuration could not be checked: ${next}`,
+  hash: 'bbbbbbbb',
+  reason: 'killed',
+});
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const silent = (epoch: number): AgentEvent => ({ type: 'epoch-unresponsive', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
@@ -213,6 +221,43 @@ const cases: readonly Case[] = [
   },
   { what: 'the last moments of a parent', given: handedOver, when: { type: 'parent-expiring', epoch: 1 }, lines: [] },
   { what: 'the end of the time of a parent', given: handedOver, when: { type: 'parent-expired', epoch: 1 }, lines: [] },
+  {
+    what: 'a check without a verdict',
+    given: checking,
+    when: uncheckedBy(false),
+    lines: [uncheckedLine('it is checked again in 1 s')],
+  },
+  {
+    what: 'the last check without a verdict',
+    given: [...checking, ...Array.from({ length: 4 }, () => uncheckedBy(false))],
+    when: uncheckedBy(false),
+    lines: [uncheckedLine('the epoch starts without a check')],
+  },
+  {
+    what: 'a check without a verdict for want of memory',
+    given: checking,
+    when: uncheckedBy(true),
+    lines: [uncheckedLine('it is checked again in 60 s')],
+  },
+  { what: 'a verdict that nobody waits for', given: serving, when: uncheckedBy(false), lines: [] },
+  { what: 'the same refusal once more', given: [...checking, refused(b), { type: 'retry-due' }, stuck(1)], when: refused(b), lines: [] },
+  { what: 'the next look at a refusal', given: [...checking, refused(b)], when: { type: 'retry-due' }, lines: [] },
+  {
+    what: 'the end of a refusal',
+    given: [...checking, refused(b)],
+    when: { type: 'config-changed', reading: readingOf(a) },
+    lines: [
+      { level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'aaaaaaaa' },
+      { level: 'info', event: 'config.refusal_ended', msg: 'the configuration is not refused any more' },
+    ],
+  },
+  {
+    what: 'that nobody serves',
+    given: [...checking, ended(0, killed)],
+    when: { type: 'rescue-due' },
+    lines: [{ level: 'warn', event: 'rescue.unserved', msg: 'no Envoy serves: one is started at once' }],
+  },
+  { what: 'that somebody serves again', given: serving, when: { type: 'rescue-due' }, lines: [] },
   { what: 'a turn that nobody waits for', given: serving, when: stuck(1), lines: [] },
   { what: 'a check', given: checking, when: accepted(b), lines: [] },
   {
@@ -494,8 +539,10 @@ describe('narrate', () => {
       'epoch-answered': true,
       'epoch-hung': true,
       'epoch-stable': true,
+      'config-unchecked': true,
+      'rescue-due': true,
       'parent-expiring': true,
-    'parent-expired': true,
+      'parent-expired': true,
       'epoch-handed-off': true,
       'epoch-exited': true,
       'retry-due': true,

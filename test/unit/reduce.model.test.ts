@@ -19,6 +19,7 @@ interface World {
   turns: readonly Turn[];
   check: string | undefined;
   retry: boolean;
+  rescue: boolean;
   followed: { readonly epoch: number; live: boolean; unresponsive: boolean; hung: boolean } | undefined;
   stable: number | undefined;
   /** Whose parent has so much time left. */
@@ -44,8 +45,8 @@ interface Moment {
 /** A promise: undefined while it is kept, otherwise what is wrong. */
 type Promised = (moment: Moment) => string | undefined | false;
 
-/** The processes that are started. */
-const launches = (effects: readonly Effect[]) => of(effects, 'launch').map(({ launch }) => launch);
+/** The processes that are started, without those that were taken over. */
+const launches = (effects: readonly Effect[]) => of(effects, 'launch').flatMap(({ launch }) => (launch.adopted ? [] : [launch]));
 
 const of = <T extends Effect['type']>(effects: readonly Effect[], type: T) =>
   effects.filter((effect): effect is Extract<Effect, { type: T }> => effect.type === type);
@@ -89,7 +90,7 @@ const promises: Record<string, Promised> = {
 
   'has an admin endpoint apart exactly where another line is': ({ state, effects }) =>
     launches(effects).some(
-      (launch) => !launch.adopted && launch.sideBySide !== [...state.epochs.values()].some((epoch) => epoch.lineage !== launch.lineage),
+      (launch) => launch.sideBySide !== [...state.epochs.values()].some((epoch) => epoch.lineage !== launch.lineage),
     ) && 'a wrong place for the admin endpoint',
 
   'starts no child of a parent whose listeners it has closed': ({ before, effects }) =>
@@ -145,8 +146,8 @@ const promises: Record<string, Promised> = {
   'knows which processes exist': ({ state, world }) =>
     String([...state.epochs.keys()]) !== String([...world.alive]) && `alive are ${[...world.alive].join()}`,
 
-  'has stopped only when no process exists': ({ state, world }) =>
-    state.phase === 'stopped' && world.alive.size > 0 && 'stopped with a process alive',
+  'has stopped only when no process exists, or leaves them alone': ({ state, event, world }) =>
+    state.phase === 'stopped' && world.alive.size > 0 && event.type !== 'leave-requested' && 'stopped with a process alive',
 
   'has stopped when it was asked to and no process exists': ({ state, world }) =>
     state.terminations > 0 && world.alive.size === 0 && state.phase !== 'stopped' && 'not stopped',
@@ -168,6 +169,26 @@ const promises: Record<string, Promised> = {
     ) &&
     !outstanding(world) &&
     'nothing will ever happen',
+
+  'has an Envoy that serves or comes up, or starts one in a moment': ({ state, world }) => {
+    if (state.phase !== 'running' || !state.served || state.wanted === undefined) return false;
+    const comesUp = [...state.epochs.values()].some(({ stage, lineage, restartEpoch, parentTime }) => {
+      const parent = [...state.epochs.values()].find((other) => other.lineage === lineage && other.restartEpoch === restartEpoch - 1);
+      return stage === 'live' || (stage === 'starting' && (parent !== undefined || parentTime === 'over'));
+    });
+    return !comesUp && !world.retry && !world.rescue && claimOf(state)?.stage !== 'replacing' && 'nobody serves, and nobody sees to it';
+  },
+
+  'has started one when nobody has served for a moment': ({ before, event, effects, world }) =>
+    event.type === 'rescue-due' && before.phase === 'running' && launches(effects).length === 0 && world.rescue && 'nothing was started',
+
+  'takes no check without a verdict for a refusal': ({ before, event, state }) =>
+    event.type === 'config-unchecked' &&
+    before.phase === 'running' &&
+    before.claim?.stage === 'checking' &&
+    before.claim.reading.hash === event.hash &&
+    (state.refused !== before.refused || (claimOf(state) === undefined && state.lastEpoch === before.lastEpoch)) &&
+    'the change is forgotten',
 
   'does not end with an Envoy that has handed over': ({ before, event, state }) =>
     before.phase === 'running' &&
@@ -239,6 +260,12 @@ const carryOut = (world: World, effects: readonly Effect[]): void => {
       case 'cancel-retry':
         world.retry = false;
         break;
+      case 'await-rescue':
+        world.rescue = true;
+        break;
+      case 'cancel-rescue':
+        world.rescue = false;
+        break;
       case 'await-drained':
         world.draining = true;
         break;
@@ -257,10 +284,14 @@ const settle = (world: World, event: AgentEvent): void => {
       break;
     case 'config-accepted':
     case 'config-refused':
+    case 'config-unchecked':
       world.check = undefined;
       break;
     case 'retry-due':
       world.retry = false;
+      break;
+    case 'rescue-due':
+      world.rescue = false;
       break;
     case 'epoch-stable':
       world.stable = undefined;
@@ -317,6 +348,15 @@ const exits: Record<string, Exit> = {
   'cannot be spawned': { kind: 'spawn-failed', reason: 'ENOENT' },
 };
 
+/** At the start only: an agent that is gone has left these. */
+const adopted: AgentEvent = {
+  type: 'epochs-adopted',
+  epochs: [
+    { epoch: 3, restartEpoch: 1, lineage: 0, pid: 33 },
+    { epoch: 4, restartEpoch: 2, lineage: 0, pid: 44 },
+  ],
+};
+
 /** Something that may happen next; where it cannot, nothing does. */
 type Wish = (world: World) => AgentEvent | undefined;
 
@@ -335,6 +375,7 @@ const followed = (type: 'epoch-live' | 'epoch-unresponsive' | 'epoch-answered' |
 
 const wishes: Record<string, Wish> = {
   'hash a': () => ({ type: 'config-changed', reading: readingOf('a') }),
+  'takes over': () => adopted,
   'hash b': () => ({ type: 'config-changed', reading: readingOf('b') }),
   'hash c': () => ({ type: 'config-changed', reading: readingOf('c') }),
   restart: () => ({ type: 'restart-requested', reading: readingOf('a') }),
@@ -349,6 +390,10 @@ const wishes: Record<string, Wish> = {
   refused: ({ check }) => (check === undefined ? undefined : { type: 'config-refused', hash: check, reason: 'bad' }),
   'accepted apart': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, standalone: true }),
   'accepted crowded': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, noRoom: 'memory' }),
+  unchecked: ({ check }) => unchecked(check, false),
+  'unchecked for want of memory': ({ check }) => unchecked(check, true),
+  'nobody serves': ({ rescue }) => (rescue ? { type: 'rescue-due' } : undefined),
+  leave: () => ({ type: 'leave-requested', by: 'SIGTERM' }),
   'is live': followed('epoch-live'),
   'is silent': followed('epoch-unresponsive'),
   'answers again': followed('epoch-answered'),
@@ -368,6 +413,10 @@ const wishes: Record<string, Wish> = {
   ),
 };
 
+function unchecked(hash: string | undefined, outOfMemory: boolean): AgentEvent | undefined {
+  return hash === undefined ? undefined : { type: 'config-unchecked', hash, reason: 'killed', outOfMemory };
+}
+
 function retired(retiring: ReadonlySet<number>, unresponsive: boolean): AgentEvent | undefined {
   const [epoch] = retiring;
   return epoch === undefined ? undefined : { type: 'epoch-handed-off', epoch, unresponsive };
@@ -385,6 +434,7 @@ function* live(policy: RestartPolicy, life: readonly (readonly string[])[]): Gen
     turns: [],
     check: undefined,
     retry: false,
+    rescue: false,
     followed: undefined,
     stable: undefined,
     weaning: undefined,
@@ -434,10 +484,14 @@ const often: Record<string, number> = {
   'retry is due': 6,
   'has retired': 4,
 };
-const names = Object.keys(wishes).flatMap((name) => Array.from({ length: often[name] ?? 1 }, () => name));
+const names = Object.keys(wishes)
+  .filter((name) => name !== 'takes over')
+  .flatMap((name) => Array.from({ length: often[name] ?? 1 }, () => name));
 /** The first wish that can come true does. */
 const step = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 3, size: 'max' });
 const beginnings = [
+  [['takes over']],
+  [['takes over'], ['hash a'], ['accepted'], ['is live']],
   [['hash a']],
   [['hash a'], ['is live']],
   [['hash a'], ['is live'], ['hash b'], ['accepted']],

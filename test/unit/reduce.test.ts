@@ -61,12 +61,14 @@ const brief = (effect: Effect): string => {
     case 'await-turn':
       return `await-turn ${effect.epoch}${effect.parent === undefined ? '' : ` after ${effect.parent.epoch}`}`;
     case 'check':
-      return `check ${effect.reading.hash}`;
+      return `check ${effect.reading.hash}${effect.delay === 0 ? '' : ` after ${effect.delay}`}`;
     case 'launch':
       return launched(effect.launch);
     case 'retry':
       return `retry in ${effect.delay}`;
     case 'cancel-retry':
+    case 'await-rescue':
+    case 'cancel-rescue':
       return effect.type;
     case 'await-drained':
       return `await-drained beside ${effect.parents.join() || 'nobody'}`;
@@ -148,7 +150,7 @@ describe('a change', () => {
       what: 'refills the budget',
       given: [...serving, ended(0, killed)],
       when: changed('b'),
-      then: ['cancel-retry', 'await-turn 1'],
+      then: ['cancel-retry', 'await-turn 1', 'await-rescue'],
       state: { crashes: 0 },
     },
     {
@@ -176,14 +178,14 @@ describe('a refusal', () => {
       what: 'is remembered, and the epoch that serves goes on',
       given: twice,
       when: refused('b'),
-      then: [],
+      then: ['retry in 30000'],
       state: { claim: undefined, refused: { hash: 'b', reason: 'expired' } },
     },
     {
       what: 'is looked at again after 30 s where no Envoy is alive',
       given: [...serving, ended(0, killed), due, granted(1)],
       when: refused('a'),
-      then: ['retry in 30000'],
+      then: ['retry in 30000', 'cancel-rescue'],
       state: { phase: 'running', claim: undefined },
     },
     {
@@ -263,13 +265,13 @@ describe('an exit', () => {
       given: handedOver,
       when: ended(0, exit),
       then: ['cancel-retry', 'check b'],
-      state: { claim: { epoch: 2, reading: readingOf('b'), stage: 'checking', forced: true, standalone: true } },
+      state: { claim: { epoch: 2, reading: readingOf('b'), stage: 'checking', forced: true, standalone: true, unchecked: 0 } },
     })),
     {
       what: 'of a parent dooms a child that starts as well',
       given: handingOver,
       when: ended(0, killed),
-      then: ['cancel-retry', 'check b'],
+      then: ['cancel-retry', 'check b', 'await-rescue'],
     },
     {
       what: 'of a parent makes a rescue of the claim that waits, which is not forgotten',
@@ -341,7 +343,7 @@ describe('an exit', () => {
       what: 'is no crash while a change waits: the change is the answer to it',
       given: [...serving, changed('b')],
       when: ended(0, killed),
-      then: [],
+      then: ['await-rescue'],
       state: { phase: 'running', crashes: 0 },
     },
     {
@@ -588,7 +590,7 @@ describe('an Envoy that was kept', () => {
       what: 'goes on where the configuration is refused',
       given: [...takenOver, changed('a'), granted(8)],
       when: refused('a'),
-      then: [],
+      then: ['retry in 30000'],
       state: { phase: 'running', claim: undefined, refused: { hash: 'a', reason: 'expired' } },
     },
     { what: 'does not end with its parent, whose time nobody knows', given: takenOver, when: ended(6, clean), then: [] },

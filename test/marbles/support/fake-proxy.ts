@@ -14,9 +14,9 @@ export const answerTime = 1 / 1024;
 export interface Script {
   /** The life of each epoch: S exists, c ends with 0, f with 1, p with 1 because its port is taken, x with 3, k is killed, n never started. */
   readonly processes: readonly string[];
-  /** What the admin endpoint says of each epoch, until it says something else: u up, l LIVE, s silent, ? there is none. LIVE after 100 ms if left out. */
+  /** What the admin endpoint says of each epoch, until it says something else: u up, l LIVE, s silent, ? there is none. LIVE after 500 ms if left out. */
   readonly health?: readonly string[];
-  /** How each check goes: y accepts, n refuses, a accepts an Envoy apart from the others, m one without others. The last one stays; at once and accepted if left out. */
+  /** How each check goes: y accepts, n refuses, a accepts an Envoy apart from the others, m one without others, k was killed, o was killed for want of memory. The last one stays; at once and accepted if left out. */
   readonly checks?: readonly string[];
   /**
    * How many requests are in flight in each epoch, until it is another number: a digit, or ? for
@@ -46,6 +46,8 @@ const verdicts: Record<string, Verdict> = {
   n: { ok: false, reason: 'key does not match' },
   a: { ok: true, standalone: true },
   m: { ok: true, noRoom: 'memory' },
+  k: { ok: undefined, reason: 'Envoy was ended by SIGKILL', outOfMemory: false },
+  o: { ok: undefined, reason: 'Envoy was ended by SIGKILL', outOfMemory: true },
 };
 
 /** A process that exists. One that is apart has an admin endpoint of its own until it is seen LIVE. */
@@ -94,7 +96,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const health = (epoch: number): string => {
     const asked = answerer(epoch);
     if (asked === undefined) return '?';
-    const sign = at(script.health?.[asked.epoch] ?? 'u 99ms l', asyncScheduler.now() - (births.get(asked.epoch) ?? 0));
+    const sign = at(script.health?.[asked.epoch] ?? 'u 499ms l', asyncScheduler.now() - (births.get(asked.epoch) ?? 0));
     if (asked.epoch !== epoch) return sign === 'l' ? 'u' : sign;
     if (sign === 'l') asked.isApart = false;
     return sign;

@@ -17,12 +17,7 @@ export const agent: readonly Mutant[] = [
     replace: 'restartEpoch !== newest.restartEpoch',
   },
   { id: 'agent/claim-keeps-force', file: 'agent/claim.ts', find: 'forced: forced || claimed.forced', replace: 'forced' },
-  {
-    id: 'agent/awaits-silent-parent',
-    file: 'agent/claim.ts',
-    find: "stage === 'live' && !answering ?",
-    replace: "stage === 'live' && answering ?",
-  },
+  { id: 'agent/awaits-silent-parent', file: 'agent/claim.ts', find: "answering ? 'answer'", replace: "!answering ? 'answer'" },
   {
     id: 'agent/kill-whole-lineage',
     file: 'agent/lineage.ts',
@@ -30,7 +25,7 @@ export const agent: readonly Mutant[] = [
     replace: 'flatMap(([number, epoch]) => (epoch.lineage !== lineage ?',
   },
   { id: 'agent/rescue-new-lineage', file: 'agent/launch.ts', find: 'state.lineage + 1', replace: 'state.lineage' },
-  { id: 'agent/launch-follows', file: 'agent/launch.ts', find: "{ type: 'follow', epoch },", replace: '' },
+  { id: 'agent/launch-follows', file: 'agent/launch.ts', find: "{ type: 'follow', epoch, isChild: parent !== undefined },", replace: '' },
   {
     id: 'agent/stop-phase',
     file: 'agent/termination.ts',
@@ -66,8 +61,8 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/change-refills-budget',
     file: 'agent/reducer.ts',
-    find: 'crashes: 0, retried: false, refused: undefined }',
-    replace: 'retried: false, refused: undefined }',
+    find: 'const refilled: Running = { ...state, crashes: 0, retried: false };',
+    replace: 'const refilled: Running = { ...state, retried: false };',
   },
   { id: 'agent/reopen-not-starting', file: 'agent/reducer.ts', find: "stage !== 'starting').map", replace: "stage === 'starting').map" },
   {
@@ -116,7 +111,7 @@ export const agent: readonly Mutant[] = [
     find: "switchMap((effect) => (effect.type === 'check'",
     replace: "mergeMap((effect) => (effect.type === 'check'",
   },
-  { id: 'agent/follow-ends', file: 'agent/interpret.ts', find: '.pipe(takeUntil(endOf(epoch, events$)))', replace: '' },
+  { id: 'agent/follow-ends', file: 'agent/interpret.ts', find: '.pipe(takeUntil(endOf(effect.epoch, events$)))', replace: '' },
   {
     id: 'agent/retry-cancelled',
     file: 'agent/interpret.ts',
@@ -150,13 +145,8 @@ export const agent: readonly Mutant[] = [
     find: "({ type: 'drained', active: count })",
     replace: "({ type: 'drained', active: 0 })",
   },
-  { id: 'agent/follow-live-poll', file: 'agent/follow.ts', find: 'ask(livePoll, livePoll)', replace: 'ask(livePoll, poll)' },
-  {
-    id: 'agent/follow-hung-time',
-    file: 'agent/follow.ts',
-    find: 'timer(hung - unresponsive, scheduler)',
-    replace: 'timer(hung, scheduler)',
-  },
+  { id: 'agent/follow-live-poll', file: 'agent/follow.ts', find: 'timer(livePoll, livePoll', replace: 'timer(livePoll, poll' },
+  { id: 'agent/follow-hung-time', file: 'agent/follow.ts', find: 'timer(limit - unresponsive', replace: 'timer(limit' },
   { id: 'agent/follow-distinct', file: 'agent/follow.ts', find: 'distinctUntilChanged(),', replace: '' },
   { id: 'agent/retire-farewell', file: 'agent/hand-off.ts', find: 'timer(gracefulDrain, scheduler)', replace: 'timer(poll, scheduler)' },
   {
@@ -182,4 +172,53 @@ export const agent: readonly Mutant[] = [
     find: "state.phase !== 'stopped', true)",
     replace: "state.phase !== 'stopped')",
   },
+  {
+    id: 'agent/parent-time-from-live',
+    file: 'agent/launch.ts',
+    find: "{ type: 'await-stable', epoch: number }, ...expiry",
+    replace: "{ type: 'await-stable', epoch: number }",
+  },
+  {
+    id: 'agent/parent-expiry-margin',
+    file: 'agent/interpret.ts',
+    find: 'Math.min(parentShutdown, parentMargin) + parentMargin',
+    replace: 'Math.min(parentShutdown, parentMargin)',
+  },
+  {
+    id: 'agent/parent-told-is-clean',
+    file: 'agent/exits.ts',
+    find: "exit.kind === 'clean' && parentTime === 'ending'",
+    replace: "parentTime === 'ending'",
+  },
+  { id: 'agent/unserved-without-parent', file: 'agent/lineage.ts', find: "(parentTime === 'over' || hasParent)", replace: 'true' },
+  {
+    id: 'agent/unserved-is-rescued',
+    file: 'agent/reducer.ts',
+    find: 'isUnserved(state) ? launchStandalone(state)',
+    replace: 'isUnserved(state) ? stay(state)',
+  },
+  { id: 'agent/unserved-time', file: 'agent/timing.ts', find: 'unserved: 750', replace: 'unserved: 1_750' },
+  { id: 'agent/unchecked-repeats', file: 'agent/claim.ts', find: '[1_000, 2_000, 4_000, 8_000]', replace: '[1_000, 2_000, 4_000]' },
+  {
+    id: 'agent/unchecked-memory',
+    file: 'agent/claim.ts',
+    find: 'outOfMemory ? memoryRepeat : repeats[unchecked]',
+    replace: 'repeats[unchecked]',
+  },
+  { id: 'agent/unchecked-anew', file: 'agent/claim.ts', find: '{ ...next, unchecked: 0 }', replace: 'next' },
+  {
+    id: 'agent/refusal-rechecked',
+    file: 'agent/reducer.ts',
+    find: 'appliedHash(state) !== undefined ? withRetry(next, recheck)',
+    replace: 'appliedHash(state) !== undefined ? stay(next)',
+  },
+  { id: 'agent/child-hangs-sooner', file: 'agent/follow.ts', find: 'isChild ? childHung : hung', replace: 'hung' },
+  {
+    id: 'agent/hung-child-apart',
+    file: 'agent/exits.ts',
+    find: "gone.stage === 'starting' && !gone.answering) return",
+    replace: "gone.stage === 'stopping' && !gone.answering) return",
+  },
+  { id: 'agent/waiting-claim-anew', file: 'agent/exits.ts', find: "next.claim?.stage === 'waiting' && isUnserved(next)", replace: 'false' },
+  { id: 'agent/turn-asks-parent', file: 'agent/turn.ts', find: "health !== 'unresponsive'", replace: 'health.length > 0' },
 ];

@@ -14,7 +14,7 @@ export const proxy: readonly Mutant[] = [
     replace: "graceful ? ['graceful']",
   },
   { id: 'proxy/drain-inbound-only', file: 'proxy/envoy-proxy.ts', find: '!graceful || drainsAll ?', replace: '!graceful || !drainsAll ?' },
-  { id: 'proxy/health-own-epoch', file: 'proxy/envoy-proxy.ts', find: '(known || isLive(body, asked))', replace: 'isLive(body, asked)' },
+  { id: 'proxy/health-own-epoch', file: 'proxy/envoy-proxy.ts', find: '(isKnown || isLive(', replace: '(!isKnown && isLive(' },
   {
     id: 'proxy/health-located',
     file: 'proxy/envoy-proxy.ts',
@@ -54,6 +54,18 @@ export const proxy: readonly Mutant[] = [
     replace: 'exitCode === 127',
   },
   { id: 'proxy/exit-out-of-memory', file: 'proxy/spawn-envoy.ts', find: 'killsAfter > killsBefore', replace: 'killsAfter >= killsBefore' },
-  { id: 'proxy/validate-mode', file: 'proxy/preflight.ts', find: "exit.kind === 'clean' || (!refused && alone())", replace: '!refused' },
+  {
+    id: 'proxy/validate-mode',
+    file: 'proxy/preflight.ts',
+    find: "exit.kind === 'clean' || (isAlone && !isRefusal)",
+    replace: '!isRefusal',
+  },
   { id: 'proxy/config-file-mode', file: 'files/whole-file.ts', find: 'mode: 0o600', replace: 'mode: 0o644' },
+  {
+    id: 'proxy/validate-killed',
+    file: 'proxy/preflight.ts',
+    find: '!crashes.includes(exit.signal)',
+    replace: 'crashes.includes(exit.signal)',
+  },
+  { id: 'proxy/validate-late', file: 'proxy/preflight.ts', find: 'if (isLate) return', replace: 'if (!isLate && isAlone) return' },
 ];
