@@ -10,7 +10,7 @@ import {
   merge,
   type Observable,
   of,
-  switchMap,
+  takeUntil,
   takeWhile,
   timestamp,
 } from 'rxjs';
@@ -24,7 +24,7 @@ import { ofType } from '../operators/tagged-union.ts';
 import type { StatusEvent } from '../status/handler.ts';
 import { certificateExpiry, type CertificateSign } from '../streams/certificate-expiry.ts';
 import { composeSources, type ConfigSource } from '../streams/config-source.ts';
-import { type SourceSign, sourceSigns, withChanges } from '../streams/readings.ts';
+import { type SourceSign, sourceSigns } from '../streams/readings.ts';
 import { type Outside, real } from './outside.ts';
 import type { StatusOptions } from './serve-status.ts';
 import type { KnownConfig, ShapedConfig } from './shape-source.ts';
@@ -56,27 +56,26 @@ export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = r
   /** Files and signals: what the sources tell, readings by hand, and what the agent makes of both. */
   function life(requests$: Observable<StatusEvent>, view$: Observable<View>): Observable<RunSign> {
     const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
-    const config$ = concat(awaited$.pipe(map(filesAwaited)), sourceSigns(source, { minDelay: config.minDelay }));
     const orders$ = merge(outside.signals(parts.terminal ? [] : ['SIGHUP']), requests$.pipe(ofType('restart-requested')));
-    const byHand$ = orders$.pipe(switchMap(() => source.reading$), map((reading): Read => ({ type: 'read', reading: withChanges(reading, undefined), isNew: false }))); // prettier-ignore
-    return merge(
-      config$.pipe(
-        connect((signs$) =>
-          byHand$.pipe(connect((read$) => merge(signs$.pipe(filter(isSourceSign)), read$, transitions(signs$, read$, requests$)))),
-        ),
+    const config$ = orders$.pipe(
+      connect((shared$) =>
+        concat(awaited$.pipe(map(filesAwaited), takeUntil(shared$)), sourceSigns(source, { minDelay: config.minDelay }, shared$)),
       ),
+    );
+    return merge(
+      config$.pipe(connect((signs$) => merge(signs$.pipe(filter(isSourceSign)), transitions(signs$, requests$)))),
       expiry(view$),
     );
   }
 
-  function transitions(signs$: Observable<ConfigSign>, byHand$: Observable<Read>, requests$: Observable<StatusEvent>): Observable<RunSign> {
+  function transitions(signs$: Observable<ConfigSign>, requests$: Observable<StatusEvent>): Observable<RunSign> {
     const ending = ['SIGTERM', 'SIGINT', ...(parts.terminal ? ['SIGHUP' as const] : [])] as const;
     const quit$ = requests$.pipe(ofType('quit-requested'));
     return agent(
       {
         adopted$: of(parts.adopted).pipe(filter(({ length }) => length > 0)),
         config$: signs$.pipe(map(toConfigEvent), filter((event) => event !== undefined)), // prettier-ignore
-        restart$: byHand$.pipe(map(({ reading }) => toEpochReading(reading))),
+        restart$: signs$.pipe(ofType('read'), filter(({ isOrdered }) => isOrdered), map(({ reading }) => toEpochReading(reading))), // prettier-ignore
         drain$: requests$.pipe(ofType('drain-requested')),
         reopen$: outside.signals(['SIGUSR1']),
         leave$: outside.signals(config.keepEnvoy ? ending : []),
@@ -139,7 +138,9 @@ function isSourceSign(sign: ConfigSign): sign is SourceSign<ShapedConfig> {
 /** What the agent is told of a sign; undefined where that is nothing. */
 function toConfigEvent(sign: ConfigSign): ConfigEvent | undefined {
   if (sign.type === 'files-awaited') return sign;
-  return sign.type === 'read' && sign.isNew ? { type: 'config-changed', reading: toEpochReading(sign.reading) } : undefined;
+  return sign.type === 'read' && sign.isNew && !sign.isOrdered
+    ? { type: 'config-changed', reading: toEpochReading(sign.reading) }
+    : undefined;
 }
 
 function toEpochReading(reading: Read['reading']): Reading {

@@ -7,6 +7,7 @@ import {
   interval,
   map,
   merge,
+  NEVER,
   type Observable,
   type SchedulerLike,
   scan,
@@ -30,24 +31,29 @@ export type SourceSign<Config> =
   | SourceChange
   /** The first change of a row: the source is read when the window closes. */
   | { readonly type: 'window-opened'; readonly path?: string; readonly delayMs: number }
-  /** `isNew`: it differs from the reading before. */
-  | { readonly type: 'read'; readonly reading: Reading<Config | undefined>; readonly isNew: boolean };
+  /** `isNew`: it differs from the reading before. `isOrdered`: it was ordered, and counts even if it does not. */
+  | { readonly type: 'read'; readonly reading: Reading<Config | undefined>; readonly isNew: boolean; readonly isOrdered: boolean };
 
-type RawSign<Config> = Exclude<SourceSign<Config>, { type: 'read' }> | { readonly type: 'raw'; readonly reading: SourceReading<Config> };
+type RawSign<Config> =
+  | Exclude<SourceSign<Config>, { type: 'read' }>
+  | { readonly type: 'raw'; readonly reading: SourceReading<Config>; readonly isOrdered: boolean };
 
 /**
  * Reads a source: emits a reading at once, and then one after each change, each with what differs from the one before; and beside them the changes themselves.
  *
- * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready, and every `reread` ms (60 s) as if there had been a
- * change. Readings come one at a time. The first one waits for no change, and nothing is watched before it, so that the first epoch does not wait for
+ * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready and for each of `orders$`, and every `reread` ms (60 s)
+ * as if there had been a change. Readings come one at a time, in the order in which they began: no slow one overtakes a newer one. The first one waits for no change, and nothing is watched before it, so that the first epoch does not wait for
  * the watcher either. Cold, never ends; errors only if the source does.
  */
 export function sourceSigns<Config>(
   { changes$, reading$ }: ConfigSource<Config>,
   { minDelay, reread = 60_000 }: ReadingDelays,
+  orders$: Observable<unknown> = NEVER,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<SourceSign<Config>> {
-  const raw$ = reading$.pipe(map((reading): RawSign<Config> => ({ type: 'raw', reading })));
+  function raw(isOrdered: boolean): Observable<RawSign<Config>> {
+    return reading$.pipe(map((reading) => ({ type: 'raw', reading, isOrdered })));
+  }
   const later$ = changes$.pipe(
     connect((shared$): Observable<RawSign<Config>> => {
       const changed$ = shared$.pipe(ofType('changed'));
@@ -60,11 +66,12 @@ export function sourceSigns<Config>(
         // The net opens a window too: it is not to read in the middle of a change.
         merge(changed$, interval(reread, scheduler)).pipe(coalesce(minDelay, scheduler)),
       );
-      return merge(shared$, opened$, occasions$.pipe(concatMap(() => raw$)));
+      const all$ = merge(occasions$.pipe(map(() => false)), orders$.pipe(map(() => true)));
+      return merge(shared$, opened$, all$.pipe(concatMap(raw)));
     }),
   );
-  return concat(raw$, later$).pipe(
-    scan(({ last }: Compared<Config>, sign): Compared<Config> => (sign.type === 'raw' ? compared(last, sign.reading) : { last, sign }), {
+  return concat(raw(false), later$).pipe(
+    scan(({ last }: Compared<Config>, sign): Compared<Config> => (sign.type === 'raw' ? compared(last, sign) : { last, sign }), {
       last: undefined,
       sign: undefined,
     }),
@@ -79,7 +86,7 @@ export function readings<Config>(
   delays: ReadingDelays,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<Reading<Config | undefined>> {
-  return sourceSigns(source, delays, scheduler).pipe(
+  return sourceSigns(source, delays, NEVER, scheduler).pipe(
     ofType('read'),
     filter(({ isNew }) => isNew),
     map(({ reading }) => reading),
@@ -91,13 +98,16 @@ interface Compared<Config> {
   readonly sign: SourceSign<Config> | undefined;
 }
 
-function compared<Config>(last: SourceReading<Config> | undefined, reading: SourceReading<Config>): Compared<Config> {
+function compared<Config>(
+  last: SourceReading<Config> | undefined,
+  { reading, isOrdered }: Extract<RawSign<Config>, { type: 'raw' }>,
+): Compared<Config> {
   const isNew = last?.hash !== reading.hash;
-  return { last: reading, sign: { type: 'read', reading: withChanges(reading, isNew ? last : undefined), isNew } };
+  return { last: reading, sign: { type: 'read', reading: withChanges(reading, isNew ? last : undefined), isNew, isOrdered } };
 }
 
 /** A reading with what differs from the one before. */
-export function withChanges<Config>(
+function withChanges<Config>(
   { hash, config, parts }: SourceReading<Config>,
   before: SourceReading<Config> | undefined,
 ): Reading<Config | undefined> {

@@ -1,6 +1,8 @@
-import { NEVER, of } from 'rxjs';
+import { defer, map, NEVER, of } from 'rxjs';
 import { describe, it } from 'vitest';
+import { ofType } from '../../src/operators/tagged-union.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
+import { sourceSigns } from '../../src/streams/readings.ts';
 import { at } from './support/at.ts';
 import { marbles } from './support/marbles.ts';
 import { drawnSource, hashes, readings } from './support/readings.ts';
@@ -53,6 +55,25 @@ describe('readings', () => {
       // 10 s after the first change, and after the fourth
       const expected = at({ '0s': 'A', '10s': 'B', '22.003s': 'C' });
       m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('ABC') }), { minDelay }), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'reads at once for an order, whose reading counts even if it is the same, and lets no slow reading overtake a newer one',
+    marbles((m) => {
+      const changes$ = m.hot('2s x', signs);
+      const orders$ = m.hot(at({ '1s': 'o', '13s': 'o' }));
+      // The reading of the change takes 5 s from 12 s on.
+      const times = [m.cold('(A|)'), m.cold('(A|)'), m.cold('5s (B|)'), m.cold('(C|)')];
+      let next = 0;
+      const hash$ = defer(() => times[next++] ?? NEVER);
+      const read$ = sourceSigns(drawnSource({ changes$, hash$ }), { minDelay }, orders$).pipe(
+        ofType('read'),
+        map(({ reading, isNew, isOrdered }) => `${reading.hash}${isNew ? ' new' : ''}${isOrdered ? ' ordered' : ''}`),
+      );
+      m.expectObservable(read$, '^ 50s !').toBe(at({ '0s': 'a', '1s': 'b', '17s': 'cd' }), {
+        ...{ a: 'A new', b: 'A ordered', c: 'B new', d: 'C new ordered' },
+      });
     }),
   );
 
