@@ -1,5 +1,6 @@
-import { asyncScheduler, defer, expand, from, map, mergeMap, type Observable, type SchedulerLike, switchMap, timer } from 'rxjs';
+import { asyncScheduler, defer, expand, from, map, mergeMap, type Observable, type SchedulerLike, switchMap } from 'rxjs';
 import { backOff, jitter } from '../operators/back-off.ts';
+import { clockTimer } from '../operators/clock-timer.ts';
 import type { SetReading } from '../secrets/secret.ts';
 import type { Issue } from './issue-certificate.ts';
 
@@ -67,7 +68,7 @@ export function caSecrets(
     let failures = 0;
 
     function request(delay: number) {
-      return timer(delay, scheduler).pipe(
+      return clockTimer(delay, scheduler).pipe(
         switchMap(() => issue$),
         map(step),
       );

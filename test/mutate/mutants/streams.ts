@@ -7,7 +7,7 @@ export const streams: readonly Mutant[] = [
     find: 'const isNew = last?.hash !== reading.hash;',
     replace: 'const isNew = true;',
   },
-  { id: 'streams/hash-in-order', file: 'streams/readings.ts', find: 'concatMap(() => raw$)', replace: 'switchMap(() => raw$)' },
+  { id: 'streams/hash-in-order', file: 'streams/readings.ts', find: 'concatMap(raw)', replace: 'switchMap(raw)' },
   { id: 'streams/reread-interval', file: 'streams/readings.ts', find: 'reread = 60_000', replace: 'reread = 600_000' },
   { id: 'streams/most-links', file: 'streams/watch-files.ts', find: '++links <= maxLinks', replace: '++links < maxLinks' },
   {
@@ -20,4 +20,10 @@ export const streams: readonly Mutant[] = [
   { id: 'streams/watch-retry-most', file: 'streams/watch-files.ts', find: 'longest: 30_000', replace: 'longest: 60_000' },
   { id: 'streams/watch-told-once', file: 'streams/watch-files.ts', find: '!told.has(sign.path) &&', replace: '' },
   { id: 'streams/compose-no-source', file: 'streams/config-source.ts', find: 'defaultIfEmpty([]),', replace: '' },
+  {
+    id: 'operators/clock-looks',
+    file: 'operators/clock-timer.ts',
+    find: 'merge(timer(delay, scheduler), seen$)',
+    replace: 'timer(delay, scheduler)',
+  },
 ];

@@ -1,0 +1,46 @@
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { describe, it } from 'vitest';
+import { clockTimer } from '../../src/operators/clock-timer.ts';
+import { at } from './support/at.ts';
+import { marbles } from './support/marbles.ts';
+
+const minute = 60_000;
+
+/** A machine whose clock goes on by so many ms at a time, while its timers stand still. */
+function suspended(time: number, by: number): SchedulerLike {
+  const now = () => asyncScheduler.now() + (asyncScheduler.now() > time ? by : 0);
+  return { now, schedule: asyncScheduler.schedule.bind(asyncScheduler) };
+}
+
+describe('clockTimer', () => {
+  it.each([
+    ['30s', 30_000],
+    ['12m', 12 * minute],
+    ['1440m', 1_440 * minute],
+  ] as const)('emits after its delay of %s', (time, delay) =>
+    marbles((m) => m.expectObservable(clockTimer(delay)).toBe(at({ [time]: '0|' }), { 0: 0 }))(),
+  );
+
+  it(
+    'emits within a minute after a suspension in which its time was over, and not before it is',
+    marbles((m) => {
+      // Twenty minutes are lost after 5.5 minutes.
+      m.expectObservable(clockTimer(25 * minute, suspended(5.5 * minute, 20 * minute))).toBe('360s (0|)', { 0: 0 });
+      m.expectObservable(clockTimer(28 * minute, suspended(5.5 * minute, 20 * minute))).toBe('480s (0|)', { 0: 0 });
+    }),
+  );
+
+  it(
+    'does not wait longer where the clock is set back',
+    marbles((m) => {
+      m.expectObservable(clockTimer(10 * minute, suspended(5.5 * minute, -60 * minute))).toBe('600s (0|)', { 0: 0 });
+    }),
+  );
+
+  it(
+    'lets go of its timers',
+    marbles((m) => {
+      m.expectObservable(clockTimer(10 * minute), '^ 100s !').toBe('-');
+    }),
+  );
+});
