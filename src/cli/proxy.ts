@@ -19,7 +19,7 @@ import { effectiveConfig } from '../run/effective-config.ts';
 import { attempt, exitCodes, Fatal } from '../run/exit.ts';
 import { makeConfig, readShape } from '../run/make-config.ts';
 import { keepLog } from '../run/keep-log.ts';
-import { findTools, prepareFolder } from '../run/prepare.ts';
+import { findTools, holdFolder } from '../run/prepare.ts';
 import { runExit } from '../run/program-exit.ts';
 import { runAgent } from '../run/run-agent.ts';
 import { secretsPlan } from '../run/secrets-plan.ts';
@@ -46,7 +46,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const { sds, rotation, running } = plan;
   const { config: first } = makeConfig(config, readShape(config), { platform: unknownPlatform, sds });
   if (first.kind === 'refused') throw new Fatal(first.reason, exitCodes.config);
-  attempt(() => prepareFolder(configPath), `--configPath ${configPath} cannot be written`);
+  await holdFolder(configPath, version);
   const agentLog = attempt(() => openLog(logging), '--log_target');
   const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
   log({

@@ -3,6 +3,8 @@ import { dirname } from 'node:path';
 import { findExecutable } from '../envoy/find-envoy.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Tools } from '../proxy/spawn-envoy.ts';
+import { attempt, exitCodes, Fatal } from './exit.ts';
+import { type Holder, lockFolder } from './folder-lock.ts';
 
 /** The small programs that take part in a start, and a warning for each that is missing; and one where the agent is process 1. */
 export function findTools(path: string | undefined, pid: number, log: (line: LogLine) => void): Tools {
@@ -30,4 +32,23 @@ export function prepareFolder(path: string): void {
     } else if (code !== 'EEXIST') throw error;
   }
   accessSync(`${path}/`, constants.W_OK | constants.X_OK);
+}
+
+/**
+ * Makes `--configPath` where it is not there, and holds it until this process has ended. Rejects with a {@link Fatal} where it cannot be written (78), or
+ * is another agent's (69): then nothing in it was touched.
+ */
+export async function holdFolder(path: string, version: string): Promise<void> {
+  attempt(() => prepareFolder(path), `--configPath ${path} cannot be written`);
+  const lock = await lockFolder(path, version).catch((error: unknown) => {
+    throw new Fatal(`--configPath ${path} cannot have a socket: ${(error as Error).message}`, exitCodes.config);
+  });
+  if (!lock.ok) throw new Fatal(`--configPath ${path} belongs to another agent${told(lock.holder)}`, exitCodes.unavailable);
+  process.once('exit', () => lock.release());
+}
+
+function told(holder: Holder | undefined): string {
+  const way = 'end it, or give this one a --configPath of its own';
+  if (holder === undefined) return `, which does not say who it is (it is stopped, busy, or another user's): ${way}`;
+  return ` (process ${holder.pid}, version ${holder.version}, since ${holder.since}): ${way}`;
 }

@@ -36,11 +36,9 @@ export async function takeOver({ keep, folder, addressFile, path, log }: TakeOve
 
 async function makeDetached(folder: string, path: string | undefined, log: TakeOverOptions['log']): Promise<DetachedEnvoys> {
   const { detachedEnvoys } = await import('../proxy/detached-envoys.ts');
-  const { claimFolder } = await import('../proxy/adopted-envoys.ts');
   const [setsid, sh] = ['setsid', 'sh'].map((name) => findExecutable(name, path));
   if (setsid === undefined || sh === undefined) {
     throw new Fatal('--keepEnvoy needs setsid (util-linux) and sh in PATH', exitCodes.unavailable);
   }
-  if (!(await claimFolder(folder))) throw new Fatal(`--configPath ${folder} belongs to another agent that runs`, exitCodes.unavailable);
   return detachedEnvoys({ setsid, sh, folder, log, scheduler: asyncScheduler });
 }

@@ -156,7 +156,7 @@ it('a second agent that wants the same Envoy is told that it has one', async () 
   await rig.start(keep, { env }).said('epoch.live', 0);
   const second = rig.start([...keep, '--statusPort', '0'], { env });
   expect(await second.exit).toEqual({ code: 69, signal: null });
-  expect(second.errors()).toMatch(/^pilot-agent: --configPath \S+ belongs to another agent that runs\n$/);
+  expect(second.errors()).toMatch(/^pilot-agent: --configPath \S+ belongs to another agent \(process \d+, .+\n$/);
   expect((await rig.ready()).status).toBe(200);
 });
 

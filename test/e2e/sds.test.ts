@@ -230,7 +230,7 @@ it('two agents serve side by side, but not in one folder', async () => {
   await serves(two, two.issued);
   const intruder = one.start(['--statusPort', '0']);
   expect(await intruder.exit).toEqual({ code: 69, signal: null });
-  expect(intruder.errors()).toContain('is served by another process');
+  expect(intruder.errors()).toContain('belongs to another agent');
   await serves(one, one.issued);
 });
 

@@ -57,6 +57,21 @@ export const cli: readonly Mutant[] = [
     find: 'adopted.pid === pid) === true) continue;',
     replace: 'adopted.pid === pid) === true) return keeper;',
   },
+  { id: 'cli/lock-gives-way', file: 'run/folder-lock.ts', find: 'asking > id', replace: 'false' },
+  { id: 'cli/lock-holder-gives-way', file: 'run/folder-lock.ts', find: 'if (holds || typeof asking', replace: 'if (typeof asking' },
+  {
+    id: 'cli/lock-remembers',
+    file: 'run/folder-lock.ts',
+    find: "answer.kind === 'held') ?? preceding",
+    replace: "answer.kind === 'held')",
+  },
+  {
+    id: 'cli/lock-silent-holder',
+    file: 'run/folder-lock.ts',
+    find: "of<Answer>({ kind: 'held' })",
+    replace: "of<Answer>({ kind: 'gone' })",
+  },
+  { id: 'cli/lock-mode', file: 'run/folder-lock.ts', find: 'chmodSync(path(`${name}.new`), 0o600);', replace: '' },
   { id: 'cli/take-over-memory', file: 'run/take-over.ts', find: 'rmSync(sharedMemoryOf(baseId), { force: true });', replace: '' },
   {
     id: 'cli/secrets-output',
