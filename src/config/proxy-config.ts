@@ -156,8 +156,8 @@ export const proxyConfigSchema = value.message({
   configPath: value.name,
   binaryPath: z.exactOptional(value.name),
   serviceCluster: value.name,
-  drainDuration: value.duration,
-  parentShutdownDuration: value.duration,
+  drainDuration: value.durationDown,
+  parentShutdownDuration: value.durationUp, // a parent that ends early takes what still drains along
   terminationDrainDuration: value.duration,
   discoveryAddress: value.address,
   proxyAdminPort: value.port,

@@ -32,7 +32,8 @@ type Durations = Readonly<Record<(typeof names)[number], number>>;
 /**
  * A parent that is gone while it still drains is a problem, told at the higher of the two layers; if neither duration is wrong in itself. Pure.
  *
- * Nothing else about the two is refused: fractions of a second and more than an hour, which the Go agent does not take, are taken.
+ * Nothing else about the two is refused: fractions of a second and more than an hour, which the Go agent does not take, are taken. They are compared as
+ * Envoy counts them, in whole seconds.
  */
 function drainConflict(
   { drainDuration: drain, parentShutdownDuration: parent }: Durations,

@@ -68,6 +68,9 @@ export const value = {
   count: whole(0, 2 ** 31 - 1, 'a whole number from 0 on'),
   /** In ms, at most what a timer can count. */
   duration: parsed(duration, countable, time),
+  /** The same for what Envoy counts in whole seconds: a part of one is left out, or counts as one. */
+  durationDown: parsed(duration, (text) => inSeconds(text, Math.floor), time),
+  durationUp: parsed(duration, (text) => inSeconds(text, Math.ceil), time),
   /** Go's agent takes no other for the connections to the control plane. */
   connectTimeout: parsed("a duration from '1ms' to '30s'", (text) => within(countable(text), 1, 30_000), time),
   /** What Envoy takes for `dns_refresh_rate`. */
@@ -143,6 +146,11 @@ function oneOf<const T extends readonly string[]>(...texts: T) {
 function countable(text: string): number | undefined {
   const ms = parseDuration(text);
   return ms !== undefined && ms >= 0 ? Math.min(ms, longest) : undefined;
+}
+
+function inSeconds(text: string, round: (seconds: number) => number): number | undefined {
+  const ms = countable(text);
+  return ms === undefined ? undefined : Math.min(round(ms / 1_000), Math.floor(longest / 1_000)) * 1_000;
 }
 
 function within(number: number | undefined, from: number, to: number): number | undefined {

@@ -1,4 +1,4 @@
-/** What Envoy is started with, whatever the epoch. Durations in ms. */
+/** What Envoy is started with, whatever the epoch. Durations in ms, of whole seconds. */
 export interface EnvoyArgs {
   readonly baseId: number;
   readonly drainDuration: number;
@@ -31,8 +31,8 @@ export function envoyArgs(args: EnvoyArgs, { config, override, restartEpoch }: E
   return [
     ...['-c', config],
     ...['--restart-epoch', String(restartEpoch)],
-    ...['--drain-time-s', seconds(args.drainDuration)],
-    ...['--parent-shutdown-time-s', seconds(args.parentShutdownDuration)],
+    ...['--drain-time-s', String(args.drainDuration / 1_000)],
+    ...['--parent-shutdown-time-s', String(args.parentShutdownDuration / 1_000)],
     ...['--service-cluster', args.serviceCluster],
     ...['--service-node', args.serviceNode],
     ...['--local-address-ip-version', args.ipv6 ? 'v6' : 'v4'],
@@ -45,8 +45,4 @@ export function envoyArgs(args: EnvoyArgs, { config, override, restartEpoch }: E
     ...['--drain-strategy', 'immediate'],
     ...(restartEpoch > 0 ? ['--skip-hot-restart-on-no-parent'] : []),
   ];
-}
-
-function seconds(ms: number): string {
-  return String(Math.floor(ms / 1000));
 }

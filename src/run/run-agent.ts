@@ -86,7 +86,7 @@ export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = r
         proxy: parts.proxy,
         timing: {
           ...fixedTiming,
-          parentShutdown: Math.floor(config.parentShutdownDuration / 1_000) * 1_000, // Envoy counts whole seconds
+          parentShutdown: config.parentShutdownDuration,
           drainMinimum: config.drainMinimum,
           drainCap: config.drainCap,
         },

@@ -321,13 +321,13 @@ describe('a change', () => {
   );
 
   it(
-    'waits for an older Envoy that drains for as many whole seconds as Envoy does',
+    'waits for an older Envoy that drains for as long as Envoy is told',
     marbles((m) => {
       const changes$ = m.hot(at({ '20s': 'c', '22s': 'c' }), changes);
       const hash$ = readings('abc');
       // after 1 s, then after 2 s
       const epochs = at({ '0s': '0', '21s': '1', '25s': '2' });
-      const config = { minDelay: 1_000, parentShutdownDuration: 2_999 };
+      const config = { minDelay: 1_000, parentShutdownDuration: 2_000 };
       const run = drawRun(m, { changes$, hash$, config, script: { processes: ['-', '-', '-'] } });
       m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
       m.expectObservable(run.epochs$).toBe(epochs);

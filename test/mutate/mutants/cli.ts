@@ -26,12 +26,7 @@ export const cli: readonly Mutant[] = [
     replace: '',
   },
   { id: 'cli/window-counted', file: 'run/view.ts', find: "timeline(past, { type: 'window-closed', at })", replace: 'past' },
-  {
-    id: 'cli/whole-seconds',
-    file: 'run/run-agent.ts',
-    find: 'Math.floor(config.parentShutdownDuration / 1_000) * 1_000',
-    replace: 'config.parentShutdownDuration',
-  },
+  { id: 'cli/whole-seconds', file: 'config/proxy-config.ts', find: 'value.durationUp', replace: 'value.durationDown' },
   { id: 'cli/level-set', file: 'run/keep-log.ts', find: "if (sign.type === 'level-requested') log.level(sign.level);", replace: '' },
   { id: 'cli/unlive-followed', file: 'run/serve-status.ts', find: 'merge(unlive$.pipe(ignoreElements()), server$)', replace: 'server$' },
   {

@@ -5,7 +5,7 @@ export const proxy: readonly Mutant[] = [
   { id: 'proxy/override-admin', file: 'proxy/side-by-side.ts', find: '{ ...given, admin:', replace: '{ admin:' },
   { id: 'proxy/crowded-edge', file: 'proxy/memory.ts', find: 'resident <= free', replace: 'resident < free' },
   { id: 'proxy/crowded-reserve', file: 'proxy/memory.ts', find: 'memory.limit * (1 - reserve)', replace: 'memory.limit' },
-  { id: 'proxy/args-seconds', file: 'proxy/envoy-args.ts', find: 'Math.floor(ms / 1000)', replace: 'Math.round(ms / 1000)' },
+  { id: 'proxy/args-seconds', file: 'config/proxy-config.ts', find: 'value.durationDown', replace: 'value.durationUp' },
   { id: 'proxy/args-skip-on-no-parent', file: 'proxy/envoy-args.ts', find: 'restartEpoch > 0 ?', replace: 'restartEpoch > 1 ?' },
   {
     id: 'proxy/drain-graceful',
