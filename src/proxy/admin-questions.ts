@@ -26,8 +26,11 @@ function parseInfo(body: string): ServerInfo {
 export const activeFilter =
   '^(http\\..+\\.downstream_rq_active|listener\\..+\\.(downstream_cx_active|http\\..+\\.downstream_rq_completed))$';
 
-/** What belongs to Envoy and the agent themselves: the admin endpoint, the metrics and health listeners of a generated bootstrap. */
-const own = /^(?:http|listener)\.(?:admin|stats|agent)\./;
+/**
+ * What belongs to Envoy and the agent themselves: the admin endpoint, the metrics and health listeners of a generated bootstrap; and listeners within Envoy, such as a waypoint
+ * has. What is in flight there came in by another listener (seen with Envoy 1.36.2), and the connections between the two are kept when they are idle.
+ */
+const own = /^(?:(?:http|listener)\.(?:admin|stats|agent)|listener\.envoy_internal_.+)\./;
 
 /**
  * What is in flight: requests of all HTTP connection managers, and connections of the listeners that have none.

@@ -54,6 +54,19 @@ describe('activeRequests', () => {
       active: 7,
     },
     {
+      what: 'does not count the connections within Envoy, of a waypoint, but the requests in them',
+      stats: {
+        'listener.0.0.0.0_15008.downstream_cx_active': 3,
+        'listener.0.0.0.0_15008.http.connect_terminate.downstream_rq_completed': 9,
+        'listener.envoy_internal_main_internal.downstream_cx_active': 4,
+        'listener.envoy_internal_connect_originate.downstream_cx_active': 2,
+        'http.connect_terminate.downstream_rq_active': 0,
+        'http.inbound_0.0.0.0_80;.downstream_rq_active': 1,
+      },
+      active: 1,
+    },
+    { what: 'is unknown if there are no others', stats: { 'listener.envoy_internal_a.downstream_cx_active': 1 }, active: undefined },
+    {
       what: 'tells listeners on the same port of other addresses apart',
       stats: {
         'listener.10.0.0.1_80.downstream_cx_active': 1,

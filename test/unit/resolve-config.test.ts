@@ -443,5 +443,5 @@ it.each<{ what: string; said: Said; field: 'drainCap' | 'drainMinimum' | 'minDel
   { what: 'a parent shutdown of a year', said: { given: { parentShutdownDuration: '8760h' } }, field: 'parentShutdownDuration' },
   { what: 'a refresh each year', said: { mesh: { dnsRefreshRate: '8760h' } }, field: 'dnsRefreshRate' },
 ])('makes the longest that a timer can count of $what: beyond that it would fire at once', ({ said, field }) => {
-  expect(longestTimer - Number(configOf(said)[field])).toBeOneOf([0, longestTimer % 1_000]); // Envoy counts some in whole seconds
+  expect(longestTimer - configOf(said)[field]).toBeOneOf([0, longestTimer % 1_000]); // Envoy counts some in whole seconds
 });
