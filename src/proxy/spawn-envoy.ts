@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { execa } from 'execa';
 import { Observable, type SchedulerLike, Subject } from 'rxjs';
 import type { ProcessEvent, Signal, Exit } from '../agent/ports.ts';
+import { remove } from '../files/whole-file.ts';
 import { type EnvoyLine, envoyLines } from '../log/envoy-lines.ts';
 import { memory } from './memory.ts';
 
@@ -94,14 +95,16 @@ function protect({ setpriv, sh }: Tools, binary: string, args: readonly string[]
 /** Both ends of a FIFO that has no name any more, or nothing where the machine can not make one. */
 function openFifo(mkfifo: string | undefined, path: string): { read: number; write: number } | undefined {
   if (mkfifo === undefined) return undefined;
+  let read: number | undefined;
   try {
     execFileSync(mkfifo, ['-m', '600', path], { stdio: 'ignore' });
-    const read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const write = openSync(path, constants.O_WRONLY);
-    unlinkSync(path);
-    return { read, write };
+    read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return { read, write: openSync(path, constants.O_WRONLY) };
   } catch {
+    if (read !== undefined) closeSync(read);
     return undefined;
+  } finally {
+    remove(path);
   }
 }
 

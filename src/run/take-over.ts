@@ -1,7 +1,8 @@
-import { readlinkSync, rmSync } from 'node:fs';
+import { readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { asyncScheduler } from 'rxjs';
 import { findExecutable } from '../envoy/find-envoy.ts';
 import type { LogLine } from '../log/log-line.ts';
+import { remove } from '../files/whole-file.ts';
 import type { DetachedEnvoys } from '../proxy/detached-envoys.ts';
 import { sharedMemoryOf, staleEnvoys } from '../proxy/proc.ts';
 import { attempt, exitCodes, Fatal } from './exit.ts';
@@ -19,9 +20,9 @@ export interface TakeOverOptions {
 }
 
 /**
- * Sees to what an agent that is gone has left in `folder`: its Envoys are killed. With `keep` those that it
- * has left on purpose are adopted instead; without it nothing is returned. Rejects with a {@link Fatal}
- * where that cannot be done.
+ * Sees to what an agent that is gone has left in `folder`: its Envoys are killed, and FIFOs removed. With
+ * `keep` those that it has left on purpose are adopted instead; without it nothing is returned. Rejects with a
+ * {@link Fatal} where that cannot be done.
  */
 export async function takeOver({ keep, folder, addressFile, path, log }: TakeOverOptions): Promise<DetachedEnvoys | undefined> {
   const detached = keep ? await makeDetached(folder, path, log) : undefined;
@@ -31,7 +32,16 @@ export async function takeOver({ keep, folder, addressFile, path, log }: TakeOve
     attempt(() => process.kill(pid, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${pid})`);
     rmSync(sharedMemoryOf(baseId), { force: true });
   }
+  removeFifos(folder);
   return detached;
+}
+
+/** Each is in the folder for a moment only: then its reader has it open. */
+const fifo = /^(?:envoy-rev\d+|validate)\.stderr$/;
+
+/** Removes the FIFOs of an agent that was killed in such a moment. */
+export function removeFifos(folder: string): void {
+  for (const name of readdirSync(folder)) if (fifo.test(name)) remove(`${folder}/${name}`);
 }
 
 async function makeDetached(folder: string, path: string | undefined, log: TakeOverOptions['log']): Promise<DetachedEnvoys> {

@@ -67,6 +67,7 @@ export const cli: readonly Mutant[] = [
     replace: "of<Answer>({ kind: 'gone' })",
   },
   { id: 'cli/lock-mode', file: 'run/folder-lock.ts', find: 'chmodSync(path(`${name}.new`), 0o600);', replace: '' },
+  { id: 'cli/fifos-removed', file: 'run/take-over.ts', find: '(?:envoy-rev\\d+|validate)', replace: 'validate' },
   { id: 'cli/take-over-memory', file: 'run/take-over.ts', find: 'rmSync(sharedMemoryOf(baseId), { force: true });', replace: '' },
   {
     id: 'cli/secrets-output',

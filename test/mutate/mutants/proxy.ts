@@ -46,6 +46,7 @@ export const proxy: readonly Mutant[] = [
   { id: 'proxy/memory-nearest-limit', file: 'proxy/memory.ts', find: 'Math.min(...limits)', replace: 'Math.max(...limits)' },
   { id: 'proxy/address-file-renamed', file: 'proxy/processes.ts', find: 'rename(own.addressFile, addressFile);', replace: '' },
   { id: 'proxy/shares-ports-own-config', file: 'proxy/admin-questions.ts', find: '!unshared.test(config) &&', replace: '' },
+  { id: 'proxy/fifo-leak', file: 'proxy/spawn-envoy.ts', find: 'if (read !== undefined) closeSync(read);', replace: '' },
   { id: 'proxy/tail-length', file: 'proxy/spawn-envoy.ts', find: 'if (tail.length > tailLines) tail.shift();', replace: '' },
   { id: 'proxy/killed-on-unsubscribe', file: 'proxy/spawn-envoy.ts', find: "subscriber.add(() => child.kill('SIGKILL'));", replace: '' },
   {
