@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { certificateAuthority, type Issued, writeCertificates } from '../../demo/certificates.ts';
 import { readSecretFiles } from '../../src/secrets/file-secrets.ts';
 import type { SetReading } from '../../src/secrets/secret.ts';
-import { writeSet } from '../../src/secrets/write-set.ts';
 
 const ca = await certificateAuthority();
 let folder: string;
@@ -48,23 +47,5 @@ describe('readSecretFiles', () => {
     rmSync(path('root-cert.pem'));
     mkdirSync(path('root-cert.pem'));
     expect(await read()).toMatchObject({ type: 'set' });
-  });
-});
-
-describe('writeSet', () => {
-  const write = (at: string) => lastValueFrom(writeSet(at, { pair: { chain: 'c', key: 'k' } }), { defaultValue: undefined });
-
-  it('writes what a set has, for its owner alone, over what was there', async () => {
-    const output = path('a/b');
-    expect(await write(output)).toBeUndefined();
-    expect(await write(output)).toBeUndefined();
-    expect(statSync(output).mode & 0o777).toBe(0o700);
-    for (const name of ['key.pem', 'cert-chain.pem']) expect(statSync(join(output, name)).mode & 0o777).toBe(0o600);
-    expect(() => statSync(join(output, 'root-cert.pem'))).toThrow('ENOENT');
-  });
-
-  it('says why it can not', async () => {
-    writeFileSync(path('file'), '');
-    expect(await write(path('file'))).toContain('file');
   });
 });
