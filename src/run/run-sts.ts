@@ -15,7 +15,7 @@ export interface StsParts {
 
 /**
  * The token server: tells once when it listens, or why it cannot, and serves until it is unsubscribed. Tells what there is to log. Cold, never
- * completes, never errors.
+ * completes. Errors if the server breaks after it has listened.
  */
 export function runSts(
   {

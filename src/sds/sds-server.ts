@@ -1,8 +1,9 @@
-import { chmodSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, renameSync } from 'node:fs';
 import { connect } from 'node:net';
 import type * as Grpc from '@grpc/grpc-js';
 import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall } from '@grpc/grpc-js';
-import { concat, defer, from, ignoreElements, map, mergeAll, NEVER, Observable, of, switchMap, take, tap } from 'rxjs';
+import { catchError, concat, defer, from, ignoreElements, map, mergeAll, NEVER, Observable, of, switchMap, take, tap } from 'rxjs';
+import { remove } from '../files/whole-file.ts';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import type {
   DeltaDiscoveryRequest,
@@ -35,7 +36,7 @@ function claimSocket(path: string): Observable<string | undefined> {
     if (stats === undefined) return of(undefined);
     if (!stats.isSocket()) return of(`${path} is there already, and is no socket`);
     return isServed(path).pipe(map((served) => (served ? `${path} is served by another process` : undefined)));
-  });
+  }).pipe(catchError((error: unknown) => of((error as Error).message)));
 }
 
 /** Emits whether somebody answers on a socket. */
@@ -91,24 +92,42 @@ function serve(path: string, book: SecretBook, grpc: typeof Grpc): Observable<Ob
 
     // Bound beside its place and then put there: it is never open to others, and takes the place of a dead one in one step.
     const beside = `${path}.new`;
-    rmSync(beside, { force: true });
+    remove(beside);
     let own: number | undefined;
     server.bindAsync(`unix:${beside}`, grpc.ServerCredentials.createInsecure(), (error) => {
       if (subscriber.closed) return;
-      if (error !== null) {
-        subscriber.next(of({ type: 'failed', reason: error.message }));
-        return;
-      }
-      chmodSync(beside, 0o600);
-      renameSync(beside, path);
-      own = lstatSync(path).ino;
-      subscriber.next(of({ type: 'listening' }));
+      const placed = error === null ? place(beside, path) : ({ ok: false, reason: error.message } as const);
+      if (placed.ok) own = placed.inode;
+      subscriber.next(of(placed.ok ? { type: 'listening' } : { type: 'failed', reason: placed.reason }));
     });
     return () => {
       server.forceShutdown();
-      if (own !== undefined && lstatSync(path, { throwIfNoEntry: false })?.ino === own) rmSync(path, { force: true });
+      if (own !== undefined && inodeOf(path) === own) remove(path);
     };
   });
+}
+
+/** Puts a socket that is bound where it belongs, for its owner alone; or says why that cannot be. */
+function place(
+  beside: string,
+  path: string,
+): { readonly ok: true; readonly inode: number | undefined } | { readonly ok: false; readonly reason: string } {
+  // prettier-ignore
+  try {
+    chmodSync(beside, 0o600);
+    renameSync(beside, path);
+    return { ok: true, inode: inodeOf(path) };
+  } catch (error) {
+    return { ok: false, reason: (error as Error).message };
+  }
+}
+
+function inodeOf(path: string): number | undefined {
+  try {
+    return lstatSync(path).ino;
+  } catch {
+    return undefined; // it is gone
+  }
 }
 
 /** Answers one fetch, and completes. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { map, merge, Observable, of, switchMap, take } from 'rxjs';
+import { catchError, defer, map, merge, Observable, of, switchMap, take } from 'rxjs';
 import { type Exchanged, type ExchangeRequest, noTokenExchange, type TokenDump, type TokenExchange } from './token-exchange.ts';
 
 /** A request for `/token` as it came. */
@@ -87,12 +87,14 @@ const largestBody = 64 * 1024;
 /**
  * Exchanges tokens (RFC 8693) on `port` of the loopback address: listens on subscribe, closes with all its connections on unsubscribe.
  *
- * Emits `listening` or `failed` once, then `answered` for each request for a token. Never completes, never errors if the exchange does not.
+ * Emits `listening` or `failed` once, then `answered` for each request for a token; where the exchange fails, that is an answer too. Errors if the server breaks
+ * after it has listened. Never completes.
  *
  * @param exchange$ emits the exchange that is asked, to each subscriber; a request for a token waits for it
  */
 export function stsServer(host: '127.0.0.1' | '::1', port: number, exchange$: Observable<TokenExchange>): Observable<StsEvent> {
   return new Observable((subscriber) => {
+    const fail = (error: unknown) => subscriber.error(error);
     const server = createServer(
       { headersTimeout: timeoutMs, requestTimeout: timeoutMs, keepAliveTimeout: timeoutMs },
       (request, response) => {
@@ -104,23 +106,32 @@ export function stsServer(host: '127.0.0.1' | '::1', port: number, exchange$: Ob
         if (path !== '/token') {
           request.resume();
           const answer$ = path === '/stsStatus' ? status(exchange$) : of(notFound);
-          answer$.subscribe({ next: send, error: (error: unknown) => subscriber.error(error) });
+          answer$.pipe(catchError((error: unknown) => of(failedAnswer(error)))).subscribe({ next: send, error: fail });
           return;
         }
         read(request, (body) => {
-          const answered = answer(request, body, exchange$).subscribe({
+          const answer$ = defer(() => answer(request, body, exchange$)).pipe(catchError((error: unknown) => of(failedAnswer(error))));
+          const answered = answer$.subscribe({
             next: ({ reason, ...sent }) => {
               send(sent);
               subscriber.next({ type: 'answered', status: sent.status, reason });
             },
-            error: (error: unknown) => subscriber.error(error),
+            error: fail,
           });
           response.once('close', () => answered.unsubscribe());
         });
       },
     );
-    server.once('listening', () => subscriber.next({ type: 'listening' }));
-    server.once('error', (error) => subscriber.next({ type: 'failed', reason: error.message }));
+    let hasListened = false;
+    server.once('listening', () => {
+      hasListened = true;
+      subscriber.next({ type: 'listening' });
+      server.on('close', () => fail(new Error('the server was closed')));
+    });
+    server.on('error', (error) => {
+      if (hasListened) fail(error);
+      else subscriber.next({ type: 'failed', reason: error.message });
+    });
     server.listen(port, host);
     return () => {
       server.close();
@@ -143,6 +154,12 @@ function answer({ method = '', headers }: IncomingMessage, body: string | undefi
     switchMap((tokens) => tokens.exchange(parsed.request)),
     map((exchanged) => ({ ...exchangedAnswer(exchanged), reason: exchanged.ok ? '' : exchanged.reason })),
   );
+}
+
+/** Where there is no answer because of a bug. */
+function failedAnswer(error: unknown): StsAnswer & { readonly reason: string } {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { ...exchangedAnswer({ ok: false, reason }), reason };
 }
 
 /** Which tokens there are now. While the exchange is not known there is none. */

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -176,6 +176,18 @@ describe('sdsServer', () => {
     chmodSync(folder, 0o700);
     serve(join(folder, 'missing', 'SDS'));
     expect((await event('failed')).reason).not.toBe('');
+  });
+
+  it('fails where its socket cannot be put in its place, and clears away what it has bound', async () => {
+    serve();
+    mkdirSync(join(socket, 'mine'), { recursive: true }); // after it was looked whether something is there
+    expect((await event('failed')).reason).toMatch(/EISDIR|ENOTEMPTY|EEXIST/);
+    running.splice(0).forEach((one) => one.unsubscribe());
+    expect(readdirSync(folder).filter((name) => name.startsWith('SDS'))).toEqual(['SDS']);
+    events = [];
+    symlinkSync('loop', join(folder, 'loop'));
+    serve(join(folder, 'loop', 'SDS'));
+    expect((await event('failed')).reason).toContain('ELOOP');
   });
 
   it('pushes one change to 1,000 streams, and lets go of all of them', async () => {

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:http';
+import { createServer, Server } from 'node:http';
 import { isObservable, type Observable, of, ReplaySubject, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noTokenExchange, type TokenExchange } from '../../src/sts/token-exchange.ts';
@@ -124,9 +124,37 @@ describe('the token server', () => {
     expect((await ask(port, '/stsStatus')).status).toBe(200);
   });
 
+  it('answers where the exchange fails by a bug, and goes on', async () => {
+    const failing = () => {
+      throw new Error('a bug');
+    };
+    const { port, events } = await start({ exchange: failing, dump: failing });
+    for (let tries = 0; tries < 2; tries++) {
+      const { status, body } = await ask(port, '/token', { body: formOf(good) });
+      expect([status, JSON.parse(body)]).toMatchObject([500, { error: 'invalid_target', error_description: 'a bug' }]);
+      expect(events.at(-1)).toEqual({ type: 'answered', status: 500, reason: 'a bug' });
+      expect((await ask(port, '/stsStatus')).status).toBe(500);
+    }
+  });
+
   it('knows no other path', async () => {
     const { port } = await start();
     expect((await ask(port, '/')).status).toBe(404);
+  });
+
+  it.each([
+    { what: 'fails', harm: (http: Server) => http.emit('error', new Error('EMFILE')), reason: 'EMFILE' },
+    { what: 'is closed', harm: (http: Server) => http.close(), reason: 'the server was closed' },
+  ])('errors where it $what once it has listened, so that it is started again', async ({ harm, reason }) => {
+    const [port = 0] = await freePorts(1);
+    const heard: unknown[] = [];
+    server = stsServer('127.0.0.1', port, of(tokens)).subscribe({ next: ({ type }) => heard.push(type), error: (error: unknown) => heard.push((error as Error).message) }); // prettier-ignore
+    await expect.poll(() => heard).toEqual(['listening']);
+    const handles = (process as unknown as { _getActiveHandles(): unknown[] })._getActiveHandles();
+    const http = handles.find((handle) => handle instanceof Server && (handle.address() as AddressInfo).port === port) as Server;
+    harm(http);
+    await expect.poll(() => heard).toEqual(['listening', reason]);
+    await expect.poll(() => http.listening).toBe(false);
   });
 
   it('fails where the port is taken', async () => {
