@@ -104,7 +104,7 @@ export interface Proxy {
    * below a crashing agent, not the way to stop an epoch. A proxy that outlives its agent on purpose is let go instead.
    */
   run(launch: Launch, signals$: Observable<Signal>): Observable<ProcessEvent>;
-  /** Asks once how an epoch is. Emits one value within a second and completes. Never errors. */
+  /** Asks once how an epoch is; one without a process is unknown. Emits one value within a second and completes. Never errors. */
   health(epoch: number): Observable<Health>;
   /** Tries a reading, and the files that it names as they are now, without touching a running process. Emits one verdict and completes. Never errors. */
   check(reading: Reading): Observable<Verdict>;

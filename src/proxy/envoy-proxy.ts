@@ -126,20 +126,22 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
     },
 
     drain(epoch, graceful) {
-      const client = running.adminOf(epoch);
-      const inboundOnly$ = !graceful || drainsAll ? of(false) : hasInbound(client);
-      return inboundOnly$.pipe(
-        map((inboundOnly) => [...(inboundOnly ? ['inboundonly'] : []), ...(graceful ? ['graceful', 'skip_exit'] : [])].join('&')),
-        switchMap((query) => client.request('POST', `/drain_listeners?${query}`)),
-        ignoreElements(),
-      );
+      return defer(() => {
+        const client = running.adminOf(epoch);
+        const inboundOnly$ = !graceful || drainsAll ? of(false) : hasInbound(client);
+        return inboundOnly$.pipe(
+          map((inboundOnly) => [...(inboundOnly ? ['inboundonly'] : []), ...(graceful ? ['graceful', 'skip_exit'] : [])].join('&')),
+          switchMap((query) => client.request('POST', `/drain_listeners?${query}`)),
+          ignoreElements(),
+        );
+      });
     },
 
     active(epoch) {
-      return running
-        .adminOf(epoch)
-        .request('GET', `/stats?filter=${encodeURIComponent(activeFilter)}`)
-        .pipe(map((answer) => (answer.ok && answer.value.status === 200 ? activeRequests(parseStats(answer.value.body)) : undefined)));
+      const stats$ = defer(() => running.adminOf(epoch).request('GET', `/stats?filter=${encodeURIComponent(activeFilter)}`));
+      return stats$.pipe(
+        map((answer) => (answer.ok && answer.value.status === 200 ? activeRequests(parseStats(answer.value.body)) : undefined)),
+      );
     },
   };
 }

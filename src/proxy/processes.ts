@@ -1,4 +1,5 @@
 import { renameSync } from 'node:fs';
+import { of, throwError } from 'rxjs';
 import { type AdminClient, adminClient } from '../admin/admin-client.ts';
 import type { Launch } from '../agent/ports.ts';
 import { remove } from '../files/whole-file.ts';
@@ -27,6 +28,9 @@ export interface Running {
   ended: boolean;
 }
 
+const absent = new Error('there is no such process');
+const nobody: AdminClient = { request: () => of({ ok: false, error: absent }), open: () => throwError(() => absent), located: () => false };
+
 interface Premises {
   readonly args: { readonly baseId: number };
   readonly admin: AdminClient;
@@ -49,6 +53,8 @@ export function processes({ args, admin, addressFile, folder, tools, detached, n
   const former = `${addressFile}-former`;
 
   const find = (epoch: number): Running | undefined => [...running].findLast((process) => process.epoch === epoch);
+
+  const newest = (): Running | undefined => [...running].at(-1);
 
   function clear(gone: Running): void {
     const { baseId, addressFile: own, config } = gone;
@@ -97,14 +103,13 @@ export function processes({ args, admin, addressFile, folder, tools, detached, n
         reapers.set(own.baseId, orphanReaper(tools.sh, own.baseId));
     },
 
-    /** The first time: from now on it is the one that is asked, and those that were keep an endpoint of their own. */
+    /** The newest one is the one that is asked from now on, if it was not, and those that were keep an endpoint of their own. */
     seenLive(own: Running): void {
-      if (own.seenLive) return;
       own.seenLive = true;
-      if (own.admin === admin) return;
-      rename(addressFile, former);
-      for (const other of running) {
-        if (other.admin !== admin) continue;
+      if (own.admin === admin || newest() !== own) return;
+      const asked = [...running].filter((other) => other.admin === admin);
+      if (asked.length > 0) rename(addressFile, former);
+      for (const other of asked) {
         other.addressFile = former;
         other.admin = adminClient(former, 0);
       }
@@ -123,9 +128,9 @@ export function processes({ args, admin, addressFile, folder, tools, detached, n
     },
 
     find,
-    /** Who is asked about that epoch: the newest one where there is no such process. */
-    adminOf: (epoch: number): AdminClient => find(epoch)?.admin ?? admin,
-    newest: (): Running | undefined => [...running].at(-1),
+    /** Who is asked about that epoch. Where there is no such process nobody answers: whoever has its address now is another one. */
+    adminOf: (epoch: number): AdminClient => find(epoch)?.admin ?? nobody,
+    newest,
   };
 }
 

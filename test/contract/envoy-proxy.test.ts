@@ -5,7 +5,7 @@ import { createServer, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asyncScheduler, concat, defer, ignoreElements, lastValueFrom, NEVER, type Observable, tap, toArray } from 'rxjs';
+import { asyncScheduler, concat, defer, filter, ignoreElements, lastValueFrom, NEVER, type Observable, switchMap, take, tap, toArray } from 'rxjs'; // prettier-ignore
 import { describe, expect, it } from 'vitest';
 import { envoyConfig } from '../../demo/envoy-config.ts';
 import { adminClient } from '../../src/admin/admin-client.ts';
@@ -23,6 +23,8 @@ import type { Life, World } from './stage.ts';
 const binary = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
 const inPath = (name: string) => findExecutable(name, process.env['PATH']);
 const allTools: Tools = { mkfifo: inPath('mkfifo'), setpriv: inPath('setpriv'), sh: inPath('sh') };
+
+const launch = { adopted: false, epoch: 0, restartEpoch: 0, lineage: 0, sideBySide: false } as const;
 
 /** So many lines as fast as a shell can write them, and no time after them. */
 const flood = String.raw`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); printf '2025-01-01T00:00:00.000Z\tinfo\tenvoy main\tline %d\n' $i; done >&2; exit 3`;
@@ -185,8 +187,6 @@ describe('an Envoy that outlives its agent', () => {
 });
 
 describe('an Envoy that ends', () => {
-  const launch = { adopted: false, epoch: 0, restartEpoch: 0, lineage: 0, sideBySide: false } as const;
-
   it('has been heard to its last word when its exit is emitted', () =>
     perform(
       { life: 'ends cleanly by itself', logLevel: 'trace' },
@@ -248,9 +248,11 @@ describe('with a stranger where the admin endpoint is looked for', () => {
     perform(
       { life: 'has no admin endpoint', stranger },
       {
-        in: ({ proxy }) =>
-          concat(proxy.health(0), proxy.active(0), proxy.drain(0, true), proxy.drain(0, false)).pipe(
-            toArray(),
+        in: ({ proxy, reading }) =>
+          proxy.run({ ...launch, reading }, NEVER).pipe(
+            filter(({ type }) => type === 'spawned'),
+            switchMap(() => concat(proxy.health(0), proxy.active(0), proxy.drain(0, true), proxy.drain(0, false)).pipe(toArray())),
+            take(1),
             tap((answers) => expect(answers).toEqual(['up', undefined])),
           ),
       },

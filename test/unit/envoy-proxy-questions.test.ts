@@ -60,6 +60,18 @@ describe('a drain', () => {
     await done(stage.proxy.drain(0, graceful));
   });
 
+  it('of an epoch that has ended asks nobody, whoever serves now', async () => {
+    stage = envoyStage();
+    const gone = await stage.start({ epoch: 0 });
+    const admin = await (await stage.start({ epoch: 1 })).comesUp();
+    gone.signal('SIGTERM');
+    await gone.exit();
+    await done(stage.proxy.drain(0, true));
+    await done(stage.proxy.drain(0, false));
+    expect(await only(stage.proxy.active(0))).toBe(undefined);
+    expect(admin.asked).toEqual([]);
+  });
+
   it('asks for nothing before it is subscribed to, and each time that it is', async () => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp();
@@ -159,11 +171,10 @@ describe('of two lines side by side', () => {
     expect(await askedBy(ask(1))).toEqual(toSecond);
   });
 
-  it('the one that was seen LIVE last answers for an epoch that does not run', async () => {
+  it('neither answers for an epoch that does not run', async () => {
     await both();
-    const active = (epoch: number) => only(stage.proxy.active(epoch));
-    expect(await active(7)).toBe(10);
+    expect(await only(stage.proxy.active(7))).toBe(undefined);
     expect(await only(stage.proxy.health(1))).toBe('live');
-    expect(await active(7)).toBe(20);
+    expect(await only(stage.proxy.active(7))).toBe(undefined);
   });
 });

@@ -77,10 +77,14 @@ describe('an epoch', () => {
     expect(await health(1)).toBe('live');
   });
 
-  it('that nobody has started is never LIVE', async () => {
+  it('that nobody has started, or that has ended, is unknown, though another one answers', async () => {
     stage = envoyStage();
-    await (await stage.start({ epoch: 0 })).comesUp();
-    expect(await health(1)).toBe('up');
+    const gone = await stage.start({ epoch: 0 });
+    const admin = await (await stage.start({ epoch: 1 })).comesUp();
+    gone.signal('SIGTERM');
+    await gone.exit();
+    expect([await health(2), await health(0)]).toEqual(['unknown', 'unknown']);
+    expect(admin.asked).toEqual([]);
   });
 
   it('is unknown as long as nobody answers, nor has written down where', async () => {
@@ -208,6 +212,30 @@ describe('of two lines side by side', () => {
     await second.exit();
     expect([written(), written('-1')]).toEqual([firstAdmin.address, undefined]);
     expect(await health(0)).toBe('live');
+  });
+
+  it('the first has its place again when the second has ended after it was seen LIVE', async () => {
+    const { firstAdmin, second } = await both();
+    expect(await health(1)).toBe('live');
+    expect(await health(0)).toBe('live');
+    expect([written(), written('-former')]).not.toContain(undefined);
+    second.signal('SIGKILL');
+    await second.exit();
+    expect([written(), written('-former')]).toEqual([undefined, firstAdmin.address]);
+    expect(await health(0)).toBe('live');
+    expect([written(), written('-former')]).toEqual([firstAdmin.address, undefined]);
+  });
+
+  it('one that is not the newest takes nobody’s place, however late it is seen LIVE', async () => {
+    stage = envoyStage();
+    const [, firstAdmin] = await up({ epoch: 0 });
+    expect(await health(0)).toBe('live');
+    const [, secondAdmin] = await up({ epoch: 1, restartEpoch: 0, lineage: 1, sideBySide: true });
+    await up({ epoch: 2, restartEpoch: 0, lineage: 2, sideBySide: true });
+    expect(await health(1)).toBe('live');
+    expect([written(), written('-1')]).toEqual([firstAdmin.address, secondAdmin.address]);
+    expect(await health(2)).toBe('live');
+    expect(written('-former')).toBe(firstAdmin.address);
   });
 
   it('a child of the second is asked where that is, and then that where its child is', async () => {

@@ -50,10 +50,9 @@ const verdicts: Record<string, Verdict> = {
   o: { ok: undefined, reason: 'Envoy was ended by SIGKILL', outOfMemory: true },
 };
 
-/** A process that exists. One that is apart has an admin endpoint of its own until it is seen LIVE. */
+/** A process that exists. */
 interface Running {
   readonly epoch: number;
-  isApart: boolean;
 }
 
 /** What `diagram` shows at a time: its last sign up to then. */
@@ -89,16 +88,13 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const looks$ = new ReplaySubject<string>(Infinity);
   let checks = 0;
 
-  /** Its process answers for an epoch; without one, the newest that has the configured endpoint. */
-  const answerer = (epoch: number): Running | undefined =>
-    running.findLast((process) => process.epoch === epoch) ?? running.findLast(({ isApart }) => !isApart);
+  /** Its process answers for an epoch; without one, nobody. */
+  const answerer = (epoch: number): Running | undefined => running.findLast((process) => process.epoch === epoch);
 
   const health = (epoch: number): string => {
     const asked = answerer(epoch);
     if (asked === undefined) return '?';
     const sign = at(script.health?.[asked.epoch] ?? 'u 499ms l', asyncScheduler.now() - (births.get(asked.epoch) ?? 0));
-    if (asked.epoch !== epoch) return sign === 'l' ? 'u' : sign;
-    if (sign === 'l') asked.isApart = false;
     return sign;
   };
 
@@ -108,7 +104,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         const { epoch } = launch;
         const process$ = processes[epoch];
         if (process$ === undefined) throw new Error(`the script has no process ${epoch}`);
-        const own: Running = { epoch, isApart: !launch.adopted && launch.sideBySide };
+        const own: Running = { epoch };
         births.set(epoch, asyncScheduler.now());
         running.push(own);
         launches$.next(launch);

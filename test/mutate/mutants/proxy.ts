@@ -44,6 +44,13 @@ export const proxy: readonly Mutant[] = [
   { id: 'proxy/keeper-forgets', file: 'proxy/detached-envoys.ts', find: 'list.length === 0', replace: 'list.length === 1' },
   { id: 'proxy/kept-start-time', file: 'proxy/adopted-envoys.ts', find: 'startTime(adopted.pid) === adopted.startTime &&', replace: '' },
   { id: 'proxy/memory-nearest-limit', file: 'proxy/memory.ts', find: 'Math.min(...limits)', replace: 'Math.max(...limits)' },
+  {
+    id: 'proxy/gone-asks-nobody',
+    file: 'proxy/processes.ts',
+    find: 'find(epoch)?.admin ?? nobody',
+    replace: 'find(epoch)?.admin ?? admin',
+  },
+  { id: 'proxy/newest-comes-forward', file: 'proxy/processes.ts', find: '|| newest() !== own) return;', replace: ') return;' },
   { id: 'proxy/address-file-renamed', file: 'proxy/processes.ts', find: 'rename(own.addressFile, addressFile);', replace: '' },
   { id: 'proxy/shares-ports-own-config', file: 'proxy/admin-questions.ts', find: '!unshared.test(config) &&', replace: '' },
   { id: 'proxy/fifo-leak', file: 'proxy/spawn-envoy.ts', find: 'if (read !== undefined) closeSync(read);', replace: '' },
