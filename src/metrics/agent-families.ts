@@ -3,7 +3,9 @@ import type { Histogram, Timeline } from '../agent/timeline.ts';
 import type { MetricFamily } from './metric-family.ts';
 
 /** What the agent's state has to tell as metrics. Pure. */
-export function stateFamilies({ phase, epochs, lastEpoch, crashes, refused }: AgentState): readonly MetricFamily[] {
+export function stateFamilies(state: AgentState): readonly MetricFamily[] {
+  const { phase, epochs, lastEpoch, crashes } = state;
+  const reason = refusal(state);
   const stages = ['starting', 'live', 'draining', 'stopping'] as const;
   const phases = ['running', 'draining', 'stopping'] as const;
   return [
@@ -16,8 +18,14 @@ export function stateFamilies({ phase, epochs, lastEpoch, crashes, refused }: Ag
       help: 'Crashes of Envoy since the restart budget was last full',
       samples: [{ value: crashes }],
     },
-    { name: 'istio_agent_configuration_refused', type: 'gauge', help: 'Whether the newest configuration can not work, and why', samples: [refused === undefined ? { value: 0 } : { labels: { reason: refused.reason }, value: 1 }] }, // prettier-ignore
+    { name: 'istio_agent_configuration_refused', type: 'gauge', help: 'Whether the newest configuration can not work, and who says so', samples: [reason === undefined ? { value: 0 } : { labels: { reason }, value: 1 }] }, // prettier-ignore
   ];
+}
+
+/** Who refuses the newest reading: the agent, which cannot make a configuration of it, or the check. The text has no place in a label: each would be a time series. */
+function refusal({ refused, wanted }: AgentState): 'configuration' | 'check' | undefined {
+  if (refused === undefined) return undefined;
+  return wanted?.hash === refused.hash && wanted.config.kind === 'refused' ? 'configuration' : 'check';
 }
 
 /** What the lives of the epochs have to tell as metrics. Pure. */

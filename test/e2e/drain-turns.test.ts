@@ -72,7 +72,7 @@ it('the halves of a pair that come in two windows are one restart, and the reaso
   expect(reason).toMatch(/cert-chain\.pem: the key does not match the certificate$/);
   const [ready, metrics] = await Promise.all([status('/healthz/ready'), status('/stats/prometheus')]);
   expect(JSON.parse(ready)).toMatchObject({ ok: true, notes: [`configuration refused: ${String(reason)}`] });
-  expect(metrics).toContain(`istio_agent_configuration_refused{reason="${String(reason)}"} 1`);
+  expect(metrics).toContain(`istio_agent_configuration_refused{reason="check"} 1`);
   writeFileSync(join(rig.certDir, 'key.pem'), files['key.pem'] ?? '');
   await agent.said('epoch.live', 1);
   expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);

@@ -129,10 +129,14 @@ describe('the metrics of the timeline', () => {
     ]);
   });
 
-  it('give the reason of a refusal', () => {
+  it('say who refuses, but not in a text: each would be a time series', () => {
     const refused = (state: AgentState) => stateFamilies(state).find(({ name }) => name === 'istio_agent_configuration_refused')?.samples;
     expect(refused(initialState)).toEqual([{ value: 0 }]);
-    expect(refused({ ...initialState, refused: { hash: 'a', reason: 'expired' } })).toEqual([{ labels: { reason: 'expired' }, value: 1 }]);
+    const after = (wanted: AgentState['wanted']) => refused({ ...initialState, wanted, refused: { hash: 'a', reason: 'expired' } });
+    const unmade = { kind: 'refused', reason: 'expired' } as const;
+    expect(after(readingOf('a'))).toEqual([{ labels: { reason: 'check' }, value: 1 }]);
+    expect(after(readingOf('a', unmade))).toEqual([{ labels: { reason: 'configuration' }, value: 1 }]);
+    expect(after(readingOf('b', unmade))).toEqual([{ labels: { reason: 'check' }, value: 1 }]);
   });
 
   it('are printed under the name of their family, each with what it has behind that', () => {

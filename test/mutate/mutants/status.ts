@@ -69,4 +69,10 @@ export const status: readonly Mutant[] = [
   },
   { id: 'status/server-closes', file: 'status/status-server.ts', find: 'server.closeAllConnections();', replace: '' },
   { id: 'status/source-up', file: 'status/scrape-counts.ts', find: 'isUp: fault === undefined', replace: 'isUp: fault !== undefined' },
+  {
+    id: 'metrics/refusal-of-newest',
+    file: 'metrics/agent-families.ts',
+    find: 'wanted?.hash === refused.hash && wanted.config',
+    replace: 'wanted?.config',
+  },
 ];
