@@ -46,7 +46,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const { sds, rotation, running } = plan;
   const { config: first } = makeConfig(config, readShape(config), { platform: unknownPlatform, sds });
   if (first.kind === 'refused') throw new Fatal(first.reason, exitCodes.config);
-  await holdFolder(configPath, version);
+  const oddities = await holdFolder(configPath, version);
   const agentLog = attempt(() => openLog(logging), '--log_target');
   const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
   log({
@@ -63,7 +63,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const byPush = { event: 'rotation.by_push', msg: 'a changed certificate is pushed to Envoy' } as const;
   const byRestart = { event: 'rotation.by_restart', msg: 'a changed certificate restarts Envoy' } as const;
   log({ level: 'info', ...(rotation.way === 'sds' ? byPush : byRestart), because: rotation.because });
-  for (const warning of [...warnings, ...plan.warnings])
+  for (const warning of [...warnings, ...oddities, ...plan.warnings])
     log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
   const tools = findTools(config.searchPath, pid, log);
 

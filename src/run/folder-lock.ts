@@ -15,7 +15,13 @@ export interface Holder {
 }
 
 export type FolderLock =
-  | { readonly ok: true; /** Lets go of the folder. Synchronous; may be called again. */ release(): void }
+  | {
+      readonly ok: true;
+      /** The disk is full: nobody has the folder, but who comes later will not hear that this process does. */
+      readonly isSilent: boolean;
+      /** Lets go of the folder. Synchronous; may be called again. */
+      release(): void;
+    }
   /** Without `holder` nobody says who has the folder. */
   | { readonly ok: false; readonly holder?: Holder };
 
@@ -23,6 +29,8 @@ type Held = { readonly kind: 'held'; readonly holder?: Holder };
 /** What a socket of the folder says to an agent that wants it. `gone`: nobody listens there. */
 type Answer = Held | { readonly kind: 'gone' | 'gives-way' };
 
+/** What the system says where there is no room for a socket. */
+const full: readonly string[] = ['ENOSPC', 'EDQUOT'];
 /** How long an answer may take; and how long after a hang-up without one the question is put again. In ms. */
 const timeoutMs = 1_000;
 const again = 10;
@@ -49,12 +57,14 @@ export async function lockFolder(folder: string, version: string): Promise<Folde
   const dead = others.filter((_, index) => answers[index]?.kind === 'gone');
   // Whoever has an early name and lives finds it gone, and begins anew.
   for (const name of [...dead, ...own.names(earlyName)]) remove(own.path(name));
-  return { ok: true, release: () => own.leave() };
+  return { ok: true, isSilent: own.isSilent, release: () => own.leave() };
 }
 
 /** An agent that listens in a folder. */
 interface Candidate {
   readonly name: string;
+  /** It has no socket. */
+  readonly isSilent: boolean;
   /** What it asks the others. */
   readonly question: string;
   /** The entries of the folder that are called like that. */
@@ -92,22 +102,26 @@ async function enter(folder: string, version: string): Promise<Candidate> {
     closeSync(descriptor);
   }
 
+  let isSilent = false;
   try {
     await listen(server, path(`${name}.new`));
   } catch (error) {
-    closeSync(descriptor);
-    throw error;
+    isSilent = full.includes((error as NodeJS.ErrnoException).code ?? '');
+    if (!isSilent) {
+      closeSync(descriptor);
+      throw error;
+    }
   }
   try {
-    chmodSync(path(`${name}.new`), 0o600);
-    renameSync(path(`${name}.new`), path(name)); // who is asked between bind and listen seems to be dead
+    if (!isSilent) chmodSync(path(`${name}.new`), 0o600);
+    if (!isSilent) renameSync(path(`${name}.new`), path(name)); // who is asked between bind and listen seems to be dead
   } catch (error) {
     leave();
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return enter(folder, version);
   }
   return {
-    ...{ name, question: JSON.stringify({ id, holder: self }), path, leave },
+    ...{ name, isSilent, question: JSON.stringify({ ...(!isSilent && { id }), holder: self }), path, leave },
     names: (pattern) => readdirSync(path('')).filter((entry) => pattern.test(entry)),
     decide(answers) {
       const held = answers.find((answer) => answer.kind === 'held') ?? preceding;

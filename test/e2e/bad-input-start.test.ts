@@ -130,6 +130,8 @@ describe('the folder to write to', () => {
     try {
       await agent.said('epoch.live');
       expect(await rig.ready()).toEqual({ status: 200, body: '' });
+      if (left !== 'no bytes')
+        expect(JSON.stringify(await agent.said('config.warning'))).toContain('a second agent with it would not be noticed');
       agent.kill('SIGTERM');
       expect(await agent.exit).toEqual({ code: 0, signal: null });
       expect(agent.errors()).not.toMatch(/pilot-agent:|^ +at /m);
