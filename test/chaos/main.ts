@@ -1,23 +1,53 @@
-import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { format, resolveConfig } from 'prettier';
+import { plus, report, type Results } from './report.ts';
 import { runChaos } from './run-chaos.ts';
 
-const { values } = parseArgs({ options: { seed: { type: 'string' }, minutes: { type: 'string' }, events: { type: 'string' } } });
+const usage = 'usage: npm run chaos -- [--seed N] [--minutes M] [--events N] [--resume] [--write]';
+const options = {
+  seed: { type: 'string' },
+  minutes: { type: 'string' },
+  events: { type: 'string' },
+  /** Goes on behind the events of this seed that the results know, and adds to them. */
+  resume: { type: 'boolean', default: false },
+  /** Keeps the results, and writes the report. */
+  write: { type: 'boolean', default: false },
+} as const;
+const { values } = parseArgs({ options });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
 const minutes = Number(values.minutes ?? (values.events === undefined ? 5 : Infinity));
 const events = Number(values.events ?? Infinity);
 if ([seed, minutes, events].some(Number.isNaN)) {
-  console.error('usage: npm run chaos -- [--seed N] [--minutes M] [--events N]');
+  console.error(usage);
   process.exit(64);
 }
-console.log(`seed ${seed}`);
-const { violations, log, ...figures } = await runChaos({ seed, events, duration: minutes * 60_000, onEvent: (text) => console.log(text) });
-console.log(figures);
-if (violations.length > 0) {
+
+const resultsFile = 'test/chaos/results.json';
+const results = (existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {}) as Results;
+const before = values.resume ? results[seed] : undefined;
+console.log(`seed ${seed}${before === undefined ? '' : `, behind ${before.events} events`}`);
+const { log, ...figures } = await runChaos({
+  seed,
+  events,
+  skipped: before?.events ?? 0,
+  duration: minutes * 60_000,
+  onEvent: (text) => console.log(text),
+});
+const sum = plus(before, figures);
+console.log(sum);
+if (values.write || values.resume) {
+  const all: Results = { ...results, [seed]: sum };
+  writeFileSync(resultsFile, `${JSON.stringify(all, undefined, 2)}\n`);
+  const machine = `${cpus().length} cores, Node ${process.version}`;
+  const page = await format(report(all, machine), { ...(await resolveConfig('report.md')), parser: 'markdown' });
+  writeFileSync('test/chaos/report.md', page);
+}
+if (figures.violations.length > 0) {
   const file = join(tmpdir(), `pilot-agent-chaos-${seed}.log`);
   writeFileSync(file, log);
-  console.error(`seed ${seed}:\n${violations.join('\n')}\nwhat the agents wrote: ${file}`);
+  console.error(`seed ${seed}:\n${figures.violations.join('\n')}\nwhat the agents wrote: ${file}`);
   process.exitCode = 1;
 }

@@ -12,6 +12,10 @@ const weights = {
   'kill oldest': 2,
   /** A new pair, and SIGKILL for the child that comes of it, `ms` after it is seen. */
   'kill at birth': 3,
+  /** A new pair, and SIGKILL for the parent, `ms` after its child is LIVE. */
+  'kill parent': 2,
+  /** A new pair, and SIGKILL for the Envoy that checks it, once or twice. */
+  'kill check': 2,
   /** SIGSTOP for the newest Envoy, and SIGCONT after `ms`. */
   'stop newest': 2,
   'slow admin': 1,
@@ -29,7 +33,7 @@ const weights = {
   'kill agent': 1,
 } as const;
 
-type ChaosKind = keyof typeof weights;
+export type ChaosKind = keyof typeof weights;
 
 export interface ChaosEvent {
   readonly kind: ChaosKind;
@@ -41,6 +45,8 @@ export interface ChaosEvent {
 
 const longest: Partial<Record<ChaosKind, number>> = {
   'kill at birth': 200,
+  'kill parent': 2_500,
+  'kill check': 2_000,
   'stop newest': 4_000,
   'slow admin': 4_000,
   'hanging admin': 4_000,
@@ -48,12 +54,13 @@ const longest: Partial<Record<ChaosKind, number>> = {
   'stop agent': 1_000,
 };
 
-/** An endless row of events, the same one for the same seed. */
-export function* plan(seed: number): Generator<ChaosEvent, never> {
+/** An endless row of events, the same one for the same seed, without the first `skipped`. */
+export function* plan(seed: number, skipped = 0): Generator<ChaosEvent, never> {
   const random = seeded(seed);
   const kinds = Object.entries(weights).flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind as ChaosKind));
-  for (;;) {
+  for (let index = 0; ; index++) {
     const kind = kinds[Math.floor(random() * kinds.length)] ?? 'good';
-    yield { kind, ms: Math.round(random() * (longest[kind] ?? 0)), pause: Math.round(2_500 * random() ** 2) };
+    const event = { kind, ms: Math.round(random() * (longest[kind] ?? 0)), pause: Math.round(2_500 * random() ** 2) };
+    if (index >= skipped) yield event;
   }
 }

@@ -7,12 +7,14 @@ import { backOff } from '../../src/operators/back-off.ts';
 import { makeRig, type RunningAgent } from '../e2e/support/rig.ts';
 import { eventually } from '../support/eventually.ts';
 import { startLoad } from '../support/load.ts';
-import { type ChaosEvent, plan } from './plan.ts';
-import { envoysOf, needsOf, setStage } from './stage.ts';
+import { type ChaosEvent, type ChaosKind, plan } from './plan.ts';
+import { checkerOf, envoysOf, needsOf, setStage } from './stage.ts';
 
 export interface Chaos {
   readonly seed: number;
   readonly events: number;
+  /** So many events of the seed have been played before. */
+  readonly skipped?: number;
   /** No event begins after so many ms. */
   readonly duration?: number;
   readonly onEvent?: (text: string) => void;
@@ -21,6 +23,7 @@ export interface Chaos {
 export interface ChaosReport {
   /** What should never have happened, in words. */
   readonly violations: readonly string[];
+  readonly minutes: number;
   readonly events: number;
   readonly requests: number;
   /** Of requests, each while an Envoy was dead or stopped by the hand of chaos. */
@@ -29,8 +32,8 @@ export interface ChaosReport {
   readonly rescues: number;
   /** In ms: from when it was known that no hot restart would do to LIVE. */
   readonly longestRescue: number;
-  /** In ms: the longest time without an Envoy that serves, times when that was our doing left out. */
-  readonly longestOutage: number;
+  /** In ms: the longest time without an answer after each kind of event, from when the agent could act, and without the pauses of a crash loop. */
+  readonly longestOutages: Readonly<Partial<Record<ChaosKind, number>>>;
   /** In ms: the longest time from a good pair on disk to its being served. */
   readonly longestRotation: number;
   readonly mostMemory: number;
@@ -41,7 +44,9 @@ export interface ChaosReport {
 
 /** All in ms. Generous: it may be a busy machine. */
 const served = 25_000;
-const outage = 10_000;
+const outage = 3_000;
+/** A new agent waits for the locks, the files and the processes of the one before. */
+const restart = 10_000;
 const calm = 1_500;
 const look = 100;
 const mostMemory = 160 << 20;
@@ -52,7 +57,7 @@ const doom = 12_000;
 const net = 62_000;
 
 /** Plays the events of a seed on a real agent over a real Envoy, and checks all the time what must always hold. */
-export async function runChaos({ seed, events, duration = Infinity, onEvent = () => undefined }: Chaos): Promise<ChaosReport> {
+export async function runChaos({ seed, events, skipped = 0, duration = Infinity, onEvent = () => undefined }: Chaos): Promise<ChaosReport> {
   const rig = await makeRig();
   const stage = setStage(rig);
   const start = () =>
@@ -80,7 +85,9 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
   let downSince: number | undefined;
   let failures = 0;
   let excused = 0;
-  const most = { outage: 0, rotation: 0, memory: 0, files: 0 };
+  const most = { rotation: 0, memory: 0, files: 0 };
+  const outages: Partial<Record<ChaosKind, number>> = {};
+  let kind: ChaosKind = 'good';
 
   async function hand<T>(action: () => Promise<T> | T): Promise<T> {
     interfering++;
@@ -146,10 +153,11 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
 
     if (serial === undefined && wanted !== undefined) {
       downSince ??= now();
-      const attempt = Number(agent().log().findLast(({ event }) => event === 'restart.scheduled')?.['attempt'] ?? 0); // prettier-ignore
-      most.outage = Math.max(most.outage, now() - downSince);
-      if (now() - downSince > outage + 1.2 * backOff({ first: 200, longest: 30_000 }, attempt)) {
-        complain(`nobody has served for ${Math.round(now() - downSince)} ms`);
+      const attempts = Number(agent().log().findLast(({ event }) => event === 'restart.scheduled')?.['attempt'] ?? 0); // prettier-ignore
+      const down = now() - downSince - 1.2 * backOff({ first: 200, longest: 30_000 }, Math.max(0, attempts - 1));
+      outages[kind] = Math.max(outages[kind] ?? 0, down);
+      if (down > outage) {
+        complain(`nobody has served for ${Math.round(now() - downSince)} ms after '${kind}'`);
         downSince = undefined;
       }
     } else downSince = undefined;
@@ -164,8 +172,9 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
     }
   }
 
-  async function play({ kind, ms }: ChaosEvent): Promise<void> {
-    switch (kind) {
+  async function play({ ms, ...event }: ChaosEvent): Promise<void> {
+    kind = event.kind;
+    switch (event.kind) {
       case 'good':
         return rotate();
       case 'does not parse':
@@ -202,6 +211,25 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
           await sleep(ms);
           kill(child, 'SIGKILL');
         });
+      case 'kill parent':
+        return hand(async () => {
+          const [parent] = envoys();
+          const known = agent().log().length;
+          await rotate();
+          const isLive = () => agent().log().slice(known).some(({ event: code }) => code === 'epoch.live'); // prettier-ignore
+          await eventually(isLive, { within: 8_000, every: 5 }).catch(() => undefined);
+          await sleep(ms);
+          if (envoysOf(rig).size > 1) kill(parent, 'SIGKILL');
+        });
+      case 'kill check': {
+        await rotate();
+        for (let round = 0; round <= ms / 1_000; round++) {
+          const checker = await eventually(() => checkerOf(rig), { within: 8_000, every: 1 }).catch(() => undefined);
+          kill(checker, 'SIGKILL');
+        }
+        if (wanted !== undefined) wanted.since = now();
+        return;
+      }
       case 'stop newest':
         return hand(async () => {
           const pid = envoys().at(-1);
@@ -226,7 +254,7 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
         return;
       case 'SIGHUP':
       case 'SIGUSR1':
-        kill(agent().pid, kind);
+        kill(agent().pid, event.kind);
         return;
       case 'stop agent':
         kill(agent().pid, 'SIGSTOP');
@@ -237,16 +265,16 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
       case 'kill agent':
         return hand(async () => {
           const ended = agent();
-          kill(ended.pid, kind === 'end agent' ? 'SIGTERM' : 'SIGKILL');
+          kill(ended.pid, event.kind === 'end agent' ? 'SIGTERM' : 'SIGKILL');
           const { code } = await within(ended.exit, 20_000, { code: -1, signal: null });
-          if (kind === 'end agent' && code !== 0)
+          if (event.kind === 'end agent' && code !== 0)
             complain(`the agent was asked to end, and has ended with ${String(code)}: ${ended.errors()}`);
           await eventually(() => rig.envoys().length === 0, { within: 3_000 }).catch(() => complain('Envoys are left'));
           // What is on disk is what the next one begins with, and the first Envoy is not forgiven a bad pair.
           await rotate();
           running = start();
           agents.push(running);
-          await eventually(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { within: outage }).catch(() =>
+          await eventually(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { within: restart }).catch(() =>
             complain('a new agent does not serve'),
           );
         });
@@ -256,7 +284,7 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
   let played = 0;
   try {
     await agent().said('epoch.live', 0);
-    for (const event of plan(seed)) {
+    for (const event of plan(seed, skipped)) {
       if (played === events || now() > duration) break;
       played++;
       onEvent(`${(now() / 1_000).toFixed(1)} s  ${played}. ${event.kind}${event.ms > 0 ? ` ${event.ms} ms` : ''}`);
@@ -268,7 +296,7 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
       }
     }
     await rotate();
-    await eventually(() => wanted?.seen === true && !disturbed, { within: served + outage }).catch(() =>
+    await eventually(() => wanted?.seen === true && !disturbed, { within: served + restart }).catch(() =>
       complain('it does not come to rest'),
     );
     playing.abort();
@@ -281,13 +309,14 @@ export async function runChaos({ seed, events, duration = Infinity, onEvent = ()
     const lines = agents.flatMap((each) => each.log());
     return {
       violations,
+      minutes: now() / 60_000,
       events: played,
       requests: ok + failed,
       excused,
       epochs: lines.filter(({ event }) => event === 'epoch.live').length,
       rescues: lines.filter(({ event }) => event === 'rescue.started').length,
       longestRescue: Math.max(0, ...agents.flatMap(rescuesOf)),
-      longestOutage: most.outage,
+      longestOutages: outages,
       longestRotation: most.rotation,
       mostMemory: most.memory,
       mostFiles: most.files,

@@ -87,6 +87,11 @@ export function envoysOf(rig: Rig): ReadonlyMap<number, string> {
   return found;
 }
 
+/** The process that checks a configuration, while there is one. */
+export function checkerOf(rig: Rig): number | undefined {
+  return rig.envoys().find((pid) => read(`/proc/${pid}/cmdline`).endsWith('\0--mode\0validate\0'));
+}
+
 /** How many descriptors a process has open, and how many bytes it holds in memory. */
 export function needsOf(pid: number): { readonly files: number; readonly memory: number } {
   try {
