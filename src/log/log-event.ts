@@ -6,6 +6,7 @@ export const logEvents = {
   'agent.ended': 'The agent ends. The line has its counters.',
   'tool.missing': 'A small program that takes part in a start is not in PATH.',
   'config.read': 'The configuration has been read for the first time.',
+  'config.read_failed': 'The configuration cannot be read for now. It is read again.',
   'config.change_seen': 'A watched file has changed. The files are read after the window.',
   'config.changed': 'The configuration is not the same as before.',
   'config.unchanged': 'A file has changed, but the configuration is the same as before.',

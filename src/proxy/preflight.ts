@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { connect, defer, map, mergeMap, type Observable, type SchedulerLike, startWith, timer, withLatestFrom } from 'rxjs';
+import { catchError, connect, defer, map, mergeMap, type Observable, of, type SchedulerLike, startWith, timer, withLatestFrom } from 'rxjs';
 import type { Verdict, Exit } from '../agent/ports.ts';
+import { isShortage } from '../files/whole-file.ts';
 import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
 
 /** The two files that a TLS identity is made of. */
@@ -26,7 +27,7 @@ export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike):
       if (flaw !== undefined) return refusal(pair.chain, flaw);
     }
     return { ok: true };
-  });
+  }).pipe(catchError((error: unknown) => of<Verdict>({ ok: undefined, reason: String(error), outOfMemory: false })));
 }
 
 function refusal(path: string, flaw: string): Verdict {
@@ -34,7 +35,10 @@ function refusal(path: string, flaw: string): Verdict {
 }
 
 async function read(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(() => undefined);
+  return readFile(path, 'utf8').catch((error: unknown) => {
+    if (isShortage(error)) throw error;
+    return undefined;
+  });
 }
 
 export interface Validation {

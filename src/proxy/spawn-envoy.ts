@@ -119,12 +119,12 @@ function readAll(fd: number, onPiece: (piece: string) => void): Promise<void> {
 export interface Ended {
   readonly exitCode?: number | undefined;
   readonly signal?: NodeJS.Signals | undefined;
-  readonly shortMessage?: string | undefined;
+  readonly originalMessage?: string | undefined;
 }
 
 /** How a process ended, from what the operating system and its last words say; and how many the kernel had killed for want of memory before and after. */
 export function toExit(
-  { exitCode, signal, shortMessage }: Ended,
+  { exitCode, signal, originalMessage }: Ended,
   tail: readonly string[],
   killsBefore?: number,
   killsAfter?: number,
@@ -133,7 +133,7 @@ export function toExit(
     const known = signal === 'SIGKILL' && killsBefore !== undefined && killsAfter !== undefined;
     return { kind: 'signaled', signal, tail, ...(known && { outOfMemory: killsAfter > killsBefore }) };
   }
-  if (exitCode === undefined) return { kind: 'spawn-failed', reason: shortMessage ?? 'it could not be started' };
+  if (exitCode === undefined) return { kind: 'spawn-failed', reason: originalMessage ?? 'it could not be started' };
   if (exitCode === 0) return { kind: 'clean' };
   // The shell's and setpriv's word for what can not be executed. Envoy itself ends with 0 or 1.
   if (exitCode === 126 || exitCode === 127) return { kind: 'spawn-failed', reason: tail.at(-1) ?? String(exitCode) };

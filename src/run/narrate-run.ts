@@ -27,6 +27,11 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
         { level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', component: 'watcher', path, reason },
       ];
     }
+    case 'read-failed': {
+      const { reason, delayMs } = sign;
+      const msg = 'the configuration cannot be read for now, and is read again';
+      return [{ level: 'warn', event: 'config.read_failed', msg, component: 'watcher', reason, delayMs }];
+    }
     case 'read': {
       const warnings = (sign.reading.config?.warnings ?? []).filter(
         (warning, index, all) => !before.warned.has(warning) && all.indexOf(warning) === index,

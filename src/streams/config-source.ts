@@ -33,7 +33,7 @@ export interface SourceReading<Config = unknown> {
 export interface ConfigSource<Config = unknown> {
   /** Emits `ready` when it starts to listen, since what changed before that went unheard. Never errors. */
   readonly changes$: Observable<SourceChange>;
-  /** Cold: one reading a subscription. Never errors: what cannot be read has a hash too. */
+  /** Cold: one reading a subscription. What is wrong with the configuration has a hash too; an error means that it cannot be read for now. */
   readonly reading$: Observable<SourceReading<Config>>;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { asyncScheduler, defer, map, type Observable, type SchedulerLike } from 'rxjs';
+import { isShortage } from '../files/whole-file.ts';
 import type { ConfigSource, SourceReading } from './config-source.ts';
 import { watchFiles } from './watch-files.ts';
 
@@ -25,8 +26,13 @@ const read = async (path: string): Promise<FileReading> => {
   }
 };
 
+function absent(path: string, error: unknown): FileReading {
+  if (isShortage(error)) throw error;
+  return [path];
+}
+
 function readFiles(paths: readonly string[]): Observable<readonly FileReading[]> {
-  return defer(() => Promise.all(paths.map((path) => read(path).catch((): FileReading => [path]))));
+  return defer(() => Promise.all(paths.map((path) => read(path).catch((error: unknown): FileReading => absent(path, error)))));
 }
 
 function hashOf(files: readonly FileReading[]): string {
@@ -37,7 +43,8 @@ function hashOf(files: readonly FileReading[]): string {
  * Emits one sha256 (hex) over the files at `paths`, in their order: name, presence, length and content of each, so that neither content that
  * moves from one file to the next nor a file that is emptied instead of removed goes unnoticed (the Go agent hashes contents alone).
  *
- * Cold: one reading a subscription, in chunks of 64 KiB. Never errors: what is absent, unreadable or no regular file counts as absent.
+ * Cold: one reading a subscription, in chunks of 64 KiB. What is absent, unreadable or no regular file counts as absent. Errors where the system is short
+ * of file descriptors or memory.
  */
 export function hashFiles(paths: readonly string[]): Observable<string> {
   return readFiles(paths).pipe(map(hashOf));
@@ -46,7 +53,7 @@ export function hashFiles(paths: readonly string[]): Observable<string> {
 /**
  * The source whose configuration is the files at `paths`, which Envoy reads itself; empty and repeated paths are dropped. Without any it never changes.
  *
- * Cold, never ends, never errors: see `watchFiles` and `hashFiles`.
+ * Cold; changes never end nor error; a reading errors as that of `hashFiles` does.
  */
 export function fileSource(paths: readonly string[], scheduler: SchedulerLike = asyncScheduler): ConfigSource<never> {
   const files = [...new Set(paths)].filter((path) => path !== '');

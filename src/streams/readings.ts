@@ -1,5 +1,6 @@
 import {
   asyncScheduler,
+  catchError,
   concat,
   concatMap,
   connect,
@@ -9,11 +10,15 @@ import {
   merge,
   NEVER,
   type Observable,
+  of,
   type SchedulerLike,
   scan,
+  switchMap,
   throttleTime,
+  timer,
 } from 'rxjs';
 import type { Change, Reading } from '../agent/ports.ts';
+import { backOff } from '../operators/back-off.ts';
 import { coalesce } from '../operators/coalesce.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import type { ConfigSource, SourceChange, SourcePart, SourceReading } from './config-source.ts';
@@ -26,11 +31,16 @@ export interface ReadingDelays {
   readonly reread?: number;
 }
 
+/** After a reading that errors. In ms. */
+const pauses = { first: 1_000, longest: 30_000 };
+
 /** What happens on the way from a change to a reading. */
 export type SourceSign<Config> =
   | SourceChange
   /** The first change of a row: the source is read when the window closes. */
   | { readonly type: 'window-opened'; readonly path?: string; readonly delayMs: number }
+  /** The source could not be read, and is read again so much later. */
+  | { readonly type: 'read-failed'; readonly reason: string; readonly delayMs: number }
   /** `isNew`: it differs from the reading before. `isOrdered`: it was ordered, and counts even if it does not. */
   | { readonly type: 'read'; readonly reading: Reading<Config | undefined>; readonly isNew: boolean; readonly isOrdered: boolean };
 
@@ -43,7 +53,7 @@ type RawSign<Config> =
  *
  * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready and for each of `orders$`, and every `reread` ms (60 s)
  * as if there had been a change. Readings come one at a time, in the order in which they began: no slow one overtakes a newer one. The first one waits for no change, and nothing is watched before it, so that the first epoch does not wait for
- * the watcher either. Cold, never ends; errors only if the source does.
+ * the watcher either. A reading that errors is told, and repeated after 1 s, doubling up to 30 s. Cold, never ends; errors only if `changes$` does.
  */
 export function sourceSigns<Config>(
   { changes$, reading$ }: ConfigSource<Config>,
@@ -51,8 +61,15 @@ export function sourceSigns<Config>(
   orders$: Observable<unknown> = NEVER,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<SourceSign<Config>> {
-  function raw(isOrdered: boolean): Observable<RawSign<Config>> {
-    return reading$.pipe(map((reading) => ({ type: 'raw', reading, isOrdered })));
+  function raw(isOrdered: boolean, failures = 0): Observable<RawSign<Config>> {
+    return reading$.pipe(
+      map((reading): RawSign<Config> => ({ type: 'raw', reading, isOrdered })),
+      catchError((error: unknown) => {
+        const delayMs = backOff(pauses, failures);
+        const again$ = timer(delayMs, scheduler).pipe(switchMap(() => raw(isOrdered, failures + 1)));
+        return concat(of<RawSign<Config>>({ type: 'read-failed', reason: String(error), delayMs }), again$);
+      }),
+    );
   }
   const later$ = changes$.pipe(
     connect((shared$): Observable<RawSign<Config>> => {
@@ -67,7 +84,7 @@ export function sourceSigns<Config>(
         merge(changed$, interval(reread, scheduler)).pipe(coalesce(minDelay, scheduler)),
       );
       const all$ = merge(occasions$.pipe(map(() => false)), orders$.pipe(map(() => true)));
-      return merge(shared$, opened$, all$.pipe(concatMap(raw)));
+      return merge(shared$, opened$, all$.pipe(concatMap((isOrdered) => raw(isOrdered))));
     }),
   );
   return concat(raw(false), later$).pipe(

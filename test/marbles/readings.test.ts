@@ -78,6 +78,21 @@ describe('readings', () => {
   );
 
   it(
+    'reads again where a reading errors, after 1, 2 and 4 s, and says so',
+    marbles((m) => {
+      const times = [m.cold('#', undefined, new Error('EMFILE')), m.cold('#', undefined, new Error('EMFILE')), m.cold('10ms #', undefined, new Error('EMFILE')), m.cold('(A|)')]; // prettier-ignore
+      let next = 0;
+      const hash$ = defer(() => times[next++] ?? NEVER);
+      const signs$ = sourceSigns(drawnSource({ changes$: NEVER, hash$ }), { minDelay }).pipe(
+        map((sign) => (sign.type === 'read-failed' ? `${sign.reason}, ${sign.delayMs} ms` : sign.type)),
+      );
+      m.expectObservable(signs$, '^ 60s !').toBe(at({ '0s': 'a', '1s': 'b', '3.01s': 'c', '7.01s': 'r' }), {
+        ...{ a: 'Error: EMFILE, 1000 ms', b: 'Error: EMFILE, 2000 ms', c: 'Error: EMFILE, 4000 ms', r: 'read' },
+      });
+    }),
+  );
+
+  it(
     'reads at once when the source becomes ready',
     marbles((m) => {
       const changes$ = m.hot(' --r', signs);

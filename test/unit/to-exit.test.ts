@@ -18,9 +18,9 @@ describe('toExit', () => {
     },
     {
       what: 'a binary that is missing',
-      ended: { shortMessage: 'Command failed with ENOENT: envoy' },
+      ended: { originalMessage: 'spawn envoy ENOENT' },
       tail: [],
-      exit: { kind: 'spawn-failed', reason: 'Command failed with ENOENT: envoy' },
+      exit: { kind: 'spawn-failed', reason: 'spawn envoy ENOENT' },
     },
     { what: 'a start that failed without a word', ended: {}, tail: [], exit: { kind: 'spawn-failed', reason: 'it could not be started' } },
     {

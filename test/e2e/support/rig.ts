@@ -36,7 +36,9 @@ export interface RunningAgent {
   kill(signal: NodeJS.Signals): void;
 }
 
-interface StartOptions {
+export interface StartOptions {
+  /** A command that becomes the agent, whose command line it gets. */
+  readonly wrap?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly output?: number;
   /** Its working directory, below which the pod's files are; default the project's. */
@@ -104,7 +106,7 @@ export async function makeRig(
     ports: { admin, listen, status, prometheus, health },
     ca,
     issued,
-    start(flags = [], { env = {}, output, cwd, generated = false } = {}) {
+    start(flags = [], { env = {}, output, cwd, wrap = [], generated = false } = {}) {
       kept ||= flags.includes('--keepEnvoy');
       const standard = [
         ...(generated ? [] : ['--customConfigFile', config]),
@@ -119,7 +121,7 @@ export async function makeRig(
         folder,
         ['proxy', 'sidecar', ...standard.map(String), ...quick, ...flags],
         { ...certificateEnv(certDir), ENVOY_PROMETHEUS_PORT: String(prometheus), ENVOY_STATUS_PORT: String(health), ...env },
-        { output, cwd },
+        { output, cwd, wrap },
       );
       agents.push(agent);
       return agent;
@@ -166,13 +168,14 @@ export function certificateEnv(certDir: string): NodeJS.ProcessEnv {
 interface StartPlace {
   readonly output: number | undefined;
   readonly cwd: string | undefined;
+  readonly wrap: readonly string[];
 }
 
-function startAgent(folder: string, args: readonly string[], env: NodeJS.ProcessEnv, { output, cwd }: StartPlace): RunningAgent {
+function startAgent(folder: string, args: readonly string[], env: NodeJS.ProcessEnv, { output, cwd, wrap }: StartPlace): RunningAgent {
   const run = mkdtempSync(join(folder, 'output-'));
   const [stdout, stderr] = [join(run, 'stdout'), join(run, 'stderr')];
   const descriptors = [output ?? openSync(stdout, 'a'), openSync(stderr, 'a')];
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(wrap[0] ?? process.execPath, [...wrap.slice(1), ...(wrap.length > 0 ? [process.execPath] : []), program, ...args], {
     stdio: ['ignore', ...descriptors],
     cwd,
     env: { ...process.env, POD_NAME: 'pod', POD_NAMESPACE: 'ns', INSTANCE_IP: '10.1.2.3', ...env },
