@@ -17,5 +17,13 @@ export const operators: readonly Mutant[] = [
   },
   { id: 'operators/poll-limit', file: 'operators/poll-until.ts', find: 'scheduler.now() < end', replace: 'scheduler.now() <= end' },
   { id: 'operators/poll-last', file: 'operators/poll-until.ts', find: '!isEnough(value), true', replace: '!isEnough(value)' },
+  { id: 'operators/supervise-growth', file: 'operators/supervise.ts', find: 'failures++', replace: 'failures' },
+  { id: 'operators/supervise-reset', file: 'operators/supervise.ts', find: '>= stable', replace: '> stable' },
+  {
+    id: 'operators/supervise-error-told',
+    file: 'operators/supervise.ts',
+    find: 'failed(result.error, delay)',
+    replace: 'failed(undefined, delay)',
+  },
   { id: 'operators/settle-failure', file: 'operators/settle.ts', find: '{ ok: false, error }', replace: '{ ok: false, error: undefined }' },
 ];
