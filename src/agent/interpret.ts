@@ -5,12 +5,10 @@ import {
   EMPTY,
   exhaustMap,
   filter,
-  ignoreElements,
   map,
   merge,
   mergeMap,
   type Observable,
-  of,
   type SchedulerLike,
   switchMap,
   takeUntil,
@@ -19,6 +17,7 @@ import {
 import { jitter } from '../operators/back-off.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { drained } from './drained.ts';
+import { ending } from './ending.ts';
 import { endOf, follow } from './follow.ts';
 import type { AgentEvent, Effect } from './model.ts';
 import type { Proxy } from './ports.ts';
@@ -50,23 +49,13 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       return effects$.pipe(filter((effect) => effect.type === type && effect.epoch === epoch));
     }
 
-    /**
-     * A process is asked to end, then made to. Closing its listeners first turns new clients away instead of cutting them. One that its child has asked already
-     * (Envoy does that when it ends) gets a SIGTERM only if it stays: a second one in its last moments would kill it before its access log is written.
-     */
+    /** A process is asked to end, then made to. */
     function run({ launch }: Extract<Effect, { type: 'launch' }>): Observable<AgentEvent> {
       const { epoch } = launch;
-      const timeout$ = timer(timing.killAfter, scheduler);
       const stopping$ = effects$.pipe(
         ofType('stop'),
         filter((effect) => effect.epoch === epoch),
-        exhaustMap(({ toldByChild }) =>
-          concat(
-            toldByChild ? timeout$.pipe(ignoreElements()) : proxy.drain(epoch, false),
-            of('SIGTERM' as const),
-            timeout$.pipe(map(() => 'SIGKILL' as const)),
-          ),
-        ),
+        exhaustMap((effect) => ending(effect, proxy, timing, scheduler)),
       );
       const reopening$ = orders('reopen', epoch).pipe(map(() => 'SIGUSR1' as const));
       const killing$ = orders('kill', epoch).pipe(map(() => 'SIGKILL' as const));

@@ -95,7 +95,7 @@ export const agent: readonly Mutant[] = [
     find: '{ ...state, crashes: 0, retried: false } : state',
     replace: '{ ...state, retried: false } : state',
   },
-  { id: 'agent/stop-exhausts', file: 'agent/interpret.ts', find: 'exhaustMap(({ toldByChild })', replace: 'mergeMap(({ toldByChild })' },
+  { id: 'agent/stop-exhausts', file: 'agent/interpret.ts', find: 'exhaustMap((effect) => ending', replace: 'mergeMap((effect) => ending' },
   { id: 'agent/reopen-signal', file: 'agent/interpret.ts', find: "'SIGUSR1' as const", replace: "'SIGHUP' as const" },
   {
     id: 'agent/reopen-carried-out',
