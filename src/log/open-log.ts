@@ -45,14 +45,14 @@ export function openLog({ level: first, json, targets: names }: LogOptions): Age
     sink.level(level);
     return sink;
   };
-  const open = () =>
-    (done ??= Promise.all(targets.map(sinkOf)).then((made) => {
-      sinks = made;
-      write = (line) => {
-        for (const sink of sinks) sink.write(line);
-      };
-      for (const line of early.splice(0)) write(line);
-    }));
+  const start = async () => {
+    sinks = await Promise.all(targets.map(sinkOf));
+    write = (line) => {
+      for (const sink of sinks) sink.write(line);
+    };
+    for (const line of early.splice(0)) write(line);
+  };
+  const open = () => (done ??= start().catch(() => void (done = undefined))); // lines wait for the next try
   const reopen = async () => {
     for (const [index, { file }] of targets.entries()) {
       if (file === undefined) continue;

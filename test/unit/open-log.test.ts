@@ -3,7 +3,7 @@ import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readdirSync, re
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LogLevel, LogLine } from '../../src/log/log-line.ts';
 import { type AgentLog, openLog } from '../../src/log/open-log.ts';
 
@@ -30,6 +30,20 @@ describe('openLog', () => {
   const said = (path = file) => lines(path).map(({ msg }) => msg);
 
   const openFiles = () => readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
+
+  it('tries again where the logger cannot be loaded, and loses no line', async () => {
+    vi.doMock('../../src/log/pino-log.ts', () => {
+      throw new Error('no');
+    });
+    const log = open();
+    log.write(line('info', 'one'));
+    log.open();
+    await expect(import('../../src/log/pino-log.ts')).rejects.toThrow();
+    vi.doUnmock('../../src/log/pino-log.ts');
+    log.write(line('info', 'two'));
+    await close();
+    expect(said()).toEqual(['one', 'two']);
+  });
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'open-log-'));
