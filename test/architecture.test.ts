@@ -26,7 +26,6 @@ const short: Readonly<Record<string, string>> = {
   'operators/coalesce.ts': 'an operator',
   'operators/settle.ts': 'an operator',
   'operators/tagged-union.ts': 'operators and all else need it',
-  'cli/main.ts': 'the program itself: nothing can import it',
   'log/log-line.ts': 'all folders need it, and nothing else of the log',
 };
 

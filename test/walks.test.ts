@@ -37,6 +37,7 @@ describe('the walks of ARCHITECTURE.md', () => {
       'A file changed',
       'Envoy crashed',
       'SIGTERM',
+      'A bug of the core',
       'A readiness probe came',
       'A secret rotates',
       'An agent has left its Envoy',

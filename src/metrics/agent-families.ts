@@ -50,6 +50,14 @@ export function lifecycleFamilies({ counters, durations, certificates }: Timelin
   ];
 }
 
+/** How often each part of the agent has failed, as a metric. Pure. */
+export function partFamilies(failures: Readonly<Record<string, number>>): readonly MetricFamily[] {
+  const samples = Object.entries(failures).map(([part, value]) => ({ labels: { part }, value }));
+  return [
+    { name: 'istio_agent_part_failures_total', type: 'counter', help: 'Parts of the agent that failed and were started again', samples },
+  ];
+}
+
 function counter(name: string, help: string, value: number): MetricFamily {
   return { name: `istio_agent_${name}_total`, type: 'counter', help, samples: [{ value }] };
 }

@@ -1,7 +1,6 @@
 import type { AgentEvent } from '../agent/model.ts';
 import type { AgentLog } from '../log/open-log.ts';
 import type { Fold } from '../operators/feedback.ts';
-import { narrateRun } from './narrate-run.ts';
 import type { RunEvent, View } from './view.ts';
 
 /** Events on the way to the first Envoy, which is not to wait for the log. */
@@ -13,8 +12,9 @@ const beforeSpawn: readonly AgentEvent['type'][] = ['config-changed', 'turn-gran
  */
 export function keepLog(step: Fold<View, RunEvent>, log: Pick<AgentLog, 'write' | 'level' | 'open' | 'reopen'>): void {
   const { sign } = step.value;
-  for (const line of narrateRun(step)) log.write({ component: 'agent', ...line });
+  for (const line of step.state.lines) log.write({ component: 'agent', ...line });
   if (sign.type === 'level-requested') log.level(sign.level);
+  if (sign.type === 'bug') log.open();
   if (sign.type !== 'transition') return;
   if (sign.transition.event.type === 'reopen-requested') log.reopen();
   if (!beforeSpawn.includes(sign.transition.event.type)) log.open();

@@ -1,6 +1,7 @@
 import { narrate } from '../agent/narrate.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Fold } from '../operators/feedback.ts';
+import { partLine } from './part.ts';
 import type { RunEvent, View } from './view.ts';
 
 /** What there is to say of something that has happened in a run. Pure. */
@@ -27,11 +28,6 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
         { level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', component: 'watcher', path, reason },
       ];
     }
-    case 'read-failed': {
-      const { reason, delayMs } = sign;
-      const msg = 'the configuration cannot be read for now, and is read again';
-      return [{ level: 'warn', event: 'config.read_failed', msg, component: 'watcher', reason, delayMs }];
-    }
     case 'read': {
       const warnings = (sign.reading.config?.warnings ?? []).filter(
         (warning, index, all) => !before.warned.has(warning) && all.indexOf(warning) === index,
@@ -50,16 +46,15 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
           : []),
       ];
     }
-    case 'broken':
-      return [
-        {
-          level: 'error',
-          event: 'status.broken',
-          msg: 'the status server broke, and is started again',
-          component: 'status',
-          reason: sign.reason,
-        },
-      ];
+    case 'part-failed':
+      return [partLine(sign)];
+    case 'bug': {
+      const { reason, stack, leaves } = sign;
+      const envoy = leaves ? 'left' : 'drained';
+      return [{ level: 'error', event: 'agent.bug', msg: 'this is a bug: the agent ends', reason, envoy, stack }];
+    }
+    case 'bug-over':
+      return [lastLine(state)];
     case 'request-failed': {
       const { path, reason } = sign;
       return [

@@ -3,6 +3,7 @@ import type { StatusEvent } from '../status/handler.ts';
 import type { ConfigSource } from '../streams/config-source.ts';
 import { fileSource } from '../streams/file-source.ts';
 import { signals } from '../streams/signals.ts';
+import { uncaught } from '../streams/uncaught.ts';
 import { waitForFiles } from '../streams/wait-for-files.ts';
 import { serveStatus } from './serve-status.ts';
 
@@ -14,6 +15,8 @@ export interface Outside {
   signals(names: readonly NodeJS.Signals[]): Observable<NodeJS.Signals>;
   /** As {@link serveStatus}. */
   serve(...given: Parameters<typeof serveStatus>): Observable<StatusEvent>;
+  /** What nobody has caught. */
+  uncaught(): Observable<unknown>;
   /** Makes a number from 0 up to, but not including, 1. */
   random(): number;
 }
@@ -24,5 +27,6 @@ export const real: Outside = {
   missing: (paths) => waitForFiles(paths),
   signals: (names) => signals(names),
   serve: (...given) => serveStatus(...given),
+  uncaught: () => uncaught(),
   random: () => Math.random(),
 };

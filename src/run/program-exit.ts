@@ -18,6 +18,7 @@ export function runExit(
 ): ProgramExit {
   if (last.type === 'failed') return { code: exitCodes.unavailable, why: `--statusPort ${statusPort}: ${last.reason}` };
   if (last.type === 'servers-failed') return { code: exitCodes[last.exit], why: last.reason };
+  if (last.type === 'bug-over') return { code: exitCodes.software, why: `this is a bug: ${last.reason} (the log has the stack)` };
   const outcome: Outcome = 'outcome' in agent ? agent.outcome : { kind: 'asked' };
   const { code, why } = exitOf(outcome);
   return {

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import {
+  catchError,
   concat,
   connect,
+  defer,
   distinctUntilChanged,
   exhaustMap,
   filter,
+  finalize,
   map,
   merge,
   type Observable,
@@ -17,7 +20,7 @@ import {
 import { agent, type AgentTransition } from '../agent/agent.ts';
 import type { ConfigEvent } from '../agent/model.ts';
 import type { AdoptedEpoch, Proxy, Reading } from '../agent/ports.ts';
-import { fixedTiming } from '../agent/timing.ts';
+import { fixedTiming, type Timing } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { feedback, type Fold } from '../operators/feedback.ts';
 import { ofType } from '../operators/tagged-union.ts';
@@ -25,10 +28,15 @@ import type { StatusEvent } from '../status/handler.ts';
 import { certificateExpiry, type CertificateSign } from '../streams/certificate-expiry.ts';
 import { composeSources, type ConfigSource } from '../streams/config-source.ts';
 import { type SourceSign, sourceSigns } from '../streams/readings.ts';
+import { afterBug, bugOf } from './bug.ts';
+import { type HeldProcesses, holdProcesses } from './held-processes.ts';
+import { lastDrain } from './last-drain.ts';
 import { type Outside, real } from './outside.ts';
+import { asPart, asServer, type PartFailed, partFailed } from './part.ts';
+import { runStep } from './run-step.ts';
 import type { StatusOptions } from './serve-status.ts';
 import type { KnownConfig, ShapedConfig } from './shape-source.ts';
-import { firstView, type RunEvent, type RunSign, type ServersSign, type View, view } from './view.ts';
+import { firstView, type RunEvent, type RunSign, type ServersSign, type View } from './view.ts';
 
 export interface Parts extends StatusOptions {
   readonly proxy: Proxy;
@@ -41,35 +49,60 @@ export interface Parts extends StatusOptions {
   /** The agent has a terminal: SIGHUP then means that the terminal is gone. */
   readonly terminal: boolean;
   /** Tells when the servers that Envoy needs listen; Envoy is not started before. Never errors. */
-  readonly servers$: Observable<ServersSign>;
+  readonly servers$: Observable<ServersSign | PartFailed>;
 }
 
 /**
  * The agent with all that surrounds it: files, signals and the status port on one side, Envoy on the other. Emits all that happens, each with what is
- * known before and after it, and completes when no Envoy is left, or when the status port or another server cannot listen.
+ * known before and after it, and completes when no Envoy is left, or when the status port or another server cannot listen at the start.
  *
- * Cold: a subscription is an agent. Errors only by a bug.
+ * What surrounds the core is started again where it fails. Where the core fails, or an exception is not caught, that is a `bug`: the core is let go of, its
+ * Envoys are drained, and the run ends with `bug-over`. Cold: a subscription is an agent. Never errors.
  */
 export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = real): Observable<Fold<View, RunEvent>> {
+  return defer(() => {
+    const held = holdProcesses(parts.proxy);
+    return runHeld(config, { ...parts, held }, outside).pipe(finalize(() => held.release()));
+  });
+}
+
+interface HeldParts extends Omit<Parts, 'proxy'> {
+  readonly held: HeldProcesses;
+}
+
+function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Observable<Fold<View, RunEvent>> {
+  const random = () => outside.random();
   const source = hashed(composeSources(outside.files(watchedFiles(config)), parts.shape));
+  const uncaught$ = outside.uncaught().pipe(map((error) => bugOf(error)));
+  const ending = ['SIGTERM', 'SIGINT', ...(parts.terminal ? ['SIGHUP' as const] : [])] as const;
+  const timing: Timing = {
+    ...fixedTiming,
+    parentShutdown: config.parentShutdownDuration,
+    drainMinimum: config.drainMinimum,
+    drainCap: config.drainCap,
+  };
 
   /** Files and signals: what the sources tell, readings by hand, and what the agent makes of both. */
-  function life(requests$: Observable<StatusEvent>, view$: Observable<View>): Observable<RunSign> {
+  function life(requests$: Observable<StatusEvent | PartFailed>, view$: Observable<View>): Observable<RunSign> {
     const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
     const orders$ = merge(outside.signals(parts.terminal ? [] : ['SIGHUP']), requests$.pipe(ofType('restart-requested')));
     const config$ = orders$.pipe(
       connect((shared$) =>
-        concat(awaited$.pipe(map(filesAwaited), takeUntil(shared$)), sourceSigns(source, { minDelay: config.minDelay }, shared$)),
+        concat(
+          awaited$.pipe(map(filesAwaited), takeUntil(shared$)),
+          sourceSigns(source, { minDelay: config.minDelay, random }, shared$).pipe(map(toSign)),
+        ),
       ),
+      asPart('sources', random),
     );
     return merge(
       config$.pipe(connect((signs$) => merge(signs$.pipe(filter(isSourceSign)), transitions(signs$, requests$)))),
-      expiry(view$),
+      expiry(view$).pipe(asPart('expiry', random)),
     );
   }
 
-  function transitions(signs$: Observable<ConfigSign>, requests$: Observable<StatusEvent>): Observable<RunSign> {
-    const ending = ['SIGTERM', 'SIGINT', ...(parts.terminal ? ['SIGHUP' as const] : [])] as const;
+  /** The core. Its end by an error is a sign, so that all that surrounds it goes on while its Envoys are drained. */
+  function transitions(signs$: Observable<ConfigSign>, requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> {
     const quit$ = requests$.pipe(ofType('quit-requested'));
     return agent(
       {
@@ -83,16 +116,15 @@ export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = r
       },
       { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
       {
-        proxy: parts.proxy,
-        timing: {
-          ...fixedTiming,
-          parentShutdown: config.parentShutdownDuration,
-          drainMinimum: config.drainMinimum,
-          drainCap: config.drainCap,
-        },
-        random: () => outside.random(),
+        proxy: parts.held.proxy,
+        timing,
+        random,
       },
-    ).pipe(map((transition: AgentTransition) => ({ type: 'transition', transition })));
+    ).pipe(
+      map((transition: AgentTransition): RunSign => ({ type: 'transition', transition })),
+      catchError((error: unknown) => of(bugOf(error))),
+      takeUntil(uncaught$),
+    );
   }
 
   /** When the certificates expire that each Envoy serves. */
@@ -105,17 +137,29 @@ export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = r
     return certificateExpiry(config.certificates.map(({ chain }) => resolve(chain)), live$); // prettier-ignore
   }
 
-  return feedback(firstView(parts.known), view, (view$) => {
+  return feedback(firstView(parts.known), runStep, (view$) => {
     const listening$ = of<StatusEvent>({ type: 'listening' });
-    const status$ = config.statusPort === 0 ? listening$ : outside.serve(config, view$, parts);
-    return status$.pipe(
-      connect((requests$) => {
+    const served$ = defer(() => outside.serve(config, view$, parts));
+    const status$ =
+      config.statusPort === 0 ? listening$ : served$.pipe(asServer('status', { listening: 'listening', failed: 'failed' }, random));
+    const signs$ = status$.pipe(
+      connect((requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> => {
         // A server that breaks and listens again later is no new life.
         const servers$ = requests$.pipe(ofType('listening'), exhaustMap(() => parts.servers$)); // prettier-ignore
         const life$ = servers$.pipe(
           connect((shared$) => merge(shared$, shared$.pipe(ofType('servers-listening'), exhaustMap(() => life(requests$, view$))))), // prettier-ignore
         );
         return merge(requests$, life$);
+      }),
+    );
+    return merge(uncaught$, signs$).pipe(
+      catchError((error: unknown) => of(bugOf(error))),
+      afterBug(view$, {
+        keepEnvoy: config.keepEnvoy,
+        takeDown$: (sign$, terminations) => {
+          const terminate$ = merge(outside.signals(ending), sign$.pipe(ofType('quit-requested')));
+          return lastDrain(parts.held, { terminate$, terminations }, timing);
+        },
       }),
       timestamp(),
       map(({ value: sign, timestamp: at }): RunEvent => ({ sign, at })),
@@ -125,13 +169,18 @@ export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = r
 }
 
 type Read = Extract<SourceSign<ShapedConfig>, { type: 'read' }>;
-type ConfigSign = SourceSign<ShapedConfig> | Extract<ConfigEvent, { type: 'files-awaited' }>;
+type ReadSign = Exclude<SourceSign<ShapedConfig>, { type: 'source-failed' }>;
+type ConfigSign = ReadSign | PartFailed | Extract<ConfigEvent, { type: 'files-awaited' }>;
 
 function filesAwaited(missing: readonly string[]): ConfigSign {
   return { type: 'files-awaited', missing };
 }
 
-function isSourceSign(sign: ConfigSign): sign is SourceSign<ShapedConfig> {
+function toSign(sign: SourceSign<ShapedConfig>): ReadSign | PartFailed {
+  return sign.type === 'source-failed' ? partFailed('sources', sign.error, sign.delayMs) : sign;
+}
+
+function isSourceSign(sign: ConfigSign): sign is ReadSign | PartFailed {
   return sign.type !== 'files-awaited';
 }
 
@@ -150,7 +199,7 @@ function toEpochReading(reading: Read['reading']): Reading {
 /** The run is over: the agent has stopped, or what it needs is not to be had. */
 function isEnd(sign: RunSign): boolean {
   if (sign.type === 'transition') return sign.transition.state.phase === 'stopped';
-  return sign.type === 'failed' || sign.type === 'servers-failed';
+  return sign.type === 'failed' || sign.type === 'servers-failed' || sign.type === 'bug-over';
 }
 
 /** A source whose hash is of a fixed length: its first characters stand for it in the log. */

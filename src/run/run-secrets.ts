@@ -32,15 +32,17 @@ import { findSecret, secretBook } from '../secrets/secret-book.ts';
 import type { SecretState, SetReading } from '../secrets/secret.ts';
 import { narrateSecret, secretFamilies } from '../secrets/telemetry.ts';
 import { writeSet } from '../secrets/write-set.ts';
+import { asPart, asServer, type PartFailed, steady } from './part.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 import type { ServersSign } from './view.ts';
 import { workloadSecrets } from './workload-secrets.ts';
 
 /**
  * The secrets, and the server that Envoy takes them from: tells once when it listens, or why it cannot, and serves until it is unsubscribed. Tells
- * its metrics at once and whenever one is counted, and what there is to log. Cold; never completes once it listens, never errors.
+ * its metrics at once and whenever one is counted, and what there is to log. Cold; never completes once it listens. The sources of secrets and the server are
+ * started again each by itself where they fail: a server that comes back has at once what it served.
  */
-export function runSecrets(plan: SecretsPlan, agent: AgentConfig): Observable<ServersSign> {
+export function runSecrets(plan: SecretsPlan, agent: AgentConfig): Observable<ServersSign | PartFailed> {
   return defer(() => {
     const workload = workloadSecrets(plan, agent);
     return workload.ok
@@ -49,15 +51,20 @@ export function runSecrets(plan: SecretsPlan, agent: AgentConfig): Observable<Se
   });
 }
 
-function serveSecrets({ socket, config, workload }: SecretsPlan, source$: Observable<SetReading | CaEvent>): Observable<ServersSign> {
+function serveSecrets(
+  { socket, config, workload }: SecretsPlan,
+  source$: Observable<SetReading | CaEvent>,
+): Observable<ServersSign | PartFailed> {
+  const failures$ = new Subject<PartFailed>();
   // Who looks at `signs$` only hears what others ask for: an authority is not asked because of it.
   const signs$ = new Subject<SetReading | CaEvent>();
   const workload$ = source$.pipe(
+    steady('secrets', failures$),
     share({ connector: () => signs$ }),
     filter((sign) => !isCaEvent(sign)),
     share({ connector: () => new ReplaySubject(1) }),
   );
-  const sources = { files: (paths: SecretPaths) => fileSecrets(paths) };
+  const sources = { files: (paths: SecretPaths) => fileSecrets(paths).pipe(steady('secrets', failures$)) };
   const gateway = config.gateway === '' ? () => undefined : gatewaySecrets(gatewayFolder(resolve(config.gateway), sources));
   const book = secretBook(findSecret({ ...sources, workload$, gateway }));
   // Kept at hand, whether or not Envoy asks; but an authority that nobody has named is not asked before somebody wants a certificate.
@@ -70,10 +77,14 @@ function serveSecrets({ socket, config, workload }: SecretsPlan, source$: Observ
     map((reason): SecretsEvent => ({ type: 'not-written', path: config.output, reason })),
   );
   const events$ = merge(
+    failures$, // first: what fails on subscribe is told too
     signs$.pipe(filter(isCaEvent), map((event): SecretsEvent => ({ type: 'ca', event }))), // prettier-ignore
     book.changes$.pipe(map((state): SecretsEvent => ({ type: 'secret', state }))),
-    isAtHand ? merge(merge(book.get('ROOTCA'), book.get('default')).pipe(ignoreElements()), outputs$) : EMPTY,
-    sdsServer(socket, book).pipe(map((event): SecretsEvent => ({ type: 'sds', event }))),
+    isAtHand ? merge(merge(book.get('ROOTCA'), book.get('default')).pipe(ignoreElements()), outputs$).pipe(asPart('secrets')) : EMPTY,
+    sdsServer(socket, book).pipe(
+      asServer('sds', { listening: 'listening', failed: 'failed' }),
+      map((event): SecretsEvent => (event.type === 'part-failed' ? event : { type: 'sds', event })),
+    ),
   );
   return events$.pipe(
     connect((shared$) =>
@@ -95,7 +106,8 @@ type SecretsEvent =
   | { readonly type: 'ca'; readonly event: CaEvent }
   | { readonly type: 'secret'; readonly state: SecretState }
   | { readonly type: 'not-written'; readonly path: string; readonly reason: string }
-  | { readonly type: 'sds'; readonly event: SdsEvent };
+  | { readonly type: 'sds'; readonly event: SdsEvent }
+  | PartFailed;
 
 interface Counts {
   readonly sds: SdsCounts;
@@ -116,6 +128,8 @@ function families(states: readonly SecretState[], { sds, ca }: Counts): readonly
 
 function narrate(happened: SecretsEvent): readonly LogLine[] {
   switch (happened.type) {
+    case 'part-failed':
+      return [];
     case 'ca':
       return [narrateCa(happened.event)];
     case 'secret':
@@ -134,7 +148,8 @@ function logged(line: LogLine): ServersSign {
 }
 
 /** What becomes of the server. */
-function outcome(happened: SecretsEvent): readonly ServersSign[] {
+function outcome(happened: SecretsEvent): readonly (ServersSign | PartFailed)[] {
+  if (happened.type === 'part-failed') return [happened];
   if (happened.type !== 'sds') return [];
   const { event } = happened;
   if (event.type === 'failed') return [{ type: 'servers-failed', exit: 'unavailable', reason: `the socket for secrets: ${event.reason}` }];

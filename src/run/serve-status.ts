@@ -1,10 +1,10 @@
-import { ignoreElements, map, merge, type Observable, shareReplay, switchMap, take } from 'rxjs';
+import { ignoreElements, map, merge, type Observable, of, shareReplay, switchMap, take } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import type { AgentState } from '../agent/model.ts';
 import type { Timeline } from '../agent/timeline.ts';
 import { fixedTiming } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
-import { lifecycleFamilies, processFamilies, stateFamilies } from '../metrics/agent-families.ts';
+import { lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../metrics/agent-families.ts';
 import type { StatusEvent, StatusParts } from '../status/handler.ts';
 import { notLive, notStarted } from '../status/liveness.ts';
 import { notReady } from '../status/readiness.ts';
@@ -35,7 +35,11 @@ export function serveStatus(
   listen$: Listen = (port, parts) => statusServer(port, routes(parts)),
 ): Observable<StatusEvent> {
   const state$ = view$.pipe(map(({ agent }) => agent));
-  const unready$ = notReady(state$, admin, readinessTimeout);
+  const ready$ = notReady(state$, admin, readinessTimeout);
+  const unready$ = view$.pipe(
+    take(1),
+    switchMap(({ isBroken }) => (isBroken ? of('terminating: a bug') : ready$)),
+  );
   const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
   const server$ = listen$(statusPort, {
     ...status,
@@ -45,7 +49,13 @@ export function serveStatus(
     unlive$,
     unstarted$: notStarted(state$, unready$),
     families$: view$.pipe(
-      map(({ agent, past, families }) => [...stateFamilies(agent), ...lifecycleFamilies(past), ...families(), ...processFamilies()]),
+      map(({ agent, past, failures, families }) => [
+        ...stateFamilies(agent),
+        ...lifecycleFamilies(past),
+        ...partFamilies(failures),
+        ...families(),
+        ...processFamilies(),
+      ]),
     ),
     epochs$: view$.pipe(map(({ agent, past }) => epochsNow(agent, past))),
     config$: view$.pipe(

@@ -6,6 +6,7 @@ import type { MetricFamily } from '../metrics/metric-family.ts';
 import type { StatusEvent } from '../status/handler.ts';
 import type { CertificateSign } from '../streams/certificate-expiry.ts';
 import type { SourceSign } from '../streams/readings.ts';
+import { type Part, type PartFailed, parts, type Trouble } from './part.ts';
 import type { KnownConfig, ShapedConfig } from './shape-source.ts';
 
 /** What the servers beside Envoy tell. */
@@ -19,13 +20,22 @@ export type ServersSign =
   /** Each is loaded only if it runs, with what it has to say: so the line comes ready-made. */
   | { readonly type: 'servers-log'; readonly line: LogLine };
 
+/** What the core of the agent, or what nobody has caught, has failed with. */
+export type BugSign =
+  /** The core is no more. Its Envoys are drained, or left alone. */
+  | (Trouble & { readonly type: 'bug'; readonly leaves: boolean })
+  /** They are gone, or left: the run is over. */
+  | (Trouble & { readonly type: 'bug-over' });
+
 /** All that happens in a run of the agent. */
 export type RunSign =
   | { readonly type: 'transition'; readonly transition: AgentTransition }
   | SourceSign<ShapedConfig>
   | StatusEvent
   | ServersSign
-  | CertificateSign;
+  | CertificateSign
+  | PartFailed
+  | BugSign;
 
 /** Something that has happened, and when: ms since 1970. */
 export interface RunEvent {
@@ -44,11 +54,21 @@ export interface View {
   readonly isChangeTold: boolean;
   /** The warnings that were told. */
   readonly warned: ReadonlySet<string>;
+  /** How often each part has failed. */
+  readonly failures: Readonly<Record<Part, number>>;
+  /** The core has failed, and the agent ends. */
+  readonly isBroken: boolean;
+  /** What there is to say of what has happened last. */
+  readonly lines: readonly LogLine[];
 }
 
 /** Before anything has happened. */
 export function firstView(known: KnownConfig): View {
-  return { agent: initialState, past: noTimeline, families: () => [], known, isChangeTold: false, warned: new Set() };
+  const failures = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>;
+  return {
+    ...{ agent: initialState, past: noTimeline, families: () => [], known, isChangeTold: false, warned: new Set<string>() },
+    ...{ failures, isBroken: false, lines: [] },
+  };
 }
 
 /** What is known once something more has happened. Pure. */
@@ -73,7 +93,16 @@ export function view(before: View, { sign, at }: RunEvent): View {
       return { ...before, past: timeline(past, { ...sign, at }) };
     case 'servers-measured':
       return { ...before, families: sign.families };
+    case 'part-failed':
+      return withFailure(before, sign);
+    case 'bug':
+      return { ...before, isBroken: true };
     default:
       return before;
   }
+}
+
+/** With one failure more of a part. Pure. */
+export function withFailure(before: View, { part }: Pick<PartFailed, 'part'>): View {
+  return { ...before, failures: { ...before.failures, [part]: before.failures[part] + 1 } };
 }

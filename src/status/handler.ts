@@ -35,10 +35,8 @@ export type StatusRequest =
 /** What becomes of the status server, and what is asked of it. */
 export type StatusEvent =
   | { readonly type: 'listening' }
-  /** It could not listen in the first place. */
+  /** It cannot listen. */
   | { readonly type: 'failed'; readonly reason: string }
-  /** It listened, and does not any more: it is started again. */
-  | { readonly type: 'broken'; readonly reason: string }
   /** A request could not be answered. */
   | { readonly type: 'request-failed'; readonly path: string; readonly reason: string }
   | StatusRequest;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { asyncScheduler, defer, map, NEVER, Observable, type Observer, repeat, type SchedulerLike, tap, timer } from 'rxjs';
+import { defer, Observable, type Observer } from 'rxjs';
 import { answer, type Handler, type StatusEvent } from './handler.ts';
 /** For the head of a request, for the rest of it, and between two of them. In ms. */
 const timeoutMs = 5_000;
@@ -10,33 +10,15 @@ const sweep = 1_000;
 const stuck = 60_000;
 /** Of those that ask nothing the oldest makes room for a new one, so that a probe finds an open door. */
 const mostConnections = 512;
-/** Before a server that broke is started again. In ms. */
-const pause = 1_000;
 
 /**
  * Serves the status port on all interfaces, IPv6 and IPv4: listens on subscribe, closes with all its connections on unsubscribe. `route` has the
  * handler for a path.
  *
- * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then what the handlers emit. A server that breaks
- * later is `broken`, and started again until it listens. Never completes, never errors.
+ * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then what the handlers emit. Errors if the server breaks
+ * later. Never completes.
  */
-export function statusServer(
-  port: number,
-  route: (path: string) => Handler,
-  scheduler: SchedulerLike = asyncScheduler,
-): Observable<StatusEvent> {
-  return defer(() => {
-    let listened = false;
-    return serve(port, route).pipe(
-      map((event): StatusEvent => (event.type === 'failed' && listened ? { type: 'broken', reason: event.reason } : event)),
-      tap(({ type }) => (listened ||= type === 'listening')),
-      repeat({ delay: () => (listened ? timer(pause, scheduler) : NEVER) }),
-    );
-  });
-}
-
-/** One server: emits `listening` or `failed`; completes after `failed` or `broken`. */
-function serve(port: number, route: (path: string) => Handler): Observable<StatusEvent> {
+export function statusServer(port: number, route: (path: string) => Handler): Observable<StatusEvent> {
   return new Observable((subscriber) => {
     const options = {
       headersTimeout: timeoutMs,
@@ -61,15 +43,16 @@ function serve(port: number, route: (path: string) => Handler): Observable<Statu
       if (idle.size > mostConnections) oldest?.destroy();
     });
 
-    const end = (event: StatusEvent) => {
-      subscriber.next(event);
-      subscriber.complete();
-    };
+    let hasListened = false;
     server.once('listening', () => {
+      hasListened = true;
       subscriber.next({ type: 'listening' });
-      server.on('close', () => end({ type: 'broken', reason: 'it was closed' }));
+      server.on('close', () => subscriber.error(new Error('the server was closed')));
     });
-    server.on('error', ({ message }) => end({ type: server.listening ? 'broken' : 'failed', reason: message }));
+    server.on('error', (error) => {
+      if (hasListened) subscriber.error(error);
+      else subscriber.next({ type: 'failed', reason: error.message });
+    });
     server.listen(port);
     return () => {
       server.close();

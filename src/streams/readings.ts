@@ -1,6 +1,5 @@
 import {
   asyncScheduler,
-  catchError,
   concat,
   concatMap,
   connect,
@@ -10,16 +9,13 @@ import {
   merge,
   NEVER,
   type Observable,
-  of,
   type SchedulerLike,
   scan,
-  switchMap,
   throttleTime,
-  timer,
 } from 'rxjs';
 import type { Change, Reading } from '../agent/ports.ts';
-import { backOff } from '../operators/back-off.ts';
 import { coalesce } from '../operators/coalesce.ts';
+import { supervise } from '../operators/supervise.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import type { ConfigSource, SourceChange, SourcePart, SourceReading } from './config-source.ts';
 
@@ -29,20 +25,25 @@ export interface ReadingDelays {
   readonly minDelay: number;
   /** Between two readings that nobody asked for, the net below a lost event. */
   readonly reread?: number;
+  /** Spreads the pauses after readings that error: makes a number from 0 up to, but not including, 1. */
+  readonly random?: () => number;
 }
-
-/** After a reading that errors. In ms. */
-const pauses = { first: 1_000, longest: 30_000 };
 
 /** What happens on the way from a change to a reading. */
 export type SourceSign<Config> =
   | SourceChange
   /** The first change of a row: the source is read when the window closes. */
   | { readonly type: 'window-opened'; readonly path?: string; readonly delayMs: number }
-  /** The source could not be read, and is read again so much later. */
-  | { readonly type: 'read-failed'; readonly reason: string; readonly delayMs: number }
+  /** The source could not be read, or not be listened to, which is tried again so much later. */
+  | SourceFailed
   /** `isNew`: it differs from the reading before. `isOrdered`: it was ordered, and counts even if it does not. */
   | { readonly type: 'read'; readonly reading: Reading<Config | undefined>; readonly isNew: boolean; readonly isOrdered: boolean };
+
+interface SourceFailed {
+  readonly type: 'source-failed';
+  readonly error: unknown;
+  readonly delayMs: number;
+}
 
 type RawSign<Config> =
   | Exclude<SourceSign<Config>, { type: 'read' }>
@@ -53,25 +54,22 @@ type RawSign<Config> =
  *
  * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready and for each of `orders$`, and every `reread` ms (60 s)
  * as if there had been a change. Readings come one at a time, in the order in which they began: no slow one overtakes a newer one. The first one waits for no change, and nothing is watched before it, so that the first epoch does not wait for
- * the watcher either. A reading that errors is told, and repeated after 1 s, doubling up to 30 s. Cold, never ends; errors only if `changes$` does.
+ * the watcher either. What errors is told, and begun again as {@link supervise} does. Cold; never ends, never errors.
  */
 export function sourceSigns<Config>(
   { changes$, reading$ }: ConfigSource<Config>,
-  { minDelay, reread = 60_000 }: ReadingDelays,
+  { minDelay, reread = 60_000, random }: ReadingDelays,
   orders$: Observable<unknown> = NEVER,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<SourceSign<Config>> {
-  function raw(isOrdered: boolean, failures = 0): Observable<RawSign<Config>> {
+  function raw(isOrdered: boolean): Observable<RawSign<Config>> {
     return reading$.pipe(
       map((reading): RawSign<Config> => ({ type: 'raw', reading, isOrdered })),
-      catchError((error: unknown) => {
-        const delayMs = backOff(pauses, failures);
-        const again$ = timer(delayMs, scheduler).pipe(switchMap(() => raw(isOrdered, failures + 1)));
-        return concat(of<RawSign<Config>>({ type: 'read-failed', reason: String(error), delayMs }), again$);
-      }),
+      supervise(sourceFailed, random, scheduler),
     );
   }
   const later$ = changes$.pipe(
+    supervise(sourceFailed, random, scheduler),
     connect((shared$): Observable<RawSign<Config>> => {
       const changed$ = shared$.pipe(ofType('changed'));
       const opened$ = changed$.pipe(
@@ -95,6 +93,10 @@ export function sourceSigns<Config>(
     map(({ sign }) => sign),
     filter((sign) => sign !== undefined),
   );
+}
+
+function sourceFailed(error: unknown, delayMs: number): SourceFailed {
+  return { type: 'source-failed', error, delayMs };
 }
 
 /** Emits each reading that differs from the one before, the first one at once. As {@link sourceSigns}. */

@@ -41,6 +41,15 @@ describe('the servers beside Envoy', () => {
     }),
   );
 
+  it(
+    'listen once, whatever often one of them does',
+    marbles((m) => {
+      const secrets$ = m.cold(' 1s b 999ms b 3s b', signs);
+      const tokens$ = m.cold('  4s b 1s b', signs);
+      m.expectObservable(asOneServer([secrets$, tokens$]), '^ 10s !').toBe('4s b', signs);
+    }),
+  );
+
   it.each([
     { id: 'before another listens', secrets: '500ms f', tokens: '2s b', expected: '500ms (f|)', unsub: '^ 499ms !' },
     { id: 'after another listens', secrets: '2s f', tokens: '500ms b', expected: '2s (f|)', unsub: '^ 1999ms !' },

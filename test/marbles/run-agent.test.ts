@@ -20,7 +20,6 @@ import { describe, expect, it } from 'vitest';
 import { narrate } from '../../src/agent/narrate.ts';
 import type { AdoptedEpoch } from '../../src/agent/ports.ts';
 import type { Timeline } from '../../src/agent/timeline.ts';
-import { narrateRun } from '../../src/run/narrate-run.ts';
 import { runAgent } from '../../src/run/run-agent.ts';
 import type { ShapedConfig } from '../../src/run/shape-source.ts';
 import type { ServersSign, View } from '../../src/run/view.ts';
@@ -40,7 +39,6 @@ import type { AgentConfig } from '../../src/config/agent-config.ts';
 const statusEvents: Record<string, StatusEvent> = {
   l: { type: 'listening' },
   f: { type: 'failed', reason: 'address in use' },
-  b: { type: 'broken', reason: 'it was closed' },
   q: { type: 'quit-requested' },
   d: { type: 'drain-requested' },
   r: { type: 'restart-requested' },
@@ -75,6 +73,8 @@ interface Surroundings {
   readonly servers$?: Observable<ServersSign>;
   readonly signals?: Partial<Record<NodeJS.Signals, Observable<unknown>>>;
   readonly terminal?: boolean;
+  /** What nobody catches. */
+  readonly uncaught$?: Observable<unknown>;
   readonly missing$?: Observable<readonly string[]>;
   readonly adopted?: readonly AdoptedEpoch[];
   /** Of the files. */
@@ -116,6 +116,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
         watched.push(paths);
         return drawnSource({ changes$: around.changes$ ?? NEVER, hash$: around.hash$ ?? of('a') }, 'files');
       },
+      uncaught: () => around.uncaught$ ?? NEVER,
       random: () => 0.5,
       missing: () => around.missing$ ?? EMPTY,
       signals: (names) => merge(NEVER, ...names.map((name) => (around.signals?.[name] ?? NEVER).pipe(map(() => name)))),
@@ -131,7 +132,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     tap((step) => {
       const { sign } = step.value;
       const transition = sign.type === 'transition' ? sign.transition : undefined;
-      for (const line of narrateRun(step).slice(transition && narrate(transition).length)) told$.next(line);
+      for (const line of step.state.lines.slice(transition && narrate(transition).length)) told$.next(line);
       if (transition?.event.type !== 'config-changed') return;
       changed$.next(transition.event.reading.changed.map(({ source, part }) => `${source} ${part}`).join());
     }),
@@ -160,6 +161,8 @@ function drawRun(m: RunHelpers, around: Surroundings) {
       serving$: serving(views$.pipe(map(({ agent }) => agent))),
       pasts$: views$.pipe(map(({ past }) => past)),
       families$: views$.pipe(map(({ families }) => families().length), distinctUntilChanged()), // prettier-ignore
+      failures$: views$.pipe(map(({ failures }) => Object.entries(failures).flatMap(([part, count]) => (count > 0 ? [`${part} ${count}`] : [])).join()), distinctUntilChanged()), // prettier-ignore
+      broken$: views$.pipe(map(({ isBroken }) => isBroken), distinctUntilChanged()), // prettier-ignore
     },
   };
 }
@@ -199,13 +202,14 @@ describe('the first epoch', () => {
   it(
     'has no second life when the status port breaks, and listens again',
     marbles((m) => {
-      const status$ = m.hot(at({ '1s': 'l', '5.001s': 'b', '6.001s': 'l' }), statusEvents);
+      const status$ = m.cold('1s l 4s #', statusEvents);
       const servers$ = m.cold('b', servers);
       const unsub = '^ 20s !';
       const run = drawRun(m, { status$, servers$ });
       m.expectObservable(run.serving$, unsub).toBe(at({ '1s': 'n', '1.5s': '0' }));
       m.expectSubscriptions(servers$.subscriptions).toBe('1s ^ 19s !');
-      m.expectSubscriptions(status$.subscriptions).toBe(unsub);
+      // 200 ms after the first failure, 400 ms after the second
+      m.expectSubscriptions(status$.subscriptions).toBe(['^ 5s !', '5201ms ^ 5s !', '10602ms ^ 5s !', '16403ms ^ 3597ms !']);
     }),
   );
 
@@ -337,7 +341,9 @@ describe('a change', () => {
   it(
     'is looked for in the files that are to be watched and in the custom configuration',
     marbles((m) => {
-      const { watched } = drawRun(m, { config: { watched: ['certs/key.pem', ''], customConfigFile: 'envoy.json' } });
+      const { watched, life$ } = drawRun(m, { config: { watched: ['certs/key.pem', ''], customConfigFile: 'envoy.json' } });
+      m.expectObservable(life$.pipe(ignoreElements()), '^!').toBe('-');
+      m.flush();
       expect(watched).toEqual([[resolve('certs/key.pem'), resolve('envoy.json')]]);
     }),
   );
@@ -476,9 +482,9 @@ describe('the status port', () => {
 
 describe('what goes wrong with the status port', () => {
   it(
-    'is told, and the agent goes on',
+    'in a request is told, and the agent goes on',
     marbles((m) => {
-      const status$ = m.hot(at({ '0s': 'l', '10s': 'b', '20s': 'e' }), {
+      const status$ = m.hot(at({ '0s': 'l', '20s': 'e' }), {
         ...statusEvents,
         e: { type: 'request-failed' as const, path: '/drain', reason: 'no' },
       });
@@ -487,15 +493,8 @@ describe('what goes wrong with the status port', () => {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0' }),
         told: [
-          at({ '10s': 'b', '20s': 'e' }),
+          at({ '20s': 'e' }),
           {
-            b: {
-              level: 'error',
-              event: 'status.broken',
-              msg: 'the status server broke, and is started again',
-              component: 'status',
-              reason: 'it was closed',
-            },
             e: {
               level: 'error',
               event: 'status.request_failed',
@@ -585,5 +584,176 @@ describe('the end', () => {
       for (const { subscriptions } of [changes$, status$, servers$, ...Object.values(hots)])
         m.expectSubscriptions(subscriptions).toBe(unsub);
     }),
+  );
+});
+
+describe('a part that fails', () => {
+  const failed = (part: string, delayMs: number): LogLine => ({
+    ...{ level: 'error', event: 'part.failed', msg: 'a part of the agent failed, and is started again' },
+    ...{ part, reason: 'error', stack: undefined, delayMs },
+  });
+
+  it(
+    'is told, counted, and started again after 200 ms: the status port',
+    marbles((m) => {
+      const status$ = m.cold('l 9999ms #', statusEvents);
+      const run = drawRun(m, { status$ });
+      const unsub = '^ 15s !';
+      m.expectObservable(run.serving$, unsub).toBe(at({ '0s': 'n', '500ms': '0' }));
+      m.expectObservable(run.told$).toBe('10s f', { f: failed('status', 200) });
+      // as the status port hears it when it listens again
+      m.expectObservable(run.heard.failures$).toBe(at({ '0s': 'n', '10.2s': 's' }), { n: '', s: 'status 1' });
+      m.expectSubscriptions(status$.subscriptions).toBe([at({ '0s': '^', '10s': '!' }), at({ '10.2s': '^', '15.001s': '!' })]);
+    }),
+  );
+
+  it(
+    'that cannot listen again is tried again, and the run goes on',
+    marbles((m) => {
+      const lives = [m.cold('l 999ms #', statusEvents), m.cold('f', statusEvents), m.cold('l', statusEvents)];
+      const status$ = defer(() => lives.shift() ?? NEVER);
+      const run = drawRun(m, { status$ });
+      m.expectObservable(run.serving$, '^ 5s !').toBe(at({ '0s': 'n', '500ms': '0' }));
+      m.expectObservable(run.told$).toBe(at({ '1s': 'a', '1.2s': 'b' }), {
+        a: failed('status', 200),
+        b: { ...failed('status', 400), reason: 'address in use', stack: expect.any(String) as string },
+      });
+    }),
+  );
+
+  it(
+    'is the watching of files: they are read again, and what they say as before makes no epoch',
+    marbles((m) => {
+      const watches = [m.cold<SourceChange>('10s #'), m.cold<SourceChange>('r 4999ms c', { ...changes, r: { type: 'ready' } })];
+      const changes$ = defer(() => watches.shift() ?? NEVER);
+      const hash$ = readings('aab');
+      const run = drawRun(m, { changes$, hash$, script: { processes: ['-', '-'] } });
+      // Read again after 200 ms; a change 5 s later, and its window.
+      m.expectObservable(run.epochs$.pipe(), '^ 40s !').toBe(at({ '0s': '0', '25.2s': '1' }));
+      m.expectObservable(run.serving$, '^ 40s !').toBe(at({ '0s': 'n', '500ms': '0', '25.7s': '1' }));
+      m.expectObservable(run.told$).toBe(at({ '10s': 'f', '15.2s': 'c' }), { ...lines, f: failed('sources', 200) });
+      m.expectObservable(run.changed$).toBe(at({ '0s': 'n', '25.2s': 'c' }), { n: '', c: 'files ' });
+    }),
+  );
+
+  it(
+    'is a reading by hand, which comes all the same',
+    marbles((m) => {
+      const status$ = m.hot(at({ '0s': 'l', '10s': 'r' }), statusEvents);
+      const readingsOf = [of('a'), m.cold('#'), of('a')];
+      const hash$ = defer(() => readingsOf.shift() ?? NEVER);
+      const run = drawRun(m, { status$, hash$, script: { processes: ['-', '-'] } });
+      m.expectObservable(run.serving$, '^ 20s !').toBe(at({ '0s': 'n', '500ms': '0', '10.7s': '1' }));
+      m.expectObservable(run.told$).toBe('10s f', { f: failed('sources', 200) });
+    }),
+  );
+});
+
+describe('a bug', () => {
+  const bug = (reason: string, envoy = 'drained'): LogLine => ({
+    ...{ level: 'error', event: 'agent.bug', msg: 'this is a bug: the agent ends', reason, envoy },
+    stack: expect.any(String) as string,
+  });
+  const injected = { b: new Error('injected') };
+
+  it(
+    'that nobody has caught lets the Envoy drain before it is told to end',
+    marbles((m) => {
+      const run = drawRun(m, { uncaught$: m.hot('10s b', injected) });
+      play(m, run, {
+        serving: at({ '0s': 'n', '500ms': '0', '15s': '|' }),
+        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}) }],
+        drained: [at({ '10s': 'g', '15s': 'p' }), { g: 'g0', p: 'p0' }],
+        signalled: '15s T',
+        lives: { 0: at({ '0s': '^', '15s': '!' }) },
+      });
+    }),
+  );
+
+  it(
+    'of the core does the same, and what surrounds it goes on meanwhile',
+    marbles((m) => {
+      // The second launch throws: the script has no process for it.
+      const status$ = m.hot(at({ '0s': 'l', '10s': 'r' }), statusEvents);
+      const servers$ = m.cold('b', servers);
+      const run = drawRun(m, { status$, servers$, script: { processes: ['-'], active: [at({ '0s': '1', '22s': '0' })] } });
+      play(m, run, {
+        serving: at({ '0s': 'n', '500ms': '0', '22s': '|' }),
+        told: [at({ '10s': 'b', '22s': 'e' }), { b: bug('the script has no process 1'), e: ends({ windows: 2, restarts: 1 }) }],
+        drained: [at({ '10s': 'g', '22s': 'p' }), { g: 'g0', p: 'p0' }],
+        signalled: '22s T',
+        lives: { 0: at({ '0s': '^', '22s': '!' }) },
+      });
+      m.expectSubscriptions(status$.subscriptions).toBe(at({ '0s': '^', '22s': '!' }));
+      m.expectSubscriptions(servers$.subscriptions).toBe(at({ '0s': '^', '22s': '!' }));
+      m.expectObservable(run.heard.broken$).toBe(at({ '0s': 'n', '10s': 'y' }), { n: false, y: true });
+    }),
+  );
+
+  it(
+    'ends with the drain at its cap',
+    marbles((m) => {
+      const run = drawRun(m, { uncaught$: m.hot('10s b', injected), script: { processes: ['-'], active: ['1'] } });
+      play(m, run, { serving: at({ '0s': 'n', '500ms': '0', '30s': '|' }), signalled: '30s T' });
+    }),
+  );
+
+  it(
+    'is the only one: what comes after it is nothing new',
+    marbles((m) => {
+      const uncaught$ = m.hot(at({ '10s': 'b', '11s': 'b', '12s': 'b' }), injected);
+      const run = drawRun(m, { uncaught$ });
+      play(m, run, {
+        serving: at({ '0s': 'n', '500ms': '0', '15s': '|' }),
+        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}) }],
+      });
+    }),
+  );
+
+  it(
+    'before there is an Envoy ends the run at once',
+    marbles((m) => {
+      const run = drawRun(m, { uncaught$: m.hot('10s b', injected), servers$: NEVER });
+      play(m, run, { serving: '10s |', told: ['10s (be)', { b: bug('injected'), e: ends({ windows: 0 }) }], epochs: '' });
+    }),
+  );
+
+  it(
+    'leaves an Envoy alone that outlives the agent',
+    marbles((m) => {
+      const run = drawRun(m, { uncaught$: m.hot('10s b', injected), config: { keepEnvoy: true } });
+      play(m, run, {
+        serving: at({ '0s': 'n', '500ms': '0', '10s': '|' }),
+        told: ['10s (be)', { b: bug('injected', 'left'), e: ends({}) }],
+        drained: '',
+        signalled: '',
+      });
+    }),
+  );
+
+  it(
+    'of an agent that has been asked to end takes that Envoy down too',
+    marbles((m) => {
+      const status$ = m.hot(at({ '0s': 'l', '9s': 'q' }), statusEvents);
+      const run = drawRun(m, { status$, uncaught$: m.hot('10s b', injected), config: { keepEnvoy: true } });
+      play(m, run, {
+        serving: at({ '0s': 'n', '500ms': '0', '9s': 'D', '15s': '|' }),
+        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({ drains: 1 }) }],
+        signalled: '15s T',
+      });
+    }),
+  );
+
+  it.each([
+    { name: 'the first', asked: at({ '11s': 's' }), stopped: '15s', signalled: '15s T' },
+    { name: 'the second', asked: at({ '11s': 's', '12s': 's' }), stopped: '12s', signalled: '12s T' },
+    { name: 'the second, the first before it', asked: at({ '9s': 's', '11s': 's' }), stopped: '11s', signalled: '11s T' },
+  ] as const)('hears a request to end as ever: $name', ({ asked, stopped, signalled }) =>
+    marbles((m) => {
+      const run = drawRun(m, { uncaught$: m.hot('10s b', injected), signals: { SIGTERM: m.hot(asked) } });
+      m.expectObservable(run.heard.broken$).toBe(at({ '0s': 'n', '10s': 'y' }), { n: false, y: true });
+      m.expectObservable(run.life$.pipe(ignoreElements())).toBe(at({ [stopped]: '|' }));
+      m.expectObservable(run.signalled$).toBe(signalled);
+    })(),
   );
 });

@@ -25,7 +25,7 @@ const states: Record<string, AgentState> = {
 };
 const events: Record<string, StatusEvent> = {
   l: { type: 'listening' },
-  b: { type: 'broken', reason: 'it was closed' },
+  b: { type: 'failed', reason: 'address in use' },
   f: { type: 'request-failed', path: '/drain', reason: 'no' },
   n: { type: 'level-requested', level: 'debug' },
   q: { type: 'quit-requested' },

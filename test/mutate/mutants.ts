@@ -9,6 +9,7 @@ import { log } from './mutants/log.ts';
 import { node } from './mutants/node.ts';
 import { operators } from './mutants/operators.ts';
 import { proxy } from './mutants/proxy.ts';
+import { run } from './mutants/run.ts';
 import { sds } from './mutants/sds.ts';
 import { secrets } from './mutants/secrets.ts';
 import { status } from './mutants/status.ts';
@@ -29,6 +30,7 @@ export const mutants: readonly Mutant[] = [
   ...node,
   ...operators,
   ...proxy,
+  ...run,
   ...sds,
   ...secrets,
   ...status,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type AgentEvent, initialState } from '../../src/agent/model.ts';
 import type { Sources } from '../../src/config/sources.ts';
 import { keepLog } from '../../src/run/keep-log.ts';
+import { runStep } from '../../src/run/run-step.ts';
 import { firstView, type RunSign } from '../../src/run/view.ts';
 import { readingOf } from '../support/reading.ts';
 import { configOf } from '../support/resolved.ts';
@@ -10,8 +11,9 @@ import { configOf } from '../support/resolved.ts';
 function done(sign: RunSign): readonly string[] {
   const calls: string[] = [];
   const view = firstView({ config: configOf(), sources: {} as Sources });
+  const event = { sign, at: 0 };
   keepLog(
-    { value: { sign, at: 0 }, before: view, state: view },
+    { value: event, before: view, state: runStep(view, event) },
     {
       write: ({ event, component }) => calls.push(`${event} of ${String(component)}`),
       level: (level) => calls.push(`level ${level}`),
@@ -28,7 +30,7 @@ function transition(event: AgentEvent): RunSign {
 
 describe('the log', () => {
   it('has the lines of a sign, each with its component', () => {
-    expect(done({ type: 'broken', reason: 'it was closed' })).toEqual(['status.broken of status']);
+    expect(done({ type: 'request-failed', path: '/drain', reason: 'no' })).toEqual(['status.request_failed of status']);
   });
 
   it('has the level that is asked for', () => {
@@ -38,6 +40,10 @@ describe('the log', () => {
   it('is not opened before the first Envoy is on its way', () => {
     expect(done(transition({ type: 'config-changed', reading: readingOf('a') }))).toEqual(['config.read of agent']);
     expect(done(transition({ type: 'epoch-spawned', epoch: 0, pid: 7 }))).toEqual(['epoch.started of agent', 'open']);
+  });
+
+  it('is opened for a bug, whenever that comes', () => {
+    expect(done({ type: 'bug', reason: 'no', stack: undefined, leaves: false })).toEqual(['agent.bug of agent', 'open']);
   });
 
   it('opens its files anew when it is told to', () => {

@@ -3,6 +3,7 @@ import { of, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { initialState } from '../../src/agent/model.ts';
 import { noTimeline } from '../../src/agent/timeline.ts';
+import { asServer, type PartFailed } from '../../src/run/part.ts';
 import { epochsNow } from '../../src/run/serve-status.ts';
 import { routes } from '../../src/status/routes.ts';
 import type { StatusEvent, StatusParts } from '../../src/status/handler.ts';
@@ -17,10 +18,11 @@ describe('the status port', () => {
   let serving: Subscription | undefined;
   afterEach(() => serving?.unsubscribe());
 
-  async function serve(changes: Partial<StatusParts> = {}): Promise<{ port: number; events: StatusEvent[] }> {
+  async function serve(changes: Partial<StatusParts> = {}): Promise<{ port: number; events: (StatusEvent | PartFailed)[] }> {
     const [port = 0] = await freePorts(1);
-    const events: StatusEvent[] = [];
-    serving = statusServer(port, routes(statusParts(changes))).subscribe({
+    const events: (StatusEvent | PartFailed)[] = [];
+    const server$ = statusServer(port, routes(statusParts(changes)));
+    serving = server$.pipe(asServer('status', { listening: 'listening', failed: 'failed' })).subscribe({
       next: (event) => events.push(event),
       error: expect.unreachable,
     });
@@ -144,7 +146,7 @@ describe('the status port', () => {
 
   it.each([
     { what: 'fails', harm: (server: Server) => server.emit('error', new Error('EMFILE')), reason: 'EMFILE' },
-    { what: 'is closed', harm: (server: Server) => server.close(), reason: 'it was closed' },
+    { what: 'is closed', harm: (server: Server) => server.close(), reason: 'the server was closed' },
   ])('is started again where it $what', async ({ harm, reason }) => {
     const { port, events } = await serve();
     const handles = (process as unknown as { _getActiveHandles(): unknown[] })._getActiveHandles();
@@ -155,7 +157,7 @@ describe('the status port', () => {
     harm(server);
     server.closeAllConnections();
     await expect.poll(() => events.length, { timeout: within }).toBeGreaterThanOrEqual(3);
-    expect(events).toEqual([{ type: 'listening' }, { type: 'broken', reason }, { type: 'listening' }]);
+    expect(events).toMatchObject([{ type: 'listening' }, { type: 'part-failed', part: 'status', reason }, { type: 'listening' }]);
     expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
   });
 

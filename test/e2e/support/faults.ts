@@ -121,7 +121,7 @@ export const faults = {
   },
   'no file descriptors': {
     isPossible: () => true,
-    told: 'config.read_failed',
+    told: 'part.failed',
     stage: (folder) => {
       let limited: number | undefined;
       const limit = (files: number) => possible(() => run('prlimit', '--pid', String(limited), `--nofile=${files}:`));

@@ -1,0 +1,190 @@
+import {
+  asyncScheduler,
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  share,
+  takeUntil,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import type { Launch, Proxy, Signal } from '../../src/agent/ports.ts';
+import { fixedTiming } from '../../src/agent/timing.ts';
+import { holdProcesses } from '../../src/run/held-processes.ts';
+import { lastDrain } from '../../src/run/last-drain.ts';
+import { readingOf } from '../support/reading.ts';
+import { at } from './support/at.ts';
+import { fakeProxy, type Script } from './support/fake-proxy.ts';
+import { marbles } from './support/marbles.ts';
+
+interface Drawn {
+  readonly script: Script;
+  /** The lineage of each epoch; 0 if left out. */
+  readonly lineages?: readonly number[];
+  /** What is wrong with the proxy. */
+  readonly broken?: Partial<Proxy>;
+  readonly terminate$?: Observable<unknown>;
+  readonly terminations?: number;
+}
+
+/** All processes are launched by a core that is gone at 10 s; the last drain begins then. The minimum of the drain is 5 s, its cap 20 s. */
+function drawLastDrain(m: RunHelpers, { script, lineages = [], broken = {}, terminate$ = NEVER, terminations = 0 }: Drawn) {
+  const fake = fakeProxy(m, script);
+  const held = holdProcesses({ ...fake.proxy, ...broken });
+  const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 20_000 };
+  const launches = script.processes.map((_, epoch): Launch => {
+    return { adopted: false, epoch, restartEpoch: epoch, lineage: lineages[epoch] ?? 0, sideBySide: false, reading: readingOf('a') };
+  });
+  const core$ = merge(...launches.map((launch) => held.proxy.run(launch, NEVER))).pipe(ignoreElements(), takeUntil(timer(10_000)));
+  const ended$ = concat(core$, lastDrain(held, { terminate$, terminations }, timing)).pipe(
+    tap({ finalize: () => held.release() }),
+    share(),
+  );
+  return { ...fake, ended$ };
+}
+
+describe('the last drain', () => {
+  it(
+    'drains the newest of each lineage, and ends each lineage from the youngest on',
+    marbles((m) => {
+      const run = drawLastDrain(m, { script: { processes: ['-', '-', '-'] }, lineages: [0, 0, 1] });
+      // Beside a parent zero has to hold for 6 s.
+      m.expectObservable(run.ended$).toBe('16s |');
+      m.expectObservable(run.drained$).toBe(at({ '10s': 'ab', '16s': 'cde' }), { a: 'g1', b: 'g2', c: 'p1', d: 'p2', e: 'p0' });
+      m.expectObservable(run.signalled$).toBe('16s (TTT)');
+      for (const life of run.lives) m.expectSubscriptions(life).toBe(at({ '0s': '^', '16s': '!' }));
+    }),
+  );
+
+  it(
+    'waits until an Envoy is LIVE that comes up, for it would not hear',
+    marbles((m) => {
+      const run = drawLastDrain(m, { script: { processes: ['-'], health: ['u 11999ms l'] } });
+      m.expectObservable(run.ended$).toBe('15s |');
+      m.expectObservable(run.drained$).toBe(at({ '12s': 'a', '15s': 'b' }), { a: 'g0', b: 'p0' });
+    }),
+  );
+
+  it(
+    'is over as soon as no process is left',
+    marbles((m) => {
+      const run = drawLastDrain(m, { script: { processes: ['12s c', '14s k'], active: ['1', '1'] } });
+      m.expectObservable(run.ended$).toBe('14s |');
+      m.expectObservable(run.signalled$).toBe('');
+    }),
+  );
+
+  it(
+    'passes over a parent that has ended while its child was told to',
+    marbles((m) => {
+      const run = drawLastDrain(m, { script: { processes: ['-', '16500ms c', '-'], ignoresTerm: [2] } });
+      m.expectObservable(run.ended$).toBe('17s |');
+      m.expectObservable(run.signalled$).toBe(at({ '16s': 'T', '17s': 'KT' }));
+      m.expectSubscriptions(run.lives[1] ?? []).toBe(at({ '0s': '^', '16.5s': '!' }));
+    }),
+  );
+
+  it(
+    'kills what does not end by SIGTERM',
+    marbles((m) => {
+      const run = drawLastDrain(m, { script: { processes: ['-'], ignoresTerm: [0] } });
+      m.expectObservable(run.ended$).toBe('16s |');
+      m.expectObservable(run.signalled$).toBe(at({ '15s': 'T', '16s': 'K' }));
+    }),
+  );
+
+  it.each([
+    { what: 'a first request changes nothing', asked: '11s s', before: 0, over: '31s', signalled: at({ '30s': 'T', '31s': 'K' }) },
+    { what: 'a second one skips the drain', asked: '11s s 999ms s', before: 0, over: '13s', signalled: at({ '12s': 'T', '13s': 'K' }) }, // prettier-ignore
+    { what: 'a third one kills', asked: '11s s 99ms s 99ms s', before: 0, over: '11.2s', signalled: at({ '11.1s': 'T', '11.2s': 'K' }) },
+    { what: 'those before it count', asked: '11s s 99ms s', before: 1, over: '11.1s', signalled: at({ '11s': 'T', '11.1s': 'K' }) },
+  ] as const)('$what', ({ asked, before, over, signalled }) => {
+    marbles((m) => {
+      const script = { processes: ['-'], active: ['1'], ignoresTerm: [0] };
+      const run = drawLastDrain(m, { script, terminate$: m.hot(asked), terminations: before });
+      m.expectObservable(run.ended$).toBe(at({ [over]: '|' }));
+      m.expectObservable(run.signalled$).toBe(signalled);
+    })();
+  });
+
+  const fails$ = () => throwError(() => new Error('no'));
+  const throws = () => {
+    throw new Error('no');
+  };
+
+  it.each([
+    { what: 'no count of what is in flight', broken: { active: fails$ }, over: '30s', signalled: '30s T' },
+    { what: 'a count that throws', broken: { active: throws }, over: '30s', signalled: '30s T' },
+    { what: 'no answer to a drain', broken: { drain: fails$ }, over: '15s', signalled: '15s T' },
+    { what: 'a health that throws', broken: { health: throws }, over: '15s', signalled: '15s T' },
+  ] as const)('goes on with $what', ({ broken, over, signalled }) => {
+    marbles((m) => {
+      const run = drawLastDrain(m, { script: { processes: ['-'] }, broken });
+      m.expectObservable(run.ended$).toBe(at({ [over]: '|' }));
+      m.expectObservable(run.signalled$).toBe(signalled);
+    })();
+  });
+
+  it(
+    'gives up 10 s after the cap, and what is left is let go of then',
+    marbles((m) => {
+      const deaf: string[] = [];
+      const endless$ = defer(() => {
+        deaf.push('^');
+        return concat(EMPTY, NEVER).pipe(tap({ unsubscribe: () => deaf.push(`! ${asyncScheduler.now()}`) }));
+      });
+      const run = drawLastDrain(m, { script: { processes: ['-'] }, broken: { run: () => endless$, drain: () => NEVER } });
+      m.expectObservable(run.ended$).toBe('40s |');
+      m.flush();
+      expect(deaf).toEqual(['^', '! 40000']);
+    }),
+  );
+});
+
+describe('held processes', () => {
+  it(
+    'hear what they are sent, but not that their sender fails; that is an error of the run',
+    marbles((m) => {
+      const fake = fakeProxy(m, { processes: ['-'], ignoresTerm: [0] });
+      const held = holdProcesses(fake.proxy);
+      const launch: Launch = { adopted: true, epoch: 0, restartEpoch: 0, lineage: 0 };
+      const signals$ = m.cold<Signal>('1s u 999ms t 999ms #', { u: 'SIGUSR1', t: 'SIGTERM' });
+      m.expectObservable(held.proxy.run(launch, signals$).pipe(map(({ type }) => type))).toBe('3s #');
+      m.expectObservable(fake.signalled$).toBe(at({ '1s': 'U', '2s': 'T' }));
+      m.expectObservable(timer(8_000).pipe(tap(() => held.release()), ignoreElements())).toBe('8s |'); // prettier-ignore
+      m.expectSubscriptions(fake.lives[0] ?? []).toBe(at({ '0s': '^', '8s': '!' }));
+    }),
+  );
+
+  it(
+    'are none any more after their end, and after the release a run that is unsubscribed ends',
+    marbles((m) => {
+      const fake = fakeProxy(m, { processes: ['1s c', '-', '-'] });
+      const held = holdProcesses(fake.proxy);
+      const launch = (epoch: number): Launch => ({ adopted: true, epoch, restartEpoch: 0, lineage: 0 });
+      const numbers: (readonly number[])[] = [];
+      m.expectObservable(held.proxy.run(launch(0), NEVER).pipe(ignoreElements())).toBe('1s |');
+      m.expectObservable(held.proxy.run(launch(1), NEVER), '^ 2s !').toBe('-');
+      m.expectObservable(
+        timer(3_000).pipe(
+          tap(() => numbers.push(held.living().map(({ epoch }) => epoch))),
+          tap(() => held.release()),
+          ignoreElements(),
+        ),
+      ).toBe('3s |');
+      m.expectObservable(held.proxy.run(launch(2), NEVER), '^ 5s !').toBe('-');
+      m.expectSubscriptions(fake.lives[1] ?? []).toBe(at({ '0s': '^', '3s': '!' }));
+      m.expectSubscriptions(fake.lives[2] ?? []).toBe('^ 5s !');
+      m.flush();
+      expect(numbers).toEqual([[1, 2]]);
+    }),
+  );
+});

@@ -1,0 +1,22 @@
+import type { Mutant } from '../mutant.ts';
+
+export const run: readonly Mutant[] = [
+  { id: 'run/server-had-listened', file: 'run/part.ts', find: ' && hasListened)', replace: ')' },
+  { id: 'run/bug-of-one-asked-to-end', file: 'run/bug.ts', find: 'keepEnvoy && agent.terminations === 0', replace: 'keepEnvoy' },
+  { id: 'run/first-bug-counts', file: 'run/bug.ts', find: '      take(1),', replace: '' },
+  { id: 'run/core-cut-by-uncaught', file: 'run/run-agent.ts', find: '      takeUntil(uncaught$),', replace: '' },
+  {
+    id: 'run/held-beyond-run',
+    file: 'run/held-processes.ts',
+    find: 'resetOnRefCountZero: () => released$',
+    replace: 'resetOnRefCountZero: true',
+  },
+  { id: 'run/held-not-started-again', file: 'run/held-processes.ts', find: 'resetOnError: false, resetOnComplete: false, ', replace: '' },
+  { id: 'run/dead-are-not-held', file: 'run/held-processes.ts', find: '{ error: gone, ', replace: '{ ' },
+  { id: 'run/last-drain-newest', file: 'run/last-drain.ts', find: 'lineage.slice(-1)', replace: 'lineage.slice(0, 1)' },
+  { id: 'run/last-drain-youngest-first', file: 'run/last-drain.ts', find: 'lineage.toReversed()', replace: 'lineage' },
+  { id: 'run/last-drain-second-request', file: 'run/last-drain.ts', find: 'count >= 2', replace: 'count >= 1' },
+  { id: 'run/last-drain-third-request', file: 'run/last-drain.ts', find: 'count >= 3', replace: 'count >= 4' },
+  { id: 'run/last-drain-requests-before', file: 'run/last-drain.ts', find: '(count) => count + 1, terminations', replace: '(count) => count + 1, 0' }, // prettier-ignore
+  { id: 'run/last-drain-given-up', file: 'run/last-drain.ts', find: 'takeUntil(timer(timing.drainCap + grace, scheduler)),', replace: '' },
+];
