@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 import { type Load, startLoad } from '../support/load.ts';
-import { type Fault, faults, type FaultStage } from './support/faults.ts';
+import { type Fault, faults, type FaultStage } from './support/machine-faults.ts';
 import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
 /** How long a fault lasts. In ms. */
