@@ -11,6 +11,7 @@ import {
   type Observable,
   type SchedulerLike,
   scan,
+  tap,
   throttleTime,
 } from 'rxjs';
 import type { Change, Reading } from '../agent/ports.ts';
@@ -99,13 +100,16 @@ function sourceFailed(error: unknown, delayMs: number): SourceFailed {
   return { type: 'source-failed', error, delayMs };
 }
 
-/** Emits each reading that differs from the one before, the first one at once. As {@link sourceSigns}. */
+/** Emits each reading that differs from the one before, the first one at once. As {@link sourceSigns}, but errors with the source. */
 export function readings<Config>(
   source: ConfigSource<Config>,
   delays: ReadingDelays,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<Reading<Config | undefined>> {
   return sourceSigns(source, delays, NEVER, scheduler).pipe(
+    tap((sign) => {
+      if (sign.type === 'source-failed') throw sign.error;
+    }),
     ofType('read'),
     filter(({ isNew }) => isNew),
     map(({ reading }) => reading),

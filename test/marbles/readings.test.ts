@@ -93,6 +93,17 @@ describe('readings', () => {
   );
 
   it(
+    'alone error with the source',
+    marbles((m) => {
+      const failure = new Error('EMFILE');
+      const times = [m.cold('(A|)'), m.cold('1s #', undefined, failure)];
+      const changes$ = m.hot('2s x', signs);
+      const hash$ = defer(() => times.shift() ?? NEVER);
+      m.expectObservable(hashes(drawnSource({ changes$, hash$ }), { minDelay })).toBe('A 12999ms #', undefined, failure);
+    }),
+  );
+
+  it(
     'reads at once when the source becomes ready',
     marbles((m) => {
       const changes$ = m.hot(' --r', signs);
