@@ -206,13 +206,17 @@ describe('/stats/prometheus', () => {
 
   it('does not answer its own scrape', async () => {
     let port = 0;
-    const loops: Answer = ({ headers }, response) =>
-      void httpRequest({ host: '127.0.0.1', port, path: '/stats/prometheus', headers }, (inner) => {
+    let asked = 0;
+    const loops: Answer = ({ headers }, response) => {
+      asked++;
+      httpRequest({ host: '127.0.0.1', port, path: '/stats/prometheus', headers }, (inner) => {
         response.writeHead(inner.statusCode ?? 0);
         inner.pipe(response);
       }).end();
+    };
     port = await agentOver(says(envoyText), loops);
     const { text } = await read(port);
     expect(own(text, 'istio_agent_scrape_failures_total')).toEqual(['application /metrics status 1']);
+    expect(asked).toBe(2); // once for each of the two formats, and not once more by the scrape within
   });
 });

@@ -96,9 +96,13 @@ describe('sdsServer', () => {
     const first = await stream.answer(1);
     expect(secretsIn(first)).toEqual({ [name]: issued.certChain + issued.key });
     stream.send({ resourceNames: [name], responseNonce: first.nonce, versionInfo: first.versionInfo });
-    const next = await ca.issue();
-    writeCertificates(folder, next);
-    expect(secretsIn(await stream.answer(2))).toEqual({ [name]: next.certChain + next.key });
+    // The same certificate and the same key, each in another file: they still match.
+    writeFileSync(join(folder, 'cert-chain.pem'), `${issued.certChain}\n`);
+    const second = await stream.answer(2);
+    expect(secretsIn(second)).toEqual({ [name]: `${issued.certChain}\n${issued.key}` });
+    stream.send({ resourceNames: [name], responseNonce: second.nonce, versionInfo: second.versionInfo });
+    writeFileSync(join(folder, 'key.pem'), `${issued.key}\n`);
+    expect(secretsIn(await stream.answer(3))).toEqual({ [name]: `${issued.certChain}\n${issued.key}\n` });
   });
 
   it.each(['file-cert:one', 'file-cert:a~b~c', 'file-root:a~b', 'other'])(
