@@ -206,7 +206,7 @@ it('a kept Envoy of another hot restart version is replaced side by side', async
   await after.said('epoch.ended', 0);
   const { failed, errors } = await load.stop();
   expect([failed, [...errors]]).toEqual([0, []]);
-  expect(kept()).toMatchObject([{ epoch: 1, restartEpoch: 0, lineage: 1 }]);
+  await expect.poll(kept, { timeout: 5_000 }).toMatchObject([{ epoch: 1, restartEpoch: 0, lineage: 1 }]);
   expect((await rig.ready()).status).toBe(200);
 });
 
