@@ -55,7 +55,7 @@ function checked(state: Running, claimed: Claim, delay = 0): RunningStep {
 
 function takeTurn(state: Running, { epoch, reading, forced }: Pick<Claim, 'epoch' | 'reading' | 'forced'>): RunningStep {
   const newest = newestEpoch(state, state.lineage);
-  const parent = newest && { epoch: newest.number, awaits: awaits(newest) };
+  const parent = newest && { epoch: newest.number, awaits: awaits(newest), lostChild: newest.lostChild === true };
   const numbers = (isOwn: boolean) => [...state.epochs].flatMap(([number, { lineage }]) => ((lineage === state.lineage) === isOwn ? [number] : [])); // prettier-ignore
   const older = numbers(true).filter((number) => number !== newest?.number);
   return [
@@ -97,7 +97,7 @@ export function accepted(state: Running, hash: string, isStandalone: boolean, no
   const next = { ...state, claim: { ...claimed, standalone: claimed.standalone || isStandalone } };
   const parent = newestEpoch(state, state.lineage);
   if (noRoom) return replace(next);
-  const isUnready = parent?.stage === 'starting' || (parent?.stage === 'live' && !parent.answering);
+  const isUnready = parent?.stage === 'starting' || (parent?.stage === 'live' && !parent.answering && parent.lostChild !== true);
   return isUnready && !next.claim.standalone ? takeTurn(next, claimed) : launch(next); // it became unresponsive during the check
 }
 

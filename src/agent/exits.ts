@@ -1,7 +1,7 @@
 import { backOff } from '../operators/back-off.ts';
 import { claim, claimAnew, claimStandalone, launchStandalone, replaceByStandalone } from './claim.ts';
 import { launch } from './launch.ts';
-import { isUnserved, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
+import { newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import { type AgentState, type Epoch, isStandalone, type Running } from './model.ts';
 import type { Exit } from './ports.ts';
 import { type AgentStep, andThen, stay, withRetry } from './step.ts';
@@ -85,7 +85,8 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
   return andThen([state, [{ type: 'follow', epoch: survivor.number, isChild: false }]], (next) => {
     // A child that was silent while it came up has hung on its parent, which is silent too.
     if (parent !== undefined && gone.stage === 'starting' && !gone.answering) return launchStandalone(next);
-    if (next.claim?.stage === 'waiting' && isUnserved(next)) return claimAnew({ ...next, retried: true });
+    // The claim has waited for it. Those that are left have a turn of their own to wait for, or none.
+    if (next.claim?.stage === 'waiting' && gone.stage !== 'draining') return claimAnew({ ...next, retried: true });
     // Where it drains, its child went first and comes back: neither a crash nor a reason to end.
     if (next.claim !== undefined || gone.stage === 'draining') return stay(next);
     if (exit.kind === 'clean' && gone.stage === 'live') return stopAll(next, { kind: 'envoy', exit });
@@ -93,12 +94,22 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
   });
 }
 
-/** The processes without the one that has ended. To its child that makes no difference if it was about to tell it to end, and it has ended in order. */
+/**
+ * The processes without the one that has ended. To its child that makes no difference if it was about to tell it to end, and it has ended in order. Its
+ * parent has lost a child, if that was coming up.
+ */
 function without(before: AgentState['epochs'], gone: Epoch & { readonly number: number }, exit: Exit): ReadonlyMap<number, Epoch> {
+  const isParent = ({ lineage, restartEpoch }: Epoch) =>
+    gone.stage === 'starting' && lineage === gone.lineage && restartEpoch === gone.restartEpoch - 1;
   const isTold = ({ lineage, restartEpoch, parentTime }: Epoch) =>
     exit.kind === 'clean' && parentTime === 'ending' && lineage === gone.lineage && restartEpoch === gone.restartEpoch + 1;
   const left = [...before].filter(([number]) => number !== gone.number);
-  return new Map(left.map(([number, epoch]) => [number, isTold(epoch) ? { ...epoch, parentTime: 'over' } : epoch]));
+  return new Map(
+    left.map(([number, epoch]) => [
+      number,
+      { ...epoch, ...(isTold(epoch) && { parentTime: 'over' as const }), ...(isParent(epoch) && { lostChild: true }) },
+    ]),
+  );
 }
 
 function outcomeOf(state: Exclude<AgentState, Running>, exit: Exit) {

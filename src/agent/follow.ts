@@ -2,6 +2,7 @@ import {
   asyncScheduler,
   concat,
   distinctUntilChanged,
+  EMPTY,
   exhaustMap,
   filter,
   map,
@@ -52,10 +53,11 @@ export function follow(
   const silence$ = polls$.pipe(
     filter((answer) => answer !== 'unresponsive'),
     scan((limit, answer) => (answer === 'live' ? hung : limit), first),
-    startWith(first),
-    switchMap((limit) =>
+    map((limit) => ({ limit, answers: true })),
+    startWith({ limit: first, answers: false }),
+    switchMap(({ limit, answers }) =>
       concat(
-        of('epoch-answered' as const),
+        answers ? of('epoch-answered' as const) : EMPTY,
         timer(unresponsive, scheduler).pipe(map(() => 'epoch-unresponsive' as const)),
         timer(limit - unresponsive, scheduler).pipe(map(() => 'epoch-hung' as const)),
       ),

@@ -26,13 +26,13 @@ export function parentEndedEarly(state: AgentState): boolean {
 
 /**
  * No Envoy serves or comes up, and nothing is under way that ends with one that does. A child that comes up without its parent does not count: it waits
- * for it in vain. A pause after a crash or a refusal counts, and so does the end of what makes way.
+ * for it in vain. Nor does a silent parent that may have handed over to a child that is gone. A pause after a crash or a refusal counts, and so does the end of what makes way.
  */
 export function isUnserved(state: AgentState): boolean {
   if (state.phase !== 'running' || !state.served || state.wanted === undefined) return false;
   if (state.retrying || state.claim?.stage === 'replacing') return false;
-  return ![...state.epochs.values()].some(({ stage, parentTime, lineage, restartEpoch }) => {
-    if (stage === 'live') return true;
+  return ![...state.epochs.values()].some(({ stage, answering, lostChild, parentTime, lineage, restartEpoch }) => {
+    if (stage === 'live') return answering || lostChild !== true;
     const hasParent = [...state.epochs.values()].some((other) => other.lineage === lineage && other.restartEpoch === restartEpoch - 1);
     return stage === 'starting' && (parentTime === 'over' || hasParent);
   });

@@ -21,6 +21,8 @@ export interface Epoch {
   readonly stage: Stage;
   /** False from the moment that the admin endpoint has been unresponsive for 2 s, until it answers again. */
   readonly answering: boolean;
+  /** A child of it has ended while it came up, and it has not answered since. It may have handed over: then its admin endpoint is closed, and it serves no one. */
+  readonly lostChild?: boolean;
   /** Absent until it is known to exist. */
   readonly pid?: number;
 }
@@ -211,4 +213,6 @@ export interface AwaitedParent {
   readonly epoch: number;
   /** What is waited for first: that it is LIVE, that it answers again, or an answer to a question; nothing where it has handed over. */
   readonly awaits: 'epoch-live' | 'epoch-answered' | 'answer' | undefined;
+  /** It is asked first. If it does not answer it has handed over to a child that is gone, and nothing is waited for. */
+  readonly lostChild: boolean;
 }

@@ -66,7 +66,7 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
       case 'epoch-unresponsive':
         return stay(withEpoch(state, event.epoch, { answering: false }));
       case 'epoch-answered':
-        return stay(withEpoch(state, event.epoch, { answering: true }));
+        return stay(withEpoch(state, event.epoch, { answering: true, lostChild: false }));
       case 'epoch-hung':
         return [state, state.epochs.has(event.epoch) ? [{ type: 'kill', epoch: event.epoch }] : []];
       case 'epoch-stable':

@@ -10,6 +10,7 @@ import {
   type Observable,
   of,
   type SchedulerLike,
+  switchMap,
   take,
   timer,
 } from 'rxjs';
@@ -20,7 +21,8 @@ import type { Timing } from './timing.ts';
 
 /**
  * Emits `turn-granted` once and completes: when the parent serves, is gone, or has had its 20 s; but not while an epoch older than the
- * parent still drains, which the start of the next would cut at once (measured, Envoy 1.36.2), nor while another line has the admin endpoint.
+ * parent still drains, which the start of the next would cut at once (measured, Envoy 1.36.2), nor while another line has the admin endpoint. A silent parent
+ * that has lost a child serves no one: then the turn is granted at once.
  *
  * Reads `events$` from its subscription on. Never errors.
  */
@@ -49,5 +51,10 @@ export function turn(
     return forkJoin(epochs.map((number) => endOf(number, events$))).pipe(defaultIfEmpty(undefined));
   }
   const undisturbed$ = merge(gone(older), timer(parentShutdown, scheduler)).pipe(take(1));
-  return combineLatest([ready$, undisturbed$, gone(others)]).pipe(map(([state]) => ({ type: 'turn-granted', epoch, parent: state })));
+  const turn$ = combineLatest([ready$, undisturbed$, gone(others)]).pipe(
+    map(([state]): AgentEvent => ({ type: 'turn-granted', epoch, parent: state })),
+  );
+  if (!parent.lostChild) return turn$;
+  const atOnce$ = of<AgentEvent>({ type: 'turn-granted', epoch, parent: 'live' });
+  return proxy.health(parent.epoch).pipe(switchMap((health) => (health === 'unresponsive' ? atOnce$ : turn$)));
 }

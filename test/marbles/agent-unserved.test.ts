@@ -120,3 +120,52 @@ describe('a child that hangs on its parent', () => {
     }),
   );
 });
+
+describe('a child that is killed after its parent has handed over, and before it is seen LIVE,', () => {
+  it(
+    'is followed by the next one at once, which the silent parent still has for a child',
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const health = [at({ '0s': 'l', '10.05s': 's' }), 's'];
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '100ms k', '-'], health });
+      play(m, agent, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': '0', '10.6s': '2' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '10.1s': 'b' }),
+        restartEpochs: at({ '0s': '0', '10s': '1', '10.1s': '1' }),
+      });
+    }),
+  );
+
+  it(
+    'is followed at once by what waits for it, too',
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '10.05s': 'c' }));
+      const health = [at({ '0s': 'l', '10.05s': 's' }), 's'];
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '100ms k', '-'], health });
+      play(m, agent, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': '0', '10.6s': '2' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '10.1s': 'c' }),
+        restartEpochs: at({ '0s': '0', '10s': '1', '10.1s': '1' }),
+      });
+    }),
+  );
+
+  it(
+    'and whose successor is refused, is replaced side by side, even if a check takes long',
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '10.05s': 'c' }));
+      const health = [at({ '0s': 'l', '10.05s': 's' }), 's'];
+      const checks = ['(y|)', '20s (y|)'];
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '100ms k', '-'], health, checks });
+      play(m, agent, {
+        unsub: '^ 60s !',
+        // Unresponsive 2 s after the exit, and 750 ms later nobody serves.
+        serving: at({ '0s': '0', '12.1s': 'n', '13.35s': '2' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '12.85s': 'c' }),
+        lines: at({ '0s': '0', '10s': '0', '12.85s': 'b' }),
+      });
+    }),
+  );
+});

@@ -42,7 +42,7 @@ describe('follow', () => {
       const slow$ = m.cold('800ms (u|)', signs);
       const unsub = '^ 2200ms !';
       const asked = [at({ '0s': '^', '800ms': '!' }), at({ '800ms': '^', '1.6s': '!' }), '2s ^ 200ms !'];
-      const expected = 'A';
+      const expected = '800ms A';
       m.expectObservable(follow(third, { health: () => slow$ }, timing), unsub).toBe(expected, events);
       m.expectSubscriptions(slow$.subscriptions).toBe(asked);
     }),
@@ -78,7 +78,7 @@ describe('follow', () => {
     marbles((m) => {
       const silent$ = m.cold('(s|)', signs);
       const unsub = '^ 60s !';
-      const expected = at({ '0s': 'A', '2s': 'S', '30s': 'H' });
+      const expected = at({ '2s': 'S', '30s': 'H' });
       m.expectObservable(follow(third, { health: () => silent$ }, timing), unsub).toBe(expected, events);
     }),
   );
@@ -95,7 +95,7 @@ describe('follow', () => {
         events,
       );
       m.expectObservable(follow(child, turning(live$, 100, silent$), timing), '^ 60s !').toBe(
-        ['(AL)', '1996ms S', '27999ms H'].join(' '),
+        ['(LA)', '1996ms S', '27999ms H'].join(' '),
         events,
       );
     }),
@@ -107,7 +107,7 @@ describe('follow', () => {
       const silent$ = m.cold('(s|)', signs);
       const live$ = m.cold('(l|)', signs);
       const unsub = '^ 29900ms !';
-      const expected = at({ '0s': 'A', '2s': 'S', '29.5s': 'LA' });
+      const expected = at({ '2s': 'S', '29.5s': 'LA' });
       m.expectObservable(follow(third, turning(silent$, 29_400, live$), timing), unsub).toBe(expected, events);
     }),
   );
@@ -118,7 +118,7 @@ describe('follow', () => {
       const silent$ = m.cold(' (s|)', signs);
       const up$ = m.cold('     (u|)', signs);
       const unsub = '          ^ 30s !';
-      const expected = '       A';
+      const expected = '1500ms A';
       m.expectObservable(follow(third, turning(silent$, 1_400, up$), timing), unsub).toBe(expected, events);
     }),
   );

@@ -172,9 +172,11 @@ const promises: Record<string, Promised> = {
 
   'has an Envoy that serves or comes up, or starts one in a moment': ({ state, world }) => {
     if (state.phase !== 'running' || !state.served || state.wanted === undefined) return false;
-    const comesUp = [...state.epochs.values()].some(({ stage, lineage, restartEpoch, parentTime }) => {
+    const comesUp = [...state.epochs.values()].some(({ stage, answering, lostChild, lineage, restartEpoch, parentTime }) => {
       const parent = [...state.epochs.values()].find((other) => other.lineage === lineage && other.restartEpoch === restartEpoch - 1);
-      return stage === 'live' || (stage === 'starting' && (parent !== undefined || parentTime === 'over'));
+      return (
+        (stage === 'live' && (answering || lostChild !== true)) || (stage === 'starting' && (parent !== undefined || parentTime === 'over'))
+      );
     });
     return !comesUp && !world.retry && !world.rescue && claimOf(state)?.stage !== 'replacing' && 'nobody serves, and nobody sees to it';
   },
@@ -386,6 +388,8 @@ const wishes: Record<string, Wish> = {
     turn?.order.others.every((number) => turn.heard.has(number)) === true
       ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'stuck' }
       : undefined,
+  'silent parent': ({ turns: [turn] }) =>
+    turn?.order.parent?.lostChild === true ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'live' } : undefined,
   accepted: ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check }),
   refused: ({ check }) => (check === undefined ? undefined : { type: 'config-refused', hash: check, reason: 'bad' }),
   'accepted apart': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, standalone: true }),

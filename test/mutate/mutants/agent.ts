@@ -219,6 +219,19 @@ export const agent: readonly Mutant[] = [
     find: "gone.stage === 'starting' && !gone.answering) return",
     replace: "gone.stage === 'stopping' && !gone.answering) return",
   },
-  { id: 'agent/waiting-claim-anew', file: 'agent/exits.ts', find: "next.claim?.stage === 'waiting' && isUnserved(next)", replace: 'false' },
+  {
+    id: 'agent/waiting-claim-anew',
+    file: 'agent/exits.ts',
+    find: "next.claim?.stage === 'waiting' && gone.stage !== 'draining'",
+    replace: 'false',
+  },
   { id: 'agent/turn-asks-parent', file: 'agent/turn.ts', find: "health !== 'unresponsive'", replace: 'health.length > 0' },
+  {
+    id: 'agent/lost-child-turn',
+    file: 'agent/turn.ts',
+    find: "health === 'unresponsive' ? atOnce$ : turn$",
+    replace: 'health.length > 0 ? turn$ : atOnce$',
+  },
+  { id: 'agent/lost-child-answers', file: 'agent/reducer.ts', find: 'answering: true, lostChild: false', replace: 'answering: true' },
+  { id: 'agent/lost-child-unserved', file: 'agent/lineage.ts', find: 'answering || lostChild !== true', replace: 'true' },
 ];
