@@ -49,11 +49,12 @@ function standalone(state: Running, reading: Reading | undefined): RunningStep {
 }
 
 /** The state with a claim whose reading is checked, after `delay` ms. */
-function checked(state: Running, claimed: Claim, delay = 0): RunningStep {
+export function checked(state: Running, claimed: Claim, delay = 0): RunningStep {
   return [{ ...state, claim: claimed }, [{ type: 'check', reading: claimed.reading, delay }]];
 }
 
-function takeTurn(state: Running, { epoch, reading, forced }: Pick<Claim, 'epoch' | 'reading' | 'forced'>): RunningStep {
+/** Asks for the turn of an epoch. */
+export function takeTurn(state: Running, { epoch, reading, forced }: Pick<Claim, 'epoch' | 'reading' | 'forced'>): RunningStep {
   const newest = newestEpoch(state, state.lineage);
   const parent = newest && { epoch: newest.number, awaits: awaits(newest), lostChild: newest.lostChild === true };
   const numbers = (isOwn: boolean) => [...state.epochs].flatMap(([number, { lineage }]) => ((lineage === state.lineage) === isOwn ? [number] : [])); // prettier-ignore
@@ -88,34 +89,4 @@ export function turnGranted(state: Running, epoch: number, parent: 'live' | 'gon
   if (claimed?.epoch !== epoch || claimed.stage !== 'waiting') return stay(state);
   if (state.lastEpoch < 0) return launch(state);
   return checked(state, { ...claimed, stage: 'checking', standalone: parent === 'stuck', unchecked: 0 });
-}
-
-/** The reading of the claim works. `noRoom`: not while another Envoy runs. */
-export function accepted(state: Running, hash: string, isStandalone: boolean, noRoom: boolean): RunningStep {
-  const { claim: claimed } = state;
-  if (claimed?.stage !== 'checking' || claimed.reading.hash !== hash) return stay(state);
-  const next = { ...state, claim: { ...claimed, standalone: claimed.standalone || isStandalone } };
-  const parent = newestEpoch(state, state.lineage);
-  if (noRoom) return replace(next);
-  const isUnready = parent?.stage === 'starting' || (parent?.stage === 'live' && !parent.answering && parent.lostChild !== true);
-  return isUnready && !next.claim.standalone ? takeTurn(next, claimed) : launch(next); // it became unresponsive during the check
-}
-
-/** Before a check that came to no verdict is repeated; then the epoch starts without it. In ms. */
-const repeats = [1_000, 2_000, 4_000, 8_000];
-/** The same where memory was short: a start without a check would need more than the check. In ms. */
-const memoryRepeat = 60_000;
-
-/** After so many checks without a verdict: how long until the next one, in ms; undefined where the epoch starts without one. */
-export function checkPause(outOfMemory: boolean, unchecked: number): number | undefined {
-  return outOfMemory ? memoryRepeat : repeats[unchecked];
-}
-
-/** The check of the claim has come to no verdict, which is no refusal. */
-export function unchecked(state: Running, hash: string, outOfMemory: boolean): RunningStep {
-  const { claim: claimed } = state;
-  if (claimed?.stage !== 'checking' || claimed.reading.hash !== hash) return stay(state);
-  const delay = checkPause(outOfMemory, claimed.unchecked);
-  if (delay === undefined) return accepted(state, hash, false, false);
-  return checked(state, { ...claimed, unchecked: claimed.unchecked + Number(!outOfMemory) }, delay);
 }

@@ -1,10 +1,10 @@
 import { unreachable } from '../operators/tagged-union.ts';
 import type { AgentTransition } from './agent.ts';
 import type { LogLine } from '../log/log-line.ts';
-import { checkPause } from './claim.ts';
 import { isUnserved, newestEpoch } from './lineage.ts';
 import { type AgentState, claimOf, isStandalone } from './model.ts';
 import type { Change, Exit } from './ports.ts';
+import { checkPause } from './verdict.ts';
 
 const shortHash = (hash: string) => hash.slice(0, 8);
 

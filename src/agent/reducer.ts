@@ -1,16 +1,14 @@
 import { unreachable } from '../operators/tagged-union.ts';
 import { adopt } from './adoption.ts';
-import { accepted, claim, launchStandalone, turnGranted, unchecked, withdraw } from './claim.ts';
+import { claim, launchStandalone, turnGranted, withdraw } from './claim.ts';
 import { crash, exited, type RestartPolicy } from './exits.ts';
 import { live, withServing } from './launch.ts';
 import { appliedHash, isUnserved, killLineage, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import { type AgentEvent, type AgentState, claimOf, type Effect, type Running } from './model.ts';
 import type { Reading } from './ports.ts';
-import { type AgentStep, andThen, stay, withEpoch, withoutRetry, withRetry } from './step.ts';
+import { type AgentStep, andThen, stay, withEpoch, withoutRetry } from './step.ts';
 import { drain, leave, stopAll, terminate } from './termination.ts';
-
-/** What is refused is checked again after so many ms, for the refusal may have been the fault of the moment: a file was missing, or memory. */
-const recheck = 30_000;
+import { accepted, refused, unchecked } from './verdict.ts';
 
 /** The pure core: what the agent makes of what has happened. No I/O, no clock, no log. */
 export function reducer(policy: RestartPolicy): (state: AgentState, event: AgentEvent) => AgentStep {
@@ -99,15 +97,6 @@ function changed(state: Running, { hash }: Reading): AgentStep {
   const refilled: Running = { ...state, crashes: 0, retried: false };
   if (hash !== appliedHash(state) || state.claim?.forced === true || parentEndedEarly(state)) return claim(refilled);
   return andThen(withoutRetry({ ...refilled, refused: undefined }), withdraw);
-}
-
-/** The reading of the claim, or of the first Envoy that ended at once, cannot work. What runs goes on. */
-function refused(state: Running, hash: string, reason: string): AgentStep {
-  const refusal = state.refused?.hash === hash && state.refused.reason === reason ? state.refused : { hash, reason };
-  if (state.examined !== undefined) return stopAll({ ...state, examined: undefined, refused: refusal }, { kind: 'refused', reason });
-  if (state.claim?.stage !== 'checking' || state.claim.reading.hash !== hash) return stay(state);
-  const next: Running = { ...state, claim: undefined, refused: refusal };
-  return state.served || appliedHash(state) !== undefined ? withRetry(next, recheck) : stopAll(next, { kind: 'refused', reason });
 }
 
 function numbersOf({ epochs }: AgentState, has: (epoch: { readonly stage: string }) => boolean): readonly number[] {

@@ -1,0 +1,48 @@
+import { checked, takeTurn } from './claim.ts';
+import { launch, replace } from './launch.ts';
+import { appliedHash, newestEpoch } from './lineage.ts';
+import type { Running } from './model.ts';
+import { type AgentStep, stay, withRetry } from './step.ts';
+import { stopAll } from './termination.ts';
+
+/** The reading of the claim works. `noRoom`: not while another Envoy runs. */
+export function accepted(state: Running, hash: string, isStandalone: boolean, noRoom: boolean): AgentStep<Running> {
+  const { claim: claimed } = state;
+  if (claimed?.stage !== 'checking' || claimed.reading.hash !== hash) return stay(state);
+  const next = { ...state, claim: { ...claimed, standalone: claimed.standalone || isStandalone } };
+  const parent = newestEpoch(state, state.lineage);
+  if (noRoom) return replace(next);
+  const isUnready = parent?.stage === 'starting' || (parent?.stage === 'live' && !parent.answering && parent.lostChild !== true);
+  return isUnready && !next.claim.standalone ? takeTurn(next, claimed) : launch(next); // it became unresponsive during the check
+}
+
+/** Before a check that came to no verdict is repeated; then the epoch starts without it. In ms. */
+const repeats = [1_000, 2_000, 4_000, 8_000];
+/** The same where memory was short: a start without a check would need more than the check. In ms. */
+const memoryRepeat = 60_000;
+
+/** After so many checks without a verdict: how long until the next one, in ms; undefined where the epoch starts without one. */
+export function checkPause(outOfMemory: boolean, unchecked: number): number | undefined {
+  return outOfMemory ? memoryRepeat : repeats[unchecked];
+}
+
+/** The check of the claim has come to no verdict, which is no refusal. */
+export function unchecked(state: Running, hash: string, outOfMemory: boolean): AgentStep<Running> {
+  const { claim: claimed } = state;
+  if (claimed?.stage !== 'checking' || claimed.reading.hash !== hash) return stay(state);
+  const delay = checkPause(outOfMemory, claimed.unchecked);
+  if (delay === undefined) return accepted(state, hash, false, false);
+  return checked(state, { ...claimed, unchecked: claimed.unchecked + Number(!outOfMemory) }, delay);
+}
+
+/** What is refused is checked again after so many ms, for the refusal may have been the fault of the moment: a file was missing, or memory. */
+const recheck = 30_000;
+
+/** The reading of the claim, or of the first Envoy that ended at once, cannot work. What runs goes on. */
+export function refused(state: Running, hash: string, reason: string): AgentStep {
+  const refusal = state.refused?.hash === hash && state.refused.reason === reason ? state.refused : { hash, reason };
+  if (state.examined !== undefined) return stopAll({ ...state, examined: undefined, refused: refusal }, { kind: 'refused', reason });
+  if (state.claim?.stage !== 'checking' || state.claim.reading.hash !== hash) return stay(state);
+  const next: Running = { ...state, claim: undefined, refused: refusal };
+  return state.served || appliedHash(state) !== undefined ? withRetry(next, recheck) : stopAll(next, { kind: 'refused', reason });
+}
