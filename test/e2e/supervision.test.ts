@@ -154,8 +154,11 @@ describe('a bug', () => {
     const nobody = `http://127.0.0.1:${rig.ports.status}/`;
     const given = ['dist/pilot-agent.cjs', 'wait', '--url', nobody];
     const waiting = promisify(execFile)(process.execPath, given, { env: { ...process.env, ...faultEnv(rig) } });
+    const stderr = expect.stringMatching(/^pilot-agent: this is a bug: Error: injected/) as string;
+    // The rejection is expected before the fault is injected: it may come before inject() returns.
+    const ended = expect(waiting).rejects.toMatchObject({ code: 70, stderr });
     await inject(rig, 'uncaught');
-    await expect(waiting).rejects.toMatchObject({ code: 70, stderr: expect.stringMatching(/^pilot-agent: this is a bug: Error: injected/) as string }); // prettier-ignore
+    await ended;
   });
 
   it('leaves Envoy serving with --keepEnvoy', async () => {
