@@ -11,7 +11,7 @@ import { parseDuration } from '../src/config/value.ts';
 import { findExecutable } from '../src/envoy/find-envoy.ts';
 import type { LogEvent } from '../src/log/log-event.ts';
 import { openLog } from '../src/log/open-log.ts';
-import { signals } from '../src/streams/signals.ts';
+import { signals } from '../src/streams/process-events.ts';
 import { certificateAuthority, certificateFiles, writeKubernetesVolume } from './certificates.ts';
 import { envoyConfig } from './envoy-config.ts';
 import { firstFreePort } from './first-free-port.ts';

@@ -44,5 +44,5 @@ export { composeSources } from './streams/config-source.ts';
 export type { ConfigSource, SourceChange, SourcePart, SourceReading } from './streams/config-source.ts';
 export { type ReadingDelays, readings } from './streams/readings.ts';
 export { fileSource, hashFiles } from './streams/file-source.ts';
-export { signals } from './streams/signals.ts';
+export { signals } from './streams/process-events.ts';
 export { watchFiles } from './streams/watch-files.ts';

@@ -72,7 +72,7 @@ function awaits({ stage, answering }: Epoch): AwaitedParent['awaits'] {
   return answering ? 'answer' : 'epoch-answered';
 }
 
-/** The Envoy that was to be the parent of the claim is gone, and nobody serves: the claim asks for its turn anew. */
+/** The Envoy that was to be the parent of the claim is gone: the claim asks for its turn anew. */
 export function claimAnew(state: Running): RunningStep {
   const { claim: claimed } = state;
   return claimed === undefined ? stay(state) : andThen(withdraw(state), (next) => takeTurn(next, claimed));

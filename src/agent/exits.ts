@@ -1,7 +1,7 @@
 import { backOff } from '../operators/back-off.ts';
 import { claim, claimAnew, claimStandalone, launchStandalone, replaceByStandalone } from './claim.ts';
 import { launch } from './launch.ts';
-import { newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
+import { isParentOf, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import { type AgentState, type Epoch, isStandalone, type Running } from './model.ts';
 import type { Exit } from './ports.ts';
 import { type AgentStep, andThen, stay, withRetry } from './step.ts';
@@ -99,15 +99,13 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
  * parent has lost a child, if that was coming up.
  */
 function without(before: AgentState['epochs'], gone: Epoch & { readonly number: number }, exit: Exit): ReadonlyMap<number, Epoch> {
-  const isParent = ({ lineage, restartEpoch }: Epoch) =>
-    gone.stage === 'starting' && lineage === gone.lineage && restartEpoch === gone.restartEpoch - 1;
-  const isTold = ({ lineage, restartEpoch, parentTime }: Epoch) =>
-    exit.kind === 'clean' && parentTime === 'ending' && lineage === gone.lineage && restartEpoch === gone.restartEpoch + 1;
+  const hasLostChild = (epoch: Epoch) => gone.stage === 'starting' && isParentOf(epoch, gone);
+  const hasTold = (epoch: Epoch) => exit.kind === 'clean' && epoch.parentTime === 'ending' && isParentOf(gone, epoch);
   const left = [...before].filter(([number]) => number !== gone.number);
   return new Map(
     left.map(([number, epoch]) => [
       number,
-      { ...epoch, ...(isTold(epoch) && { parentTime: 'over' as const }), ...(isParent(epoch) && { lostChild: true }) },
+      { ...epoch, ...(hasTold(epoch) && { parentTime: 'over' as const }), ...(hasLostChild(epoch) && { lostChild: true }) },
     ]),
   );
 }

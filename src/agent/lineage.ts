@@ -15,13 +15,22 @@ export function appliedHash(state: Processes): string | undefined {
   return newest?.stage === 'starting' || newest?.stage === 'live' ? newest.hash : undefined;
 }
 
+type Kin = Pick<Epoch, 'lineage' | 'restartEpoch'>;
+
+/** Whether an Envoy has been, or would have been, hot-restarted from another one. */
+export function isParentOf(parent: Kin, child: Kin): boolean {
+  return parent.lineage === child.lineage && parent.restartEpoch === child.restartEpoch - 1;
+}
+
+function hasParent({ epochs }: Processes, child: Kin): boolean {
+  return [...epochs.values()].some((epoch) => isParentOf(epoch, child));
+}
+
 /** The parent of the Envoy that serves, or is about to, has gone before its time: that Envoy ends some seconds later, and can be nobody's parent. */
 export function parentEndedEarly(state: AgentState): boolean {
   const newest = newestEpoch(state, state.lineage);
   if (newest === undefined || newest.parentTime === 'over' || newest.stage === 'draining' || newest.stage === 'stopping') return false;
-  return [...state.epochs.values()].every(
-    ({ lineage, restartEpoch }) => lineage !== newest.lineage || restartEpoch !== newest.restartEpoch - 1,
-  );
+  return !hasParent(state, newest);
 }
 
 /**
@@ -31,10 +40,10 @@ export function parentEndedEarly(state: AgentState): boolean {
 export function isUnserved(state: AgentState): boolean {
   if (state.phase !== 'running' || !state.served || state.wanted === undefined) return false;
   if (state.retrying || state.claim?.stage === 'replacing') return false;
-  return ![...state.epochs.values()].some(({ stage, answering, lostChild, parentTime, lineage, restartEpoch }) => {
+  return ![...state.epochs.values()].some((epoch) => {
+    const { stage, answering, lostChild, parentTime } = epoch;
     if (stage === 'live') return answering || lostChild !== true;
-    const hasParent = [...state.epochs.values()].some((other) => other.lineage === lineage && other.restartEpoch === restartEpoch - 1);
-    return stage === 'starting' && (parentTime === 'over' || hasParent);
+    return stage === 'starting' && (parentTime === 'over' || hasParent(state, epoch));
   });
 }
 

@@ -44,15 +44,13 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
       case 'turn-granted':
         return state.phase === 'running' ? turnGranted(state, event.epoch, event.parent) : stay(state);
       case 'config-accepted':
-        if (state.phase !== 'running') return stay(state);
-        if (state.examined !== undefined) return crash({ ...state, examined: undefined }, state.examined, policy);
-        return accepted(state, event.hash, event.standalone === true, event.noRoom !== undefined);
-      case 'config-refused':
-        return state.phase === 'running' ? refused(state, event.hash, event.reason) : stay(state);
       case 'config-unchecked':
         if (state.phase !== 'running') return stay(state);
         if (state.examined !== undefined) return crash({ ...state, examined: undefined }, state.examined, policy);
-        return unchecked(state, event.hash, event.outOfMemory);
+        if (event.type === 'config-unchecked') return unchecked(state, event.hash, event.outOfMemory);
+        return accepted(state, event.hash, event.standalone === true, event.noRoom !== undefined);
+      case 'config-refused':
+        return state.phase === 'running' ? refused(state, event.hash, event.reason) : stay(state);
       case 'epoch-spawned':
         return stay(withEpoch(state, event.epoch, { pid: event.pid }));
       case 'epoch-live': {

@@ -44,7 +44,7 @@ export async function printBootstrap(given: GivenFlags, leftover: readonly strin
   if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
   const verdict = options.validate === true ? await tried(config, made.config) : undefined;
   if (verdict?.ok === false) throw new Fatal(`Envoy refuses it: ${verdict.reason}`, exitCodes.config);
-  if (verdict?.ok === undefined && verdict !== undefined)
+  if (verdict !== undefined && verdict.ok === undefined)
     throw new Fatal(`Envoy could not check it: ${verdict.reason}`, exitCodes.unavailable);
   const text = made.config.kind === 'given' ? readFileSync(made.config.path, 'utf8') : made.config.text;
   process.stdout.write(await printed(text, options.output));

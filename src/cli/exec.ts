@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 import { execa } from 'execa';
 import { filter, firstValueFrom, map, Observable, of, timeout } from 'rxjs';
 import { httpAnswer } from '../node/http-answer.ts';
-import { signals } from '../streams/signals.ts';
+import { signals } from '../streams/process-events.ts';
 import { awaitReady, unreadyAt, wholeNumber } from './wait.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 

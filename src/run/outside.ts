@@ -2,8 +2,7 @@ import type { Observable } from 'rxjs';
 import type { StatusEvent } from '../status/handler.ts';
 import type { ConfigSource } from '../streams/config-source.ts';
 import { fileSource } from '../streams/file-source.ts';
-import { signals } from '../streams/signals.ts';
-import { uncaught } from '../streams/uncaught.ts';
+import { signals, uncaught } from '../streams/process-events.ts';
 import { waitForFiles } from '../streams/wait-for-files.ts';
 import { serveStatus } from './serve-status.ts';
 

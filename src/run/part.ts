@@ -40,10 +40,10 @@ export function partFailed(part: Part, error: unknown, delayMs: number): PartFai
 }
 
 /** As {@link asPart}, but its failures are told aside, by `failures$`: whoever follows it hears of values alone. */
-export function steady<T extends object>(part: Part, failures$: Subject<PartFailed>, random?: () => number): MonoTypeOperatorFunction<T> {
+export function steady<T extends object>(part: Part, failures$: Subject<PartFailed>): MonoTypeOperatorFunction<T> {
   return (source) =>
     source.pipe(
-      asPart(part, random),
+      asPart(part),
       filter((value): value is T => {
         if (!isFailure(value)) return true;
         failures$.next(value);

@@ -13,8 +13,8 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/doomed-parent-epoch',
     file: 'agent/lineage.ts',
-    find: 'restartEpoch !== newest.restartEpoch - 1',
-    replace: 'restartEpoch !== newest.restartEpoch',
+    find: 'parent.restartEpoch === child.restartEpoch - 1',
+    replace: 'parent.restartEpoch === child.restartEpoch',
   },
   { id: 'agent/claim-keeps-force', file: 'agent/claim.ts', find: 'forced: forced || claimed.forced', replace: 'forced' },
   { id: 'agent/awaits-silent-parent', file: 'agent/claim.ts', find: "answering ? 'answer'", replace: "!answering ? 'answer'" },
@@ -187,10 +187,15 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/parent-told-is-clean',
     file: 'agent/exits.ts',
-    find: "exit.kind === 'clean' && parentTime === 'ending'",
-    replace: "parentTime === 'ending'",
+    find: "exit.kind === 'clean' && epoch.parentTime === 'ending'",
+    replace: "epoch.parentTime === 'ending'",
   },
-  { id: 'agent/unserved-without-parent', file: 'agent/lineage.ts', find: "(parentTime === 'over' || hasParent)", replace: 'true' },
+  {
+    id: 'agent/unserved-without-parent',
+    file: 'agent/lineage.ts',
+    find: "(parentTime === 'over' || hasParent(state, epoch))",
+    replace: 'true',
+  },
   {
     id: 'agent/unserved-is-rescued',
     file: 'agent/reducer.ts',

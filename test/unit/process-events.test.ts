@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { signals } from '../../src/streams/signals.ts';
+import { signals, uncaught } from '../../src/streams/process-events.ts';
 
 const fail = (error: unknown) => expect.unreachable(String(error));
 
@@ -50,5 +50,31 @@ describe('signals', () => {
     const heard = firstValueFrom(signals(['SIGUSR2']), { defaultValue: undefined });
     process.kill(process.pid, 'SIGUSR2');
     expect(await heard).toBe('SIGUSR2');
+  });
+});
+
+describe('uncaught', () => {
+  const event = 'uncaughtException';
+
+  it('emits what nobody has caught, to each who listens', () => {
+    const process = new EventEmitter();
+    const seen: unknown[] = [];
+    const subscriptions = [1, 2].map((n) =>
+      uncaught(process).subscribe({ next: (error) => seen.push([n, error]), error: expect.unreachable }),
+    );
+    process.emit(event, 'no', event);
+    expect(seen).toEqual([
+      [1, 'no'],
+      [2, 'no'],
+    ]);
+    for (const subscription of subscriptions) subscription.unsubscribe();
+  });
+
+  it('takes no notice before it is subscribed, and holds off the end of the process afterwards', () => {
+    const process = new EventEmitter();
+    const error$ = uncaught(process);
+    expect(process.listenerCount(event)).toBe(0);
+    for (let times = 0; times < 3; times++) error$.subscribe({ error: expect.unreachable }).unsubscribe();
+    expect(process.listenerCount(event)).toBe(1);
   });
 });
