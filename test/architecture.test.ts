@@ -21,6 +21,8 @@ const longest = 250;
 const long: Readonly<Record<string, string>> = {};
 const longestOperator = 60;
 const shortest = 15;
+/** In columns. */
+const widestComment = 100;
 /** Modules of fewer lines, each with its reason. */
 const short: Readonly<Record<string, string>> = {
   'operators/coalesce.ts': 'an operator',
@@ -117,6 +119,13 @@ describe('names', () => {
   it.each(sources)('src/%s is in kebab-case, and says what it is about', (file) => {
     expect(basename(file)).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*\.ts$/);
     expect(file).not.toMatch(/utils?|helpers?|manager|common|service/);
+  });
+});
+
+describe('comments', () => {
+  it.each(sources)('src/%s has no comment beyond column 100', (file) => {
+    const comments = text(file).split('\n').filter((line) => /^\s*(\/\/|\/?\*)/.test(line)); // prettier-ignore
+    expect(comments.filter(({ length }) => length > widestComment)).toEqual([]);
   });
 });
 

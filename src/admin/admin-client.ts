@@ -12,24 +12,34 @@ export interface AdminAnswer {
 /** Envoy's admin endpoint, wherever the newest epoch has it. */
 export interface AdminClient {
   /**
-   * Asks once, on subscribe; emits the answer, or what went wrong, within `timeoutMs` ms (1,000), and completes. Never errors. Unsubscribing abandons the
-   * request.
+   * Asks once, on subscribe; emits the answer, or what went wrong, within `timeoutMs` ms (1,000),
+   * and completes. Never errors. Unsubscribing abandons the request.
    */
   request(method: 'GET' | 'POST', path: string, timeoutMs?: number, body?: string): Observable<Settled<AdminAnswer>>;
-  /** Asks by GET, and emits the answer when its head is there, to be read; see {@link openAnswer}. Errors if there is none. */
+  /**
+   * Asks by GET, and emits the answer when its head is there, to be read; see {@link openAnswer}.
+   * Errors if there is none.
+   */
   open(path: string, headers: OutgoingHttpHeaders): Observable<IncomingMessage>;
-  /** Whether Envoy has written down where its admin endpoint is: only then does its silence mean that Envoy itself is silent. */
+  /**
+   * Whether Envoy has written down where its admin endpoint is: only then does its silence mean
+   * that Envoy itself is silent.
+   */
   located(): boolean;
 }
 
 /** In bytes. A busy sidecar's statistics are some megabytes. */
 const largestBody = 64 << 20;
-/** Who answers is asked over a connection of its own: one that was kept leads to the epoch before for one question more (measured, Envoy 1.36.2). */
+/**
+ * Who answers is asked over a connection of its own: one that was kept leads to the epoch before
+ * for one question more (measured, Envoy 1.36.2).
+ */
 const whoAnswers = '/server_info';
 
 /**
- * A client of the address that Envoy writes to `addressFile` (`--admin-address-path`), so that a custom configuration may have its admin
- * endpoint anywhere; until there is one, of 127.0.0.1:`port`.
+ * A client of the address that Envoy writes to `addressFile` (`--admin-address-path`), so that a
+ * custom configuration may have its admin endpoint anywhere; until there is one, of
+ * 127.0.0.1:`port`.
  */
 export function adminClient(addressFile: string, port: number, scheduler: SchedulerLike = asyncScheduler): AdminClient {
   const connections = new Agent({ keepAlive: true, maxSockets: 8 });
@@ -92,7 +102,10 @@ function versionOf(file: string): string {
   }
 }
 
-/** `127.0.0.1:15000`, `[::1]:15000` or the path of a socket. An address of all interfaces is asked on the loopback. */
+/**
+ * `127.0.0.1:15000`, `[::1]:15000` or the path of a socket. An address of all interfaces is asked
+ * on the loopback.
+ */
 function readAddress(file: string): RequestOptions | undefined {
   let text: string;
   try {
@@ -110,8 +123,9 @@ function readAddress(file: string): RequestOptions | undefined {
 class StaleConnection extends Error {}
 
 /**
- * Asks over HTTP on subscribe; emits the answer when its head is there, and completes when its end is. Errors with what went wrong before that. Unsubscribing
- * abandons the request, or the rest of the answer: whoever is to read it stays subscribed until it has.
+ * Asks over HTTP on subscribe; emits the answer when its head is there, and completes when its end
+ * is. Errors with what went wrong before that. Unsubscribing abandons the request, or the rest of
+ * the answer: whoever is to read it stays subscribed until it has.
  */
 export function openAnswer(options: RequestOptions, body = '', scheduler: SchedulerLike = asyncScheduler): Observable<IncomingMessage> {
   return new Observable<IncomingMessage>((subscriber) => {
@@ -128,7 +142,8 @@ export function openAnswer(options: RequestOptions, body = '', scheduler: Schedu
     request.end(body);
     return () => request.destroy();
   }).pipe(
-    // A server may close a kept connection in the moment that it is used again, which says nothing about the server.
+    // A server may close a kept connection in the moment that it is used again, which says nothing
+    // about the server.
     retry({
       count: 2,
       delay: (error: Error) => (error instanceof StaleConnection ? timer(0, scheduler) : throwError(() => error)),
@@ -136,7 +151,10 @@ export function openAnswer(options: RequestOptions, body = '', scheduler: Schedu
   );
 }
 
-/** Envoy's `/stats` as text: one `name: value` a line. What is no number (histograms, text readouts) is left out. */
+/**
+ * Envoy's `/stats` as text: one `name: value` a line. What is no number (histograms, text readouts)
+ * is left out.
+ */
 export function parseStats(body: string): ReadonlyMap<string, number> {
   const stats = new Map<string, number>();
   for (const line of body.split('\n')) {

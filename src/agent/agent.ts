@@ -8,7 +8,10 @@ import { reducer } from './reducer.ts';
 
 /** What moves the agent from outside. */
 export interface Inputs {
-  /** What the sources tell: which files are missing, and each reading that differs from the one before. The first reading starts the first epoch. */
+  /**
+   * What the sources tell: which files are missing, and each reading that differs from the one
+   * before. The first reading starts the first epoch.
+   */
   readonly config$: Observable<ConfigEvent>;
   /** A restart by hand: what an Envoy would be started from now. */
   readonly restart$: Observable<Reading>;
@@ -28,9 +31,11 @@ export interface Inputs {
 export type AgentTransition = Transition<AgentState, AgentEvent>;
 
 /**
- * The whole agent: emits each transition, and completes after the one to the phase `stopped`, when no process is left, or all are left alone.
+ * The whole agent: emits each transition, and completes after the one to the phase `stopped`, when
+ * no process is left, or all are left alone.
  *
- * Cold: a subscription is an agent with processes of its own. Unsubscribing kills them. Errors only by a bug.
+ * Cold: a subscription is an agent with processes of its own. Unsubscribing kills them. Errors only
+ * by a bug.
  */
 export function agent(
   { adopted$, config$, restart$, drain$, reopen$, leave$, terminate$ }: Inputs,

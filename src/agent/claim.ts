@@ -7,8 +7,9 @@ import { type AgentStep, andThen, stay, withoutRetry } from './step.ts';
 type RunningStep = AgentStep<Running>;
 
 /**
- * Claims the next epoch for the newest reading. A claim that exists takes that reading: one epoch at a time comes up, and the newest wins. Without a
- * reading nothing is claimed: the first one claims by itself.
+ * Claims the next epoch for the newest reading. A claim that exists takes that reading: one epoch
+ * at a time comes up, and the newest wins. Without a reading nothing is claimed: the first one
+ * claims by itself.
  */
 export function claim(state: Running, forced = false): RunningStep {
   const { claim: claimed, wanted } = state;
@@ -83,7 +84,10 @@ export function withdraw(state: Running): RunningStep {
   return state.claim === undefined ? stay(state) : [{ ...state, claim: undefined }, [{ type: 'withdraw-turn', epoch: state.claim.epoch }]];
 }
 
-/** The claim's turn has come: its reading is checked, but for the very first epoch, which nothing delays. */
+/**
+ * The claim's turn has come: its reading is checked, but for the very first epoch, which nothing
+ * delays.
+ */
 export function turnGranted(state: Running, epoch: number, parent: 'live' | 'gone' | 'stuck'): RunningStep {
   const { claim: claimed } = state;
   if (claimed?.epoch !== epoch || claimed.stage !== 'waiting') return stay(state);

@@ -24,11 +24,11 @@ import type { Proxy } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Emits `drained` once and completes: when nothing is in flight, but not before the minimum; at the cap in any case, also when the count is
- * not known. `active` is the last count.
+ * Emits `drained` once and completes: when nothing is in flight, but not before the minimum; at the
+ * cap in any case, also when the count is not known. `active` is the last count.
  *
- * The count is that of those of `epochs` that live. While one of `parents` lives, whose work a child's gauges repeat up to 5 s late, nothing counts
- * as zero that is not zero for 6 s.
+ * The count is that of those of `epochs` that live. While one of `parents` lives, whose work a
+ * child's gauges repeat up to 5 s late, nothing counts as zero that is not zero for 6 s.
  */
 export function drained(
   { epochs, parents }: Pick<Extract<Effect, { type: 'await-drained' }>, 'epochs' | 'parents'>,

@@ -10,11 +10,12 @@ export interface Leaving {
 }
 
 /**
- * Closes the listeners of a process, which turns new clients away instead of cutting them, and emits what is then sent to it: SIGTERM, and SIGKILL if it stays. Whoever
- * sees its end unsubscribes. Errors if the drain does.
+ * Closes the listeners of a process, which turns new clients away instead of cutting them, and
+ * emits what is then sent to it: SIGTERM, and SIGKILL if it stays. Whoever sees its end
+ * unsubscribes. Errors if the drain does.
  *
- * One that its child has asked already (Envoy does that when it ends) gets a SIGTERM only if it stays: a second one in its last moments would kill it before its access
- * log is written.
+ * One that its child has asked already (Envoy does that when it ends) gets a SIGTERM only if it
+ * stays: a second one in its last moments would kill it before its access log is written.
  */
 export function ending(
   { epoch, toldByChild }: Leaving,

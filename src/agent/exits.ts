@@ -9,7 +9,10 @@ import { stopAll } from './termination.ts';
 
 /** What a crash leads to. */
 export interface RestartPolicy {
-  /** `exit` ends the agent with the last Envoy, as the Go agent of 1.4–1.6 did, but with the true code. */
+  /**
+   * `exit` ends the agent with the last Envoy, as the Go agent of 1.4–1.6 did, but with the true
+   * code.
+   */
   readonly onCrash: 'backoff' | 'exit';
   /** Restarts after a crash before the agent gives up; 0 = no limit. */
   readonly budget: number;
@@ -18,10 +21,14 @@ export interface RestartPolicy {
 /** Before an Envoy that has crashed is started again. In ms. */
 const pauses = { first: 200, longest: 30_000 };
 
-/** Starts a crashed Envoy again after a while, or ends with it. While an older one serves there is no reason to end. */
+/**
+ * Starts a crashed Envoy again after a while, or ends with it. While an older one serves there is
+ * no reason to end.
+ */
 export function crash(state: Running, exit: Exit, { onCrash, budget }: RestartPolicy): AgentStep {
   const spent = onCrash === 'exit' || (budget !== 0 && state.crashes >= budget);
-  // One that could not even be started has done no harm to the Envoy that serves, and what it lacked may be there later.
+  // One that could not even be started has done no harm to the Envoy that serves, and what it
+  // lacked may be there later.
   if (exit.kind === 'spawn-failed' && newestEpoch(state)?.stage === 'live') return withRetry(state, pauses.longest);
   if (!spent) return withRetry({ ...state, crashes: state.crashes + 1 }, backOff(pauses, state.crashes));
   return newestEpoch(state)?.stage === 'live' ? stay(state) : stopAll(state, { kind: 'envoy', exit });
@@ -36,7 +43,8 @@ function lastGone(state: Running, exit: Exit, policy: RestartPolicy): AgentStep 
 }
 
 /**
- * A child is gone, its parent is there: the next child follows at once, but once only. What that one ends with tells how the parent is.
+ * A child is gone, its parent is there: the next child follows at once, but once only. What that
+ * one ends with tells how the parent is.
  */
 function childGone(state: Running, gone: Epoch, parent: Epoch, exit: Exit, policy: RestartPolicy): AgentStep {
   if (policy.onCrash === 'exit') return crash(state, exit, policy);
@@ -46,7 +54,10 @@ function childGone(state: Running, gone: Epoch, parent: Epoch, exit: Exit, polic
   return hopeless ? launchStandalone(state) : crash(state, exit, policy);
 }
 
-/** A standalone Envoy that was to replace others side by side is gone. They go on, unless nobody serves or nobody may run beside them. */
+/**
+ * A standalone Envoy that was to replace others side by side is gone. They go on, unless nobody
+ * serves or nobody may run beside them.
+ */
 function neighbourGone(state: Running, gone: Epoch, exit: Exit, policy: RestartPolicy): AgentStep {
   const serves = [...state.epochs.values()].some(({ stage, answering }) => stage === 'live' && answering);
   const inTheWay = gone.stage === 'starting' && (exit.kind === 'spawn-failed' || !serves);
@@ -85,7 +96,8 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
   return andThen([state, [{ type: 'follow', epoch: survivor.number, isChild: false }]], (next) => {
     // A child that was silent while it came up has hung on its parent, which is silent too.
     if (parent !== undefined && gone.stage === 'starting' && !gone.answering) return launchStandalone(next);
-    // The claim has waited for it. Those that are left have a turn of their own to wait for, or none.
+    // The claim has waited for it. Those that are left have a turn of their own to wait for, or
+    // none.
     if (next.claim?.stage === 'waiting' && gone.stage !== 'draining') return claimAnew({ ...next, retried: true });
     // Where it drains, its child went first and comes back: neither a crash nor a reason to end.
     if (next.claim !== undefined || gone.stage === 'draining') return stay(next);
@@ -95,8 +107,9 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
 }
 
 /**
- * The processes without the one that has ended. To its child that makes no difference if it was about to tell it to end, and it has ended in order. Its
- * parent has lost a child, if that was coming up.
+ * The processes without the one that has ended. To its child that makes no difference if it was
+ * about to tell it to end, and it has ended in order. Its parent has lost a child, if that was
+ * coming up.
  */
 function without(before: AgentState['epochs'], gone: Epoch & { readonly number: number }, exit: Exit): ReadonlyMap<number, Epoch> {
   const hasLostChild = (epoch: Epoch) => gone.stage === 'starting' && isParentOf(epoch, gone);

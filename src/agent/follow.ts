@@ -24,9 +24,10 @@ import type { Proxy, Health } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Asks how an epoch is, one question at a time: every 20 ms in its first second, then every 500 ms, and every second once it is LIVE. Emits what is new:
- * `epoch-live` when it is first seen LIVE, `epoch-unresponsive` after 2 s without an answer, `epoch-answered` when it is back, `epoch-hung` after 30 s,
- * or 10 s of a child that was not seen LIVE.
+ * Asks how an epoch is, one question at a time: every 20 ms in its first second, then every 500 ms,
+ * and every second once it is LIVE. Emits what is new: `epoch-live` when it is first seen LIVE,
+ * `epoch-unresponsive` after 2 s without an answer, `epoch-answered` when it is back, `epoch-hung`
+ * after 30 s, or 10 s of a child that was not seen LIVE.
  *
  * Never completes, never errors if the proxy does not: what ends an epoch ends the subscription.
  */

@@ -21,9 +21,10 @@ import type { Timing } from './timing.ts';
 
 /**
  * Sends the clients of an epoch elsewhere that another one has replaced side by side, then emits
- * `epoch-handed-off` once and completes. The epoch drains gracefully for 1 s, then its listeners close,
- * so that new clients reach the other one alone. What is in flight is waited for as long as that of a
- * parent. Where the admin endpoint does not answer the epoch cannot drain: `unresponsive`, at once.
+ * `epoch-handed-off` once and completes. The epoch drains gracefully for 1 s, then its listeners
+ * close, so that new clients reach the other one alone. What is in flight is waited for as long as
+ * that of a parent. Where the admin endpoint does not answer the epoch cannot drain:
+ * `unresponsive`, at once.
  *
  * Completes without a word when the epoch ends. Never errors if the proxy does not.
  */

@@ -34,14 +34,19 @@ export interface World {
   readonly scheduler?: SchedulerLike;
 }
 
-/** A back-off is up to this share longer or shorter, so that a fleet that fell together does not rise together. */
+/**
+ * A back-off is up to this share longer or shorter, so that a fleet that fell together does not
+ * rise together.
+ */
 const retryJitter = 0.2;
 
 /**
- * Carries out effects and emits what comes of them: the one place that decides what runs side by side.
+ * Carries out effects and emits what comes of them: the one place that decides what runs side by
+ * side.
  *
- * Turns go one after the other; processes live beside each other; of looking after an epoch, waiting for a retry and checking, only the
- * newest goes on. Cold; completes with `effects$`, and never errors if the proxy does not.
+ * Turns go one after the other; processes live beside each other; of looking after an epoch,
+ * waiting for a retry and checking, only the newest goes on. Cold; completes with `effects$`, and
+ * never errors if the proxy does not.
  */
 export function interpret({ proxy, timing, random, scheduler = asyncScheduler }: World) {
   return (effects$: Observable<Effect>, events$: Observable<AgentEvent>): Observable<AgentEvent> => {
@@ -134,7 +139,10 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       );
     }
 
-    /** Around the moment at which Envoy tells its parent to end: LIVE is seen later than it is, and a parent takes a while to end. */
+    /**
+     * Around the moment at which Envoy tells its parent to end: LIVE is seen later than it is, and
+     * a parent takes a while to end.
+     */
     function parentExpiry(epoch: number): Observable<AgentEvent> {
       const { parentShutdown, parentMargin } = timing;
       return concat(

@@ -5,8 +5,8 @@ import { type AgentStep, andThen, stay, withEpoch } from './step.ts';
 type RunningStep = AgentStep<Running>;
 
 /**
- * A hot restart where the newest Envoy of the lineage can be a parent. Otherwise an Envoy of its own: side by side with those that there are, as a new
- * lineage, of which there are two at most.
+ * A hot restart where the newest Envoy of the lineage can be a parent. Otherwise an Envoy of its
+ * own: side by side with those that there are, as a new lineage, of which there are two at most.
  */
 export function launch(before: Running): RunningStep {
   const alone = isStandalone(before.claim);
@@ -37,7 +37,10 @@ export function launch(before: Running): RunningStep {
   ];
 }
 
-/** Makes way for an Envoy without a parent and without a neighbour. Its claim is launched when the last process is gone. What serves drains first. */
+/**
+ * Makes way for an Envoy without a parent and without a neighbour. Its claim is launched when the
+ * last process is gone. What serves drains first.
+ */
 export function replace(state: Running): RunningStep {
   const { claim: claimed } = state;
   if (claimed === undefined || claimed.stage === 'waiting' || state.epochs.size === 0) return launch(state);
@@ -48,8 +51,8 @@ export function replace(state: Running): RunningStep {
 }
 
 /**
- * An epoch has been seen LIVE: it serves, and all that there were before it drain. Envoy counts the time of its parent from the end of its own
- * initialization, which is then just over.
+ * An epoch has been seen LIVE: it serves, and all that there were before it drain. Envoy counts the
+ * time of its parent from the end of its own initialization, which is then just over.
  */
 export function live(state: Running, number: number): RunningStep {
   const expiry: readonly Effect[] =
@@ -57,7 +60,9 @@ export function live(state: Running, number: number): RunningStep {
   return andThen([withServing(state, number), [{ type: 'await-stable', epoch: number }, ...expiry]], handOffOthers);
 }
 
-/** The state in which one epoch serves, and the others drain, but for those that are told to end. */
+/**
+ * The state in which one epoch serves, and the others drain, but for those that are told to end.
+ */
 export function withServing<State extends Pick<Running, 'epochs' | 'served'>>(state: State, number: number): State {
   const epochs = [...state.epochs].map(([other, epoch]): [number, Epoch] => [
     other,

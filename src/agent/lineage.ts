@@ -3,7 +3,10 @@ import { type AgentStep, andThen, stay } from './step.ts';
 
 type Processes = Pick<AgentState, 'epochs'>;
 
-/** The youngest process that exists: the one that serves, or is about to. With `lineage`, the youngest of that lineage. */
+/**
+ * The youngest process that exists: the one that serves, or is about to. With `lineage`, the
+ * youngest of that lineage.
+ */
 export function newestEpoch({ epochs }: Processes, lineage?: number): (Epoch & { readonly number: number }) | undefined {
   const found = [...epochs].findLast(([, epoch]) => lineage === undefined || epoch.lineage === lineage);
   return found && { ...found[1], number: found[0] };
@@ -26,7 +29,10 @@ function hasParent({ epochs }: Processes, child: Kin): boolean {
   return [...epochs.values()].some((epoch) => isParentOf(epoch, child));
 }
 
-/** The parent of the Envoy that serves, or is about to, has gone before its time: that Envoy ends some seconds later, and can be nobody's parent. */
+/**
+ * The parent of the Envoy that serves, or is about to, has gone before its time: that Envoy ends
+ * some seconds later, and can be nobody's parent.
+ */
 export function parentEndedEarly(state: AgentState): boolean {
   const newest = newestEpoch(state, state.lineage);
   if (newest === undefined || newest.parentTime === 'over' || newest.stage === 'draining' || newest.stage === 'stopping') return false;
@@ -34,8 +40,10 @@ export function parentEndedEarly(state: AgentState): boolean {
 }
 
 /**
- * No Envoy serves or comes up, and nothing is under way that ends with one that does. A child that comes up without its parent does not count: it waits
- * for it in vain. Nor does a silent parent that may have handed over to a child that is gone. A pause after a crash or a refusal counts, and so does the end of what makes way.
+ * No Envoy serves or comes up, and nothing is under way that ends with one that does. A child that
+ * comes up without its parent does not count: it waits for it in vain. Nor does a silent parent
+ * that may have handed over to a child that is gone. A pause after a crash or a refusal counts, and
+ * so does the end of what makes way.
  */
 export function isUnserved(state: AgentState): boolean {
   if (state.phase !== 'running' || !state.served || state.wanted === undefined) return false;
@@ -52,8 +60,8 @@ function lineagesOf({ epochs }: Processes): readonly number[] {
 }
 
 /**
- * Tells the Envoys of a lineage to end, the youngest first, whose end is the sign for the next: a child that loses its parent waits for it, and
- * can only be killed (Envoy 1.36.2).
+ * Tells the Envoys of a lineage to end, the youngest first, whose end is the sign for the next: a
+ * child that loses its parent waits for it, and can only be killed (Envoy 1.36.2).
  */
 export function stopLineage<State extends AgentState>(state: State, lineage: number, toldByChild = false): AgentStep<State> {
   const newest = newestEpoch(state, lineage);

@@ -4,8 +4,9 @@ import type { AdoptedEpoch, Exit, Launch, Reading } from './ports.ts';
 export type Stage = 'starting' | 'live' | 'draining' | 'stopping';
 
 /**
- * How much time the parent of an Envoy has left. `running`: the end of the parent ends this Envoy 10 s later. `ending`: the parent is about to be told to
- * end, so a clean end of it is in order, and any other is not. `over`: it never had a parent, or its parent has been told to end.
+ * How much time the parent of an Envoy has left. `running`: the end of the parent ends this Envoy
+ * 10 s later. `ending`: the parent is about to be told to end, so a clean end of it is in order,
+ * and any other is not. `over`: it never had a parent, or its parent has been told to end.
  */
 export type ParentTime = 'running' | 'ending' | 'over';
 
@@ -19,9 +20,15 @@ export interface Epoch {
   readonly lineage: number;
   readonly parentTime: ParentTime;
   readonly stage: Stage;
-  /** False from the moment that the admin endpoint has been unresponsive for 2 s, until it answers again. */
+  /**
+   * False from the moment that the admin endpoint has been unresponsive for 2 s, until it answers
+   * again.
+   */
   readonly answering: boolean;
-  /** A child of it has ended while it came up, and it has not answered since. It may have handed over: then its admin endpoint is closed, and it serves no one. */
+  /**
+   * A child of it has ended while it came up, and it has not answered since. It may have handed
+   * over: then its admin endpoint is closed, and it serves no one.
+   */
   readonly lostChild?: boolean;
   /** Absent until it is known to exist. */
   readonly pid?: number;
@@ -36,8 +43,9 @@ interface Claimed {
 }
 
 /**
- * A claim waits for its turn, then for the check of its reading; where no other Envoy may run beside it, also for the end of the processes that it
- * replaces. `standalone`: no hot restart, it comes up without a parent, side by side with what runs.
+ * A claim waits for its turn, then for the check of its reading; where no other Envoy may run
+ * beside it, also for the end of the processes that it replaces. `standalone`: no hot restart, it
+ * comes up without a parent, side by side with what runs.
  */
 export type Claim =
   | (Claimed & { readonly stage: 'waiting' })
@@ -72,7 +80,10 @@ interface Known {
   readonly refused: { readonly hash: string; readonly reason: string } | undefined;
   /** Since the budget was last full. */
   readonly crashes: number;
-  /** A child that failed beside its parent was tried again at once. That is done once until an Envoy runs stably. */
+  /**
+   * A child that failed beside its parent was tried again at once. That is done once until an Envoy
+   * runs stably.
+   */
   readonly retried: boolean;
   /** An Envoy has been LIVE once. */
   readonly served: boolean;
@@ -86,7 +97,9 @@ export interface Running extends Known {
   readonly claim: Claim | undefined;
   /** How the first Envoy ended, while a check finds out whether its configuration is why. */
   readonly examined: Exit | undefined;
-  /** A pause is under way, after a crash or a refusal, and the newest reading is claimed after it. */
+  /**
+   * A pause is under way, after a crash or a refusal, and the newest reading is claimed after it.
+   */
   readonly retrying: boolean;
 }
 
@@ -178,7 +191,10 @@ export type ConfigEvent =
 
 /** What is to be done. An effect carries all that it needs. */
 export type Effect =
-  /** `older` are the epochs before the parent that still drain: a start would cut them. `others`, of another lineage, have the admin endpoint. */
+  /**
+   * `older` are the epochs before the parent that still drain: a start would cut them. `others`, of
+   * another lineage, have the admin endpoint.
+   */
   | {
       readonly type: 'await-turn';
       readonly epoch: number;
@@ -190,7 +206,10 @@ export type Effect =
   /** `delay` is in ms. */
   | { readonly type: 'check'; readonly reading: Reading; readonly delay: number }
   | { readonly type: 'launch'; readonly launch: Launch }
-  /** Watch this epoch's admin endpoint, and no other's. `isChild`: it comes up as the child of another one. */
+  /**
+   * Watch this epoch's admin endpoint, and no other's. `isChild`: it comes up as the child of
+   * another one.
+   */
   | { readonly type: 'follow'; readonly epoch: number; readonly isChild: boolean }
   | { readonly type: 'await-stable'; readonly epoch: number }
   | { readonly type: 'await-parent-expiry'; readonly epoch: number }
@@ -201,7 +220,10 @@ export type Effect =
   | { readonly type: 'await-rescue' }
   | { readonly type: 'cancel-rescue' }
   | { readonly type: 'ask-drain'; readonly epoch: number }
-  /** `epochs` are counted, the newest of each lineage; `parents` still drain beside them, and are in their gauges. */
+  /**
+   * `epochs` are counted, the newest of each lineage; `parents` still drain beside them, and are in
+   * their gauges.
+   */
   | { readonly type: 'await-drained'; readonly epochs: readonly number[]; readonly parents: readonly number[] }
   /** Open log files anew. */
   | { readonly type: 'reopen'; readonly epoch: number }
@@ -211,8 +233,14 @@ export type Effect =
 
 export interface AwaitedParent {
   readonly epoch: number;
-  /** What is waited for first: that it is LIVE, that it answers again, or an answer to a question; nothing where it has handed over. */
+  /**
+   * What is waited for first: that it is LIVE, that it answers again, or an answer to a question;
+   * nothing where it has handed over.
+   */
   readonly awaits: 'epoch-live' | 'epoch-answered' | 'answer' | undefined;
-  /** It is asked first. If it does not answer it has handed over to a child that is gone, and nothing is waited for. */
+  /**
+   * It is asked first. If it does not answer it has handed over to a child that is gone, and
+   * nothing is waited for.
+   */
   readonly lostChild: boolean;
 }

@@ -8,7 +8,10 @@ import { checkPause } from './verdict.ts';
 
 const shortHash = (hash: string) => hash.slice(0, 8);
 
-/** What there is to say of a transition, in the order in which it is to be read: what happened, then what the agent does about it. Pure. */
+/**
+ * What there is to say of a transition, in the order in which it is to be read: what happened, then
+ * what the agent does about it. Pure.
+ */
 export function narrate({ event, before, state }: AgentTransition): readonly LogLine[] {
   return [...happened(event, before), ...decided(event, before, state)];
 }

@@ -1,6 +1,9 @@
 import type { Observable } from 'rxjs';
 
-/** What an Envoy is started from: a file of the user's, a generated bootstrap, or nothing that could work. */
+/**
+ * What an Envoy is started from: a file of the user's, a generated bootstrap, or nothing that could
+ * work.
+ */
 export type EpochConfig =
   | { readonly kind: 'given'; readonly path: string; readonly override: string }
   | {
@@ -23,7 +26,10 @@ export interface Change {
 
 /** The configuration at one moment: what an Envoy is started from. */
 export interface Reading<Config = EpochConfig> {
-  /** sha256 (hex) of all that Envoy would be started from. Two readings with the same hash are the same. */
+  /**
+   * sha256 (hex) of all that Envoy would be started from. Two readings with the same hash are the
+   * same.
+   */
   readonly hash: string;
   readonly config: Config;
   /** What differs from the reading before; empty for the first one. */
@@ -64,7 +70,10 @@ export type Launch =
   | (Place & {
       readonly adopted: false;
       readonly reading: Reading;
-      /** Another lineage has the admin endpoint of the configuration: this process needs one of its own. */
+      /**
+       * Another lineage has the admin endpoint of the configuration: this process needs one of its
+       * own.
+       */
       readonly sideBySide: boolean;
     })
   | (Place & { readonly adopted: true });
@@ -81,13 +90,16 @@ export type ProcessEvent = { readonly type: 'spawned'; readonly pid: number } | 
 export type Signal = 'SIGTERM' | 'SIGKILL' | 'SIGUSR1';
 
 /**
- * What the admin endpoint says of an epoch: LIVE; up, but not LIVE or not this epoch yet; no answer; or that there is no address to ask.
+ * What the admin endpoint says of an epoch: LIVE; up, but not LIVE or not this epoch yet; no
+ * answer; or that there is no address to ask.
  */
 export type Health = 'live' | 'up' | 'unresponsive' | 'unknown';
 
 /**
- * What the check says of a configuration. `standalone`: it works, but not as the child of what runs. `noRoom`: it works, but not while another Envoy
- * runs, and why. `undefined`: the check itself was killed, took too long or could not be started, which says nothing of the configuration.
+ * What the check says of a configuration. `standalone`: it works, but not as the child of what
+ * runs. `noRoom`: it works, but not while another Envoy runs, and why. `undefined`: the check
+ * itself was killed, took too long or could not be started, which says nothing of the
+ * configuration.
  */
 export type Verdict =
   | { readonly ok: true; readonly standalone?: true; readonly noRoom?: string }
@@ -97,22 +109,33 @@ export type Verdict =
 /** The one proxy whose life the agent owns, in as many processes as there are epochs. */
 export interface Proxy {
   /**
-   * Starts a process on subscribe, emits what becomes of it, and completes after its exit. Never errors. What cannot run beside another lineage is not
-   * started, which is an exit too.
+   * Starts a process on subscribe, emits what becomes of it, and completes after its exit. Never
+   * errors. What cannot run beside another lineage is not started, which is an exit too.
    *
-   * Each value of `signals$` is sent to the process, whose end is still emitted. Unsubscribing kills it too, unreported: that is the net
-   * below a crashing agent, not the way to stop an epoch. A proxy that outlives its agent on purpose is let go instead.
+   * Each value of `signals$` is sent to the process, whose end is still emitted. Unsubscribing
+   * kills it too, unreported: that is the net below a crashing agent, not the way to stop an epoch.
+   * A proxy that outlives its agent on purpose is let go instead.
    */
   run(launch: Launch, signals$: Observable<Signal>): Observable<ProcessEvent>;
-  /** Asks once how an epoch is; one without a process is unknown. Emits one value within a second and completes. Never errors. */
+  /**
+   * Asks once how an epoch is; one without a process is unknown. Emits one value within a second
+   * and completes. Never errors.
+   */
   health(epoch: number): Observable<Health>;
-  /** Tries a reading, and the files that it names as they are now, without touching a running process. Emits one verdict and completes. Never errors. */
+  /**
+   * Tries a reading, and the files that it names as they are now, without touching a running
+   * process. Emits one verdict and completes. Never errors.
+   */
   check(reading: Reading): Observable<Verdict>;
   /**
-   * Asks the Envoys of an epoch's lineage to drain: `graceful` keeps serving and asks clients to go elsewhere, otherwise listeners close. Completes when
-   * its questions are answered, or have had a second each. Never errors.
+   * Asks the Envoys of an epoch's lineage to drain: `graceful` keeps serving and asks clients to go
+   * elsewhere, otherwise listeners close. Completes when its questions are answered, or have had a
+   * second each. Never errors.
    */
   drain(epoch: number, graceful: boolean): Observable<never>;
-  /** Counts once what is in flight in an epoch's lineage; undefined where that is not known. Emits one value within a second and completes. Never errors. */
+  /**
+   * Counts once what is in flight in an epoch's lineage; undefined where that is not known. Emits
+   * one value within a second and completes. Never errors.
+   */
   active(epoch: number): Observable<number | undefined>;
 }

@@ -90,7 +90,10 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
   };
 }
 
-/** A new reading makes an epoch, unless it is what runs: then what was to come for another one is withdrawn. */
+/**
+ * A new reading makes an epoch, unless it is what runs: then what was to come for another one is
+ * withdrawn.
+ */
 function changed(state: Running, { hash }: Reading): AgentStep {
   const refilled: Running = { ...state, crashes: 0, retried: false };
   if (hash !== appliedHash(state) || state.claim?.forced === true || parentEndedEarly(state)) return claim(refilled);

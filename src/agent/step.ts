@@ -1,7 +1,10 @@
 import type { Step } from '../operators/reduce-with-effects.ts';
 import type { AgentState, Effect, Epoch, Running } from './model.ts';
 
-/** What the reducer makes of an event: the next state, and what is to be done about it, in this order. */
+/**
+ * What the reducer makes of an event: the next state, and what is to be done about it, in this
+ * order.
+ */
 export type AgentStep<State extends AgentState = AgentState> = Step<State, Effect>;
 
 /** Nothing is to be done. */

@@ -21,12 +21,17 @@ export function stopAll(state: AgentState, outcome: Outcome): AgentStep<Ending> 
   return [next, [{ type: 'cancel-retry' }, ...stops, ...withdrawal(state)]];
 }
 
-/** Sends clients elsewhere, does what comes `then`, and starts nothing any more. The agent goes on. */
+/**
+ * Sends clients elsewhere, does what comes `then`, and starts nothing any more. The agent goes on.
+ */
 export function drain(state: AgentState, then: readonly Effect[] = []): AgentStep<Draining> {
   return [{ ...known(state), phase: 'draining' }, [{ type: 'cancel-retry' }, ...askDrain(state), ...then, ...withdrawal(state)]];
 }
 
-/** Ends the agent and its processes: the first request drains before, the second one skips the drain, the third one kills. */
+/**
+ * Ends the agent and its processes: the first request drains before, the second one skips the
+ * drain, the third one kills.
+ */
 export function terminate(before: AgentState): AgentStep {
   const state: AgentState = { ...before, terminations: before.terminations + 1 };
   switch (state.phase) {
@@ -47,7 +52,9 @@ export function terminate(before: AgentState): AgentStep {
   }
 }
 
-/** Ends the agent alone, if that is the first request and there is a process to go on without it. */
+/**
+ * Ends the agent alone, if that is the first request and there is a process to go on without it.
+ */
 export function leave(state: AgentState): AgentStep {
   const goesOn = (state.phase === 'running' || state.phase === 'draining') && state.terminations === 0 && state.epochs.size > 0;
   return goesOn ? stay({ ...known(state), phase: 'stopped', outcome: { kind: 'asked' } }) : terminate(state);

@@ -2,14 +2,20 @@ import type { AgentTransition } from './agent.ts';
 import { type AgentState, claimOf, isStandalone } from './model.ts';
 import type { Change, Exit } from './ports.ts';
 
-/** How many took at most so long, for each of some limits in seconds; how many there were; and how long all of them took, in seconds. */
+/**
+ * How many took at most so long, for each of some limits in seconds; how many there were; and how
+ * long all of them took, in seconds.
+ */
 export interface Histogram {
   readonly buckets: readonly { readonly limit: number; readonly count: number }[];
   readonly count: number;
   readonly sum: number;
 }
 
-/** From the launch of an epoch to LIVE; from when it was told to drain to its end; from its launch to its end. */
+/**
+ * From the launch of an epoch to LIVE; from when it was told to drain to its end; from its launch
+ * to its end.
+ */
 export type Spans = 'start' | 'drain' | 'life';
 
 const limits: Readonly<Record<Spans, readonly number[]>> = {
@@ -164,7 +170,10 @@ function counted(timelineBefore: Timeline, counter: keyof Timeline['counters']):
 
 type Update = Partial<EpochRecord> | readonly [Partial<EpochRecord>, Partial<Record<Spans, number>>];
 
-/** The record of an epoch with a change to it, and with what has come to its end. What is not kept any more is left alone. */
+/**
+ * The record of an epoch with a change to it, and with what has come to its end. What is not kept
+ * any more is left alone.
+ */
 function changed(before: Timeline, epoch: number, change: (record: EpochRecord) => Update): Timeline {
   const found = before.epochs.find((record) => record.epoch === epoch);
   if (found === undefined) return before;

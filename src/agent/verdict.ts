@@ -18,10 +18,15 @@ export function accepted(state: Running, hash: string, isStandalone: boolean, no
 
 /** Before a check that came to no verdict is repeated; then the epoch starts without it. In ms. */
 const repeats = [1_000, 2_000, 4_000, 8_000];
-/** The same where memory was short: a start without a check would need more than the check. In ms. */
+/**
+ * The same where memory was short: a start without a check would need more than the check. In ms.
+ */
 const memoryRepeat = 60_000;
 
-/** After so many checks without a verdict: how long until the next one, in ms; undefined where the epoch starts without one. */
+/**
+ * After so many checks without a verdict: how long until the next one, in ms; undefined where the
+ * epoch starts without one.
+ */
 export function checkPause(outOfMemory: boolean, unchecked: number): number | undefined {
   return outOfMemory ? memoryRepeat : repeats[unchecked];
 }
@@ -35,10 +40,16 @@ export function unchecked(state: Running, hash: string, outOfMemory: boolean): A
   return checked(state, { ...claimed, unchecked: claimed.unchecked + Number(!outOfMemory) }, delay);
 }
 
-/** What is refused is checked again after so many ms, for the refusal may have been the fault of the moment: a file was missing, or memory. */
+/**
+ * What is refused is checked again after so many ms, for the refusal may have been the fault of the
+ * moment: a file was missing, or memory.
+ */
 const recheck = 30_000;
 
-/** The reading of the claim, or of the first Envoy that ended at once, cannot work. What runs goes on. */
+/**
+ * The reading of the claim, or of the first Envoy that ended at once, cannot work. What runs goes
+ * on.
+ */
 export function refused(state: Running, hash: string, reason: string): AgentStep {
   const refusal = state.refused?.hash === hash && state.refused.reason === reason ? state.refused : { hash, reason };
   if (state.examined !== undefined) return stopAll({ ...state, examined: undefined, refused: refusal }, { kind: 'refused', reason });

@@ -28,7 +28,10 @@ export interface BootstrapInputs {
   readonly locality: { readonly region: string; readonly zone: string; readonly subZone: string };
   /** Whom the control plane may prove to be under `MUTUAL_TLS`. */
   readonly sans: readonly SubjectAltName[];
-  /** Files for `MUTUAL_TLS`: certificate chain and key of this proxy, and the CA of the control plane. */
+  /**
+   * Files for `MUTUAL_TLS`: certificate chain and key of this proxy, and the CA of the control
+   * plane.
+   */
   readonly controlPlaneTls: { readonly chain: string; readonly key: string; readonly root: string };
   /** Undefined where there is none. */
   readonly sds: SdsInputs | undefined;

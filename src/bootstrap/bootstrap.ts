@@ -10,7 +10,8 @@ export type BootstrapResult =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * Envoy's bootstrap for xDS v3, with the sections of the Go agent 1.6, as an object that is JSON; or all that keeps it from being one. Pure.
+ * Envoy's bootstrap for xDS v3, with the sections of the Go agent 1.6, as an object that is JSON;
+ * or all that keeps it from being one. Pure.
  *
  * Whatever the inputs, Envoy 1.36 takes it, as long as the files that it names are there.
  */
@@ -46,7 +47,8 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
       ads_config: { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: [{ envoy_grpc: { cluster_name: 'xds-grpc' } }] },
     },
     static_resources: staticResources(inputs, tracer?.cluster, findings),
-    // Deprecated, with a warning of Envoy's; but a control plane that leaves the choice of a tracer to the proxy means this one.
+    // Deprecated, with a warning of Envoy's; but a control plane that leaves the choice of a tracer
+    // to the proxy means this one.
     tracing: tracer && { http: tracer.http },
     stats_sinks: sinks.length === 0 ? undefined : sinks,
     cluster_manager: outlierLogPath === '' ? undefined : { outlier_detection: { event_log_path: outlierLogPath } },

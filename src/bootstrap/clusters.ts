@@ -11,7 +11,10 @@ export interface SocketAddress {
   readonly port_value: number;
 }
 
-/** What `host:port` says, an IPv6 host in brackets; undefined if it does not say both. (The Go agent takes a missing port.) Pure. */
+/**
+ * What `host:port` says, an IPv6 host in brackets; undefined if it does not say both. (The Go agent
+ * takes a missing port.) Pure.
+ */
 export function socketAddress(text: string): SocketAddress | undefined {
   const { host = '', isBracketed = false, port: digits } = parseHostPort(text) ?? {};
   const port = portNumber(digits);
@@ -34,10 +37,16 @@ export interface RemoteCluster {
 
 /** Envoy refuses to look names up as often as each millisecond. In ms. */
 const fastestRefresh = 2;
-/** A lookup that failed is tried again after 1 to 5 s: with `dnsRefreshRate` alone a proxy that is up before its DNS waits for minutes. */
+/**
+ * A lookup that failed is tried again after 1 to 5 s: with `dnsRefreshRate` alone a proxy that is
+ * up before its DNS waits for minutes.
+ */
 const afterFailure = { base_interval: '1s', max_interval: '5s' };
 
-/** A cluster of one endpoint elsewhere: looked up again and again, or fixed if it is an address already. Pure. */
+/**
+ * A cluster of one endpoint elsewhere: looked up again and again, or fixed if it is an address
+ * already. Pure.
+ */
 export function remoteCluster(
   { name, address, http2, tls, more, requestsPerConnection, respectTtl = false }: RemoteCluster,
   { connectTimeout, dnsRefreshRate }: Pick<ProxyConfig, 'connectTimeout' | 'dnsRefreshRate'>,
@@ -107,7 +116,10 @@ export function tcpKeepalive({ probes, time, interval }: NonNullable<RemoteServi
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value > 0));
 }
 
-/** The cluster of a service that Envoy reports to over gRPC. Undefined where there is a problem. Pure. */
+/**
+ * The cluster of a service that Envoy reports to over gRPC. Undefined where there is a problem.
+ * Pure.
+ */
 export function reportCluster(
   name: string,
   place: string,
@@ -129,7 +141,10 @@ export function reportCluster(
 /** What the control plane may have to send at once is no reason to break the circuit. */
 const limits = { max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000 };
 
-/** The control plane, `xds-grpc`: plaintext, or mutual TLS with secrets that the agent pushes or with files. Undefined where there is a problem. Pure. */
+/**
+ * The control plane, `xds-grpc`: plaintext, or mutual TLS with secrets that the agent pushes or
+ * with files. Undefined where there is a problem. Pure.
+ */
 export function xdsCluster({ config, ipv6, sans, controlPlaneTls, sds }: BootstrapInputs, { problems }: Findings): Json {
   const address = socketAddress(config.discoveryAddress);
   const secured = config.controlPlaneAuthPolicy === 'MUTUAL_TLS';

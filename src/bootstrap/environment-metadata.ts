@@ -10,14 +10,20 @@ export interface EnvironmentMetadata {
 
 type JsonObject = Readonly<Record<string, Json>>;
 
-/** Envoy refuses 100 levels; other readers of protobuf count three for each, and stop at 100 too. */
+/**
+ * Envoy refuses 100 levels; other readers of protobuf count three for each, and stop at 100 too.
+ */
 const deepest = 30;
-/** Annotations that the control plane is not told: they can hold the access token of a tracer, or the environment of the whole pod. */
+/**
+ * Annotations that the control plane is not told: they can hold the access token of a tracer, or
+ * the environment of the whole pod.
+ */
 const secret = ['proxy.istio.io/config', 'kubectl.kubernetes.io/last-applied-configuration'];
 
 /**
- * What the environment adds to the node metadata: `ISTIO_META_<NAME>` is a text, the members of the object in `ISTIO_METAJSON_<ANY>` are what they
- * are, and the later of two wins. Variables that begin with `ISTIO_META_WORKLOAD` are none, but for the name of the workload. Pure.
+ * What the environment adds to the node metadata: `ISTIO_META_<NAME>` is a text, the members of the
+ * object in `ISTIO_METAJSON_<ANY>` are what they are, and the later of two wins. Variables that
+ * begin with `ISTIO_META_WORKLOAD` are none, but for the name of the workload. Pure.
  */
 export function environmentMetadata(
   env: Readonly<Record<string, string | undefined>>,
@@ -78,7 +84,10 @@ function texts(object: JsonObject, onOther: (name: string) => void): Readonly<Re
   );
 }
 
-/** The ports of the pod as Pilot reads them, out of a JSON list in a text; undefined if it is none. Pure. */
+/**
+ * The ports of the pod as Pilot reads them, out of a JSON list in a text; undefined if it is none.
+ * Pure.
+ */
 export function podPorts(text: string): string | undefined {
   try {
     const value = JSON.parse(text) as Json;
@@ -120,7 +129,10 @@ const checks = new Map<string, Check>([
   ['POD_PORTS', ports],
 ]);
 
-/** Why a member of the node metadata is not what Pilot takes it for; undefined if it is. Nothing (null) is. Pure. */
+/**
+ * Why a member of the node metadata is not what Pilot takes it for; undefined if it is. Nothing
+ * (null) is. Pure.
+ */
 export function metadataFlaw(name: string, value: Json): string | undefined {
   const check = checks.get(name);
   return check === undefined || value === null || check[1](value) ? undefined : `${name} is not ${check[0]}`;

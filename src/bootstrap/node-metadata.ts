@@ -33,11 +33,12 @@ const exchanged = 'NAME,NAMESPACE,INSTANCE_IPS,LABELS,OWNER,PLATFORM_METADATA,WO
 const aboutStatistics = /^sidecar\.istio\.io\/(?:statsInclusion(?:Prefixes|Suffixes|Regexps)|extraStatTags)$/;
 
 /**
- * The metadata of the node, by sorted names: what the agent knows, and beneath it what the environment says, and beneath that what annotations
- * say about statistics. Pure.
+ * The metadata of the node, by sorted names: what the agent knows, and beneath it what the
+ * environment says, and beneath that what annotations say about statistics. Pure.
  *
- * `ISTIO_META_*` among the `proxyMetadata` of the configuration count as environment, beneath the real one. JSON that does not parse, and a
- * value that Pilot would not understand, are problems of the variable.
+ * `ISTIO_META_*` among the `proxyMetadata` of the configuration count as environment, beneath the
+ * real one. JSON that does not parse, and a value that Pilot would not understand, are problems of
+ * the variable.
  */
 export function nodeMetadata({
   config,

@@ -3,13 +3,19 @@ import type { Problem } from '../config/read-layer.ts';
 /** What JSON can say, and members that are left out. */
 export type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [name: string]: Json };
 
-/** What the parts of a bootstrap add to while they are made. With a problem there is no bootstrap; a warning is told, and it holds without the thing. */
+/**
+ * What the parts of a bootstrap add to while they are made. With a problem there is no bootstrap; a
+ * warning is told, and it holds without the thing.
+ */
 export interface Findings {
   readonly problems: Problem[];
   readonly warnings: string[];
 }
 
-/** The same, with the members of each object by name: what is told in another order is no change. Pure. */
+/**
+ * The same, with the members of each object by name: what is told in another order is no change.
+ * Pure.
+ */
 export function sorted<T extends Json>(json: T): T;
 export function sorted(json: Json): Json {
   if (Array.isArray(json)) return (json as readonly Json[]).map((item) => sorted(item));
@@ -18,7 +24,10 @@ export function sorted(json: Json): Json {
   return Object.fromEntries(members.map(([name, value]) => [name, sorted(value)]));
 }
 
-/** The same, without members that are undefined, and without halves of surrogate pairs, which Envoy's JSON parser refuses. Pure. */
+/**
+ * The same, without members that are undefined, and without halves of surrogate pairs, which
+ * Envoy's JSON parser refuses. Pure.
+ */
 export function wellFormed<T extends Json>(json: T): T;
 export function wellFormed(json: Json): Json {
   if (typeof json === 'string') return json.replace(/\p{Surrogate}/gu, '\ufffd');
@@ -29,7 +38,10 @@ export function wellFormed(json: Json): Json {
   );
 }
 
-/** A duration in the JSON of protobuf: seconds, with 3 or 9 digits of a fraction if there is one. Takes ms. Pure. */
+/**
+ * A duration in the JSON of protobuf: seconds, with 3 or 9 digits of a fraction if there is one.
+ * Takes ms. Pure.
+ */
 export function protoDuration(ms: number): string {
   const digits = ms % 1000 === 0 ? 0 : Number.isInteger(ms) ? 3 : 9;
   return `${(ms / 1000).toFixed(digits)}s`;

@@ -2,9 +2,11 @@ import type { ProxyConfig, RemoteService } from '../config/proxy-config.ts';
 import { type Json, protoDuration } from './proto-json.ts';
 
 /**
- * A ProxyConfig under the names of Istio's API, as its JSON has them: with what is zero, and with the access token. Pure.
+ * A ProxyConfig under the names of Istio's API, as its JSON has them: with what is zero, and with
+ * the access token. Pure.
  *
- * What Istio's API does not have is not there: `connectTimeout`, `dnsRefreshRate`, the OpenTelemetry collector.
+ * What Istio's API does not have is not there: `connectTimeout`, `dnsRefreshRate`, the
+ * OpenTelemetry collector.
  */
 export function proxyConfigFields(config: ProxyConfig): Readonly<Record<string, Json>> {
   const { tracing } = config;
@@ -67,7 +69,8 @@ const zeros = new Map<string, Json>([
 /**
  * What the control plane is told of a ProxyConfig, in the JSON of protobuf. Pure.
  *
- * No access token goes there (the Go agent sends it), and of `proxyMetadata` only what is node metadata anyway: the rest is environment.
+ * No access token goes there (the Go agent sends it), and of `proxyMetadata` only what is node
+ * metadata anyway: the rest is environment.
  */
 export function proxyConfigJson(config: ProxyConfig): Json {
   const proxyMetadata = Object.fromEntries(Object.entries(config.proxyMetadata).filter(([name]) => /^ISTIO_META(JSON)?_/.test(name)));

@@ -25,7 +25,10 @@ const mostRepeats = 1000;
 const largest = 50_000;
 const costs = { character: 4, set: 12, category: 2_000 };
 
-/** Something that can be repeated: its cost, how often it is repeated within, and whether it is a repetition already. */
+/**
+ * Something that can be repeated: its cost, how often it is repeated within, and whether it is a
+ * repetition already.
+ */
 interface Piece {
   readonly cost: number;
   readonly repeats: number;
@@ -37,8 +40,9 @@ const nothing: Piece = { cost: 0, repeats: 1, repeated: false };
 /**
  * Why RE2 would refuse an expression; undefined if it will not. Pure.
  *
- * Envoy must not be asked: `--mode validate` of 1.36 does not compile the expressions of its statistics, and a real start ends with exit 1. What few
- * use is refused here (`\Q…\E`, scripts such as `\p{Greek}`): better an expression that is left out than an Envoy that does not start.
+ * Envoy must not be asked: `--mode validate` of 1.36 does not compile the expressions of its
+ * statistics, and a real start ends with exit 1. What few use is refused here (`\Q…\E`, scripts
+ * such as `\p{Greek}`): better an expression that is left out than an Envoy that does not start.
  */
 export function regexFlaw(expression: string): string | undefined {
   if (expression === '') return 'it is empty';

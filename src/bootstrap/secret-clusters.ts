@@ -1,9 +1,15 @@
 import type { Json } from './proto-json.ts';
 
-/** Name of the static cluster that leads to the agent's secret discovery server, as Istio's bootstrap has it. */
+/**
+ * Name of the static cluster that leads to the agent's secret discovery server, as Istio's
+ * bootstrap has it.
+ */
 const sdsClusterName = 'sds-grpc';
 
-/** The cluster of Envoy's bootstrap (v3) that leads to the secret discovery server on the Unix socket `path`. Pure. */
+/**
+ * The cluster of Envoy's bootstrap (v3) that leads to the secret discovery server on the Unix
+ * socket `path`. Pure.
+ */
 export function sdsCluster(path: string): Json {
   const endpoint = { endpoint: { address: { pipe: { path } } } };
   return {
@@ -21,8 +27,8 @@ export function sdsCluster(path: string): Json {
 }
 
 /**
- * An `SdsSecretConfig` (v3): the secret of this name, from the cluster of `sdsCluster`. Envoy waits for it without a limit, instead of
- * serving without it. Pure.
+ * An `SdsSecretConfig` (v3): the secret of this name, from the cluster of `sdsCluster`. Envoy waits
+ * for it without a limit, instead of serving without it. Pure.
  */
 export function sdsSecretConfig(name: string): Json {
   return {

@@ -50,8 +50,9 @@ function forwardingListener({ name, address, port, path, cluster }: ForwardingLi
 }
 
 /**
- * The clusters and the listeners that Envoy has from the start: statistics for Prometheus, readiness by way of the status port, the control
- * plane, and the services that Envoy reports to. Pure.
+ * The clusters and the listeners that Envoy has from the start: statistics for Prometheus,
+ * readiness by way of the status port, the control plane, and the services that Envoy reports to.
+ * Pure.
  */
 export function staticResources(inputs: BootstrapInputs, tracer: Json, findings: Findings): Json {
   const { config, ipv6, sds, prometheusPort, healthPort } = inputs;

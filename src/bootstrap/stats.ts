@@ -16,7 +16,10 @@ const ofIstio = `
   .trim()
   .split(/\s+/);
 
-/** The labels that Envoy's extensions put into the names of statistics: Istio's own, then those of the configuration and of the annotation. Pure. */
+/**
+ * The labels that Envoy's extensions put into the names of statistics: Istio's own, then those of
+ * the configuration and of the annotation. Pure.
+ */
 export function statLabels(metadata: NodeMetadata, extra: readonly string[]): readonly string[] {
   const annotation = metadata['sidecar.istio.io/extraStatTags'];
   const annotated = typeof annotation === 'string' ? annotation.split(',').map((label) => label.trim()) : [];
@@ -46,9 +49,11 @@ const ofExtensions: readonly (readonly [string, string])[] = [
 const longestRegex = 1024;
 
 /**
- * How Envoy takes `labels`, and its own, out of the names of its statistics: the list of the Go agent 1.6, whose `response_code` matched no digit.
+ * How Envoy takes `labels`, and its own, out of the names of its statistics: the list of the Go
+ * agent 1.6, whose `response_code` matched no digit.
  *
- * A label stands for itself, whatever characters it has; one that is too long for Envoy is left out with a warning. Pure.
+ * A label stands for itself, whatever characters it has; one that is too long for Envoy is left out
+ * with a warning. Pure.
  */
 export function statsTags(
   labels: readonly string[],
@@ -88,9 +93,11 @@ const neededRegexes = [String.raw`listener\..+\.http\..+\.downstream_rq_complete
 const annotation = 'sidecar.istio.io/statsInclusion';
 
 /**
- * Which statistics Envoy is to have beside those of its labels: what the agent needs, and what annotations ask for. Pure.
+ * Which statistics Envoy is to have beside those of its labels: what the agent needs, and what
+ * annotations ask for. Pure.
  *
- * `{pod_ip}` stands for each address of the node, written as Envoy writes it in names. An expression that RE2 would refuse is left out with a warning.
+ * `{pod_ip}` stands for each address of the node, written as Envoy writes it in names. An
+ * expression that RE2 would refuse is left out with a warning.
  */
 export function statsInclusion(
   metadata: NodeMetadata,
@@ -120,7 +127,10 @@ export function statsInclusion(
   };
 }
 
-/** Envoy's `stats_config`: which statistics there are, and how labels are taken out of their names. Pure. */
+/**
+ * Envoy's `stats_config`: which statistics there are, and how labels are taken out of their names.
+ * Pure.
+ */
 export function statsConfig(tags: ReturnType<typeof statsTags>, { prefixes, suffixes, regexes }: StatsInclusion): Json {
   return {
     use_all_default_tags: false,
@@ -139,7 +149,10 @@ export function statsConfig(tags: ReturnType<typeof statsTags>, { prefixes, suff
   };
 }
 
-/** Where Envoy sends its statistics: the metrics service, then statsd. Envoy takes no name for the latter. Pure. */
+/**
+ * Where Envoy sends its statistics: the metrics service, then statsd. Envoy takes no name for the
+ * latter. Pure.
+ */
 export function statsSinks(
   { envoyMetricsService, statsdUdpAddress }: Pick<ProxyConfig, 'envoyMetricsService' | 'statsdUdpAddress'>,
   { problems }: Pick<Findings, 'problems'>,

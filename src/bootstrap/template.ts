@@ -9,7 +9,10 @@ import { googleProject } from './tracing.ts';
 import { upstreamTls } from './upstream-tls.ts';
 import type { Problem } from '../config/read-layer.ts';
 
-/** An IP address as the 16 bytes of IPv6, an IPv4 one mapped into it; none for what is no address. Pure. */
+/**
+ * An IP address as the 16 bytes of IPv6, an IPv4 one mapped into it; none for what is no address.
+ * Pure.
+ */
 function addressBytes(address: string): Buffer {
   if (isIP(address) === 0) return Buffer.alloc(0);
   // The URL parser writes each form of an address in one way: groups of hexadecimal digits.
@@ -20,7 +23,10 @@ function addressBytes(address: string): Buffer {
   return Buffer.from([...groups(head), ...zeros, ...groups(tail)].map((group) => group.padStart(4, '0')).join(''), 'hex');
 }
 
-/** What a template knows beside all that a bootstrap is made of. An empty text is one that is not there. */
+/**
+ * What a template knows beside all that a bootstrap is made of. An empty text is one that is not
+ * there.
+ */
 export interface TemplateInputs extends BootstrapInputs {
   readonly podName: string;
   readonly podNamespace: string;
@@ -41,9 +47,11 @@ export type TemplateVariables =
 const usualLimit = 200;
 
 /**
- * The variables of a bootstrap template, under the names of the Go agents 1.5 and 1.6, each of them; undefined where the Go agent leaves it out. Pure.
+ * The variables of a bootstrap template, under the names of the Go agents 1.5 and 1.6, each of
+ * them; undefined where the Go agent leaves it out. Pure.
  *
- * Parts that are JSON are so in xDS v3. `lightstepToken` is the token itself, since Envoy takes no file for it any more.
+ * Parts that are JSON are so in xDS v3. `lightstepToken` is the token itself, since Envoy takes no
+ * file for it any more.
  */
 export function templateVariables(inputs: TemplateInputs): TemplateVariables {
   const { config, metadata, addresses, ipv6, locality, stsPort } = inputs;
@@ -134,10 +142,12 @@ const name = String.raw`\.[\p{L}_][\p{L}\p{N}_.]*`;
 const known = new RegExp(String.raw`^(?:(?<call>toJSON)\s+)?(?<path>${name})(?:\s*\|\s*(?<pipe>toJSON))?$`, 'u');
 
 /**
- * A bootstrap template of Istio's, filled in: `{{ .name }}`, `{{ .config.ProxyAdminPort }}`, `{{ toJSON .name }}`, `{{ .name | toJSON }}`, comments and
- * trim markers. Any other action of Go's templates is refused, with its line, and so is a variable that nobody knows. Pure.
+ * A bootstrap template of Istio's, filled in: `{{ .name }}`, `{{ .config.ProxyAdminPort }}`,
+ * `{{ toJSON .name }}`, `{{ .name | toJSON }}`, comments and trim markers. Any other action of Go's
+ * templates is refused, with its line, and so is a variable that nobody knows. Pure.
  *
- * A variable without a value is an empty text. Values go in as they are, without quotes or escapes, as with the Go agent.
+ * A variable without a value is an empty text. Values go in as they are, without quotes or escapes,
+ * as with the Go agent.
  */
 export function renderTemplate(template: string, variables: ReadonlyMap<string, Json>): RenderedTemplate {
   let text = '';

@@ -23,7 +23,8 @@ const target = 'telemetry.googleapis.com:443';
 /**
  * A tracer that sends to Google Cloud, over Envoy's own Google gRPC client. Pure.
  *
- * It proves who it is by the tokens of the exchange on `stsPort`, or, without one, by what the machine offers to every program of Google.
+ * It proves who it is by the tokens of the exchange on `stsPort`, or, without one, by what the
+ * machine offers to every program of Google.
  */
 function googleTracer({ config, metadata, stsPort }: BootstrapInputs): Json {
   const exchange = {
@@ -67,9 +68,11 @@ interface Collector {
 }
 
 /**
- * The tracer that the configuration names: the first of zipkin, lightstep, datadog, stackdriver and OpenTelemetry. Pure.
+ * The tracer that the configuration names: the first of zipkin, lightstep, datadog, stackdriver and
+ * OpenTelemetry. Pure.
  *
- * Envoy has no tracers for lightstep and stackdriver any more; their collectors are reached by OpenTelemetry, and a warning says so.
+ * Envoy has no tracers for lightstep and stackdriver any more; their collectors are reached by
+ * OpenTelemetry, and a warning says so.
  */
 export function tracing(inputs: BootstrapInputs, findings: Findings): Tracing | undefined {
   const { config } = inputs;

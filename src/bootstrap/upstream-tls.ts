@@ -21,10 +21,12 @@ const folder = '/etc/certs';
 const longestSni = 255;
 
 /**
- * Envoy's `UpstreamTlsContext` of client TLS settings; undefined for plaintext, and where there is a problem. Pure.
+ * Envoy's `UpstreamTlsContext` of client TLS settings; undefined for plaintext, and where there is
+ * a problem. Pure.
  *
- * The files of `ISTIO_MUTUAL` are the chain as the client's and the root as the CA's; the Go agent has them the other way round. Settings that
- * lack something are a problem, where the Go agent speaks plaintext instead.
+ * The files of `ISTIO_MUTUAL` are the chain as the client's and the root as the CA's; the Go agent
+ * has them the other way round. Settings that lack something are a problem, where the Go agent
+ * speaks plaintext instead.
  */
 export function upstreamTls(
   { settings, place, metadata, http2, name }: UpstreamTls,

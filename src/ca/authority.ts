@@ -3,7 +3,10 @@ import type { Observable } from 'rxjs';
 import { caFiles } from '../config/certificate-files.ts';
 import { parseHostPort } from '../config/host-port.ts';
 
-/** What an authority answers: the chain, PEM, the leaf first and the root last; or why not, and whether the same may go well in a moment. */
+/**
+ * What an authority answers: the chain, PEM, the leaf first and the root last; or why not, and
+ * whether the same may go well in a moment.
+ */
 export type Signed =
   { readonly ok: true; readonly chain: readonly string[] } | { readonly ok: false; readonly reason: string; readonly isFleeting: boolean };
 
@@ -12,7 +15,8 @@ export interface Authority {
   /** Where it is, for a person. */
   readonly name: string;
   /**
-   * Asks once for a certificate that is valid for `ttl` ms. Emits one answer and completes, in bounded time. Never errors.
+   * Asks once for a certificate that is valid for `ttl` ms. Emits one answer and completes, in
+   * bounded time. Never errors.
    *
    * @param token of the workload; empty where a client certificate stands for it
    */
@@ -23,15 +27,18 @@ export interface Authority {
 export interface AuthorityAddress {
   /** `host:port`. */
   readonly address: string;
-  /** The file of the roots that vouch for it; `system` for those of the machine; undefined for a connection without TLS. */
+  /**
+   * The file of the roots that vouch for it; `system` for those of the machine; undefined for a
+   * connection without TLS.
+   */
   readonly roots: string | undefined;
   /** The name that its certificate is to be for, where that is not its host. */
   readonly serverName: string | undefined;
 }
 
 /**
- * How the authority at `address` is reached, by the rules of the Go agent 1.6. `provider` (`PILOT_CERT_PROVIDER`) says who vouches for it. Undefined for an
- * unknown provider. Pure.
+ * How the authority at `address` is reached, by the rules of the Go agent 1.6. `provider`
+ * (`PILOT_CERT_PROVIDER`) says who vouches for it. Undefined for an unknown provider. Pure.
  *
  * @param provisioned `PROV_CERT`, whose root takes the place of istiod's; empty for none
  */

@@ -21,10 +21,16 @@ export interface Lifetime {
 const shortest = 100;
 /** What a timer of Node can count. */
 const longest = 2 ** 31 - 1;
-/** Of the lifetime, to either side, so that not all workloads of a mesh ask at once; as in the Go agent of today. */
+/**
+ * Of the lifetime, to either side, so that not all workloads of a mesh ask at once; as in the Go
+ * agent of today.
+ */
 const spread = 0.01;
 
-/** How long from `now` until a certificate is to be replaced, in ms. Pure, but for `random`, which gives a number from 0 to 1. */
+/**
+ * How long from `now` until a certificate is to be replaced, in ms. Pure, but for `random`, which
+ * gives a number from 0 to 1.
+ */
 export function rotationDelay({ created, expires, ratio }: Lifetime, now: number, random: () => number): number {
   const lifetime = expires - created;
   const due = expires - ratio * lifetime + jitter(lifetime, spread, random()) - lifetime;
@@ -35,7 +41,10 @@ export function rotationDelay({ created, expires, ratio }: Lifetime, now: number
 const pauses = { first: 50, longest: 30_000 };
 const retrySpread = 0.2;
 
-/** How long after the `failures`th failed request in a row the next one comes: 50 ms doubling up to 30 s, 20 % more or less. Pure, but for `random`. */
+/**
+ * How long after the `failures`th failed request in a row the next one comes: 50 ms doubling up to
+ * 30 s, 20 % more or less. Pure, but for `random`.
+ */
 export function requestBackOff(failures: number, isFleeting: boolean, random: () => number): number {
   // What is refused will be so in a moment too; but the token on disk may be another one then.
   const delay = isFleeting ? backOff(pauses, failures - 1) : pauses.longest;
@@ -53,10 +62,12 @@ export interface CaOptions {
 }
 
 /**
- * The set that an authority issues: emits a reading for each certificate, long before the one before it expires, and beside it what became of each
- * request. `issue$` is asked once for each request.
+ * The set that an authority issues: emits a reading for each certificate, long before the one
+ * before it expires, and beside it what became of each request. `issue$` is asked once for each
+ * request.
  *
- * What fails is tried again, without an end, and takes nothing away: what is served stays. Cold. Never ends, never errors.
+ * What fails is tried again, without an end, and takes nothing away: what is served stays. Cold.
+ * Never ends, never errors.
  */
 export function caSecrets(
   issue$: Observable<Issue>,

@@ -4,7 +4,9 @@ import { createPrivateKey, webcrypto } from 'node:crypto';
 export interface KeyOptions {
   /** RSA 2048, or ECDSA P-256. */
   readonly algorithm: 'RSA' | 'ECDSA';
-  /** Writes the key as PKCS#8; else in the form of its own (PKCS#1, SEC 1), as the Go agent does. */
+  /**
+   * Writes the key as PKCS#8; else in the form of its own (PKCS#1, SEC 1), as the Go agent does.
+   */
   readonly pkcs8: boolean;
 }
 
@@ -14,9 +16,11 @@ const algorithms = {
 } as const;
 
 /**
- * Makes a key, and a request (PKCS#10) for a certificate of it in the name of `identity`: a SPIFFE URI, or a DNS name. Both PEM.
+ * Makes a key, and a request (PKCS#10) for a certificate of it in the name of `identity`: a SPIFFE
+ * URI, or a DNS name. Both PEM.
  *
- * The subject is empty, so the name is marked critical (RFC 5280 §4.2.1.6). Loads the X.509 library.
+ * The subject is empty, so the name is marked critical (RFC 5280 §4.2.1.6). Loads the X.509
+ * library.
  */
 export async function certificateRequest(
   identity: string,

@@ -7,9 +7,11 @@ import type { Authority } from './authority.ts';
 import { certificateRequest, type KeyOptions } from './certificate-request.ts';
 
 /**
- * Why a token is of no use now; undefined if it is, or if it is no JWT, which only the authority can judge. Pure.
+ * Why a token is of no use now; undefined if it is, or if it is no JWT, which only the authority
+ * can judge. Pure.
  *
- * Looks at `exp` (RFC 7519 §4.1.4). The Go agent 1.6 looks at `iat`, and takes every token for expired.
+ * Looks at `exp` (RFC 7519 §4.1.4). The Go agent 1.6 looks at `iat`, and takes every token for
+ * expired.
  *
  * @param now ms since 1970
  */
@@ -23,7 +25,10 @@ function tokenFlaw(token: string, now: number): string | undefined {
   }
 }
 
-/** Who the bearer of a token is to the mesh: its SPIFFE URI; undefined where the token is none of a Kubernetes service account. Pure. */
+/**
+ * Who the bearer of a token is to the mesh: its SPIFFE URI; undefined where the token is none of a
+ * Kubernetes service account. Pure.
+ */
 export function workloadIdentity(token: string, trustDomain: string): string | undefined {
   try {
     const [, namespace, account] = /^system:serviceaccount:([^:/]+):([^:/]+)$/.exec(decodeJwt(token).sub ?? '') ?? [];
@@ -33,7 +38,10 @@ export function workloadIdentity(token: string, trustDomain: string): string | u
   }
 }
 
-/** Why what an authority has answered is no chain from a leaf to its root; undefined if it is one. Whether the key fits is not looked at. Pure. */
+/**
+ * Why what an authority has answered is no chain from a leaf to its root; undefined if it is one.
+ * Whether the key fits is not looked at. Pure.
+ */
 function chainFlaw(chain: readonly string[]): string | undefined {
   if (chain.length < 2) return `a chain of ${chain.length} has no root: at least 2 certificates are needed`;
   const parsed = chain.map((pem) => pemCertificates(pem) ?? []);
@@ -52,19 +60,25 @@ export type Issue =
   | { readonly ok: false; readonly reason: string; readonly isFleeting: boolean; readonly took: number };
 
 export interface IssueOptions extends KeyOptions {
-  /** The file of the token, read for each request, empty if there is none; undefined where a client certificate stands for it. */
+  /**
+   * The file of the token, read for each request, empty if there is none; undefined where a client
+   * certificate stands for it.
+   */
   readonly token: string | undefined;
   readonly trustDomain: string;
   /** What is asked for, in ms. */
   readonly ttl: number;
 }
 
-/** For whom a certificate is asked where no token says it: as in the Go agent, a DNS name. The authority knows better. */
+/**
+ * For whom a certificate is asked where no token says it: as in the Go agent, a DNS name. The
+ * authority knows better.
+ */
 const nameless = 'default';
 
 /**
- * Asks the authority for a certificate of a new key, and checks what it answers: emits what came of it, and completes. Cold: a subscription is a
- * request. Never errors.
+ * Asks the authority for a certificate of a new key, and checks what it answers: emits what came of
+ * it, and completes. Cold: a subscription is a request. Never errors.
  */
 export function issueCertificate(
   authority: Authority,

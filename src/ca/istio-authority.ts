@@ -16,12 +16,15 @@ export interface IstioAuthorityOptions extends AuthorityAddress {
 
 /** How long an authority may take to answer. In ms. */
 const timeoutMs = 10_000;
-/** CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE: what the Go agent tries again. */
+/**
+ * CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE: what the Go
+ * agent tries again.
+ */
 const fleeting: readonly number[] = [1, 4, 8, 10, 13, 14];
 
 /**
- * Istio's authority (Citadel, istiod). Each call connects anew and reads roots and client certificate anew, so that none of them needs a new
- * agent. Loads gRPC.
+ * Istio's authority (Citadel, istiod). Each call connects anew and reads roots and client
+ * certificate anew, so that none of them needs a new agent. Loads gRPC.
  */
 export function istioAuthority(options: IstioAuthorityOptions, scheduler: SchedulerLike = asyncScheduler): Authority {
   return {

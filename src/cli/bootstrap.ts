@@ -26,8 +26,9 @@ export interface PrintBootstrapOptions {
 }
 
 /**
- * `pilot-agent bootstrap`: writes what `proxy` with the same arguments would start Envoy from, before the override is laid over it. Rejects with a {@link Fatal} where that
- * is nothing, and, if it is to be validated, where Envoy refuses it.
+ * `pilot-agent bootstrap`: writes what `proxy` with the same arguments would start Envoy from,
+ * before the override is laid over it. Rejects with a {@link Fatal} where that is nothing, and, if
+ * it is to be validated, where Envoy refuses it.
  */
 export async function printBootstrap(given: GivenFlags, leftover: readonly string[], options: PrintBootstrapOptions): Promise<void> {
   if (!['json', 'yaml'].includes(options.output)) throw new Fatal("--output must be 'json' or 'yaml'", exitCodes.usage);

@@ -9,7 +9,10 @@ export interface ConfigPrintOptions extends GivenLogFlags {
   readonly output: string;
 }
 
-/** `pilot-agent config print`: writes each value of the configuration and where it is from. Secrets are struck out. Rejects as `proxy` does. */
+/**
+ * `pilot-agent config print`: writes each value of the configuration and where it is from. Secrets
+ * are struck out. Rejects as `proxy` does.
+ */
 export async function configPrint(
   given: GivenFlags,
   leftover: readonly string[],

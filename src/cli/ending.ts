@@ -1,7 +1,10 @@
 import { CommanderError } from 'commander';
 import { exitCodes, Fatal } from '../run/exit.ts';
 
-/** The exit code that an error stands for, and what there is to say: one line for what a user did, a stack trace for a bug. */
+/**
+ * The exit code that an error stands for, and what there is to say: one line for what a user did, a
+ * stack trace for a bug.
+ */
 export function ending(error: unknown): readonly [code: number, why?: string] {
   if (error instanceof Fatal) return error.message === '' ? [error.code] : [error.code, oneLine(error.message)];
   if (error instanceof CommanderError) {

@@ -3,7 +3,10 @@ import { installEnvoy } from '../envoy/install-envoy.ts';
 import { showProgress } from '../envoy/show-progress.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 
-/** Puts an Envoy into the cache, the pinned version if none is named, and prints its path. Ctrl-C leaves nothing half-made. */
+/**
+ * Puts an Envoy into the cache, the pinned version if none is named, and prints its path. Ctrl-C
+ * leaves nothing half-made.
+ */
 export async function envoyInstall(wanted: string | undefined): Promise<void> {
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());

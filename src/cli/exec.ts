@@ -13,7 +13,10 @@ export interface ExecOptions {
   readonly timeoutSeconds: string;
 }
 
-/** How a command has ended, for whoever asks for its exit code as a shell does; with a word for one that could not be started. */
+/**
+ * How a command has ended, for whoever asks for its exit code as a shell does; with a word for one
+ * that could not be started.
+ */
 interface End {
   readonly code: number;
   readonly why: string;
@@ -26,9 +29,10 @@ const nobody = 'nobody was asked';
 const passedOn = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const satisfies readonly NodeJS.Signals[];
 
 /**
- * `pilot-agent exec`: runs a command once the agent is ready, passes signals on to it, and asks the agent to quit when it has ended. Resolves if the command
- * ended with 0; rejects with a {@link Fatal} with its code, 128 + n for a signal, 126 or 127 where it could not be started; and with 69, without
- * having started it, where the agent is not ready in time.
+ * `pilot-agent exec`: runs a command once the agent is ready, passes signals on to it, and asks the
+ * agent to quit when it has ended. Resolves if the command ended with 0; rejects with a
+ * {@link Fatal} with its code, 128 + n for a signal, 126 or 127 where it could not be started; and
+ * with 69, without having started it, where the agent is not ready in time.
  */
 export async function exec(command: readonly string[], { statusPort, timeoutSeconds }: ExecOptions): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
@@ -43,7 +47,10 @@ export async function exec(command: readonly string[], { statusPort, timeoutSeco
   if (problems.length > 0 || code !== 0) throw new Fatal(problems.join('; '), code);
 }
 
-/** Emits how it ended, and completes. The command has this program's input, output and terminal: what is typed there, Ctrl-C too, it gets by itself. */
+/**
+ * Emits how it ended, and completes. The command has this program's input, output and terminal:
+ * what is typed there, Ctrl-C too, it gets by itself.
+ */
 function run([file = '', ...args]: readonly string[]): Observable<End> {
   return new Observable((subscriber) => {
     const child = execa(file, args, { stdio: 'inherit', cleanup: false, buffer: false, reject: false });

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { constants, Script } from 'node:vm';
 
 /**
- * Runs the bundle beside this file with V8's code cache of it, so that a start does not compile what every start compiles.
+ * Runs the bundle beside this file with V8's code cache of it, so that a start does not compile
+ * what every start compiles.
  *
- * The cache holds for the Node that made it; for any other V8 refuses it and compiles, which is slower and nothing else. The build makes one
- * by a trial run with `PILOT_AGENT_CODE_CACHE=write`.
+ * The cache holds for the Node that made it; for any other V8 refuses it and compiles, which is
+ * slower and nothing else. The build makes one by a trial run with `PILOT_AGENT_CODE_CACHE=write`.
  */
 const bundle = join(__dirname, 'main.cjs');
 const cache = `${bundle}.cache`;

@@ -15,7 +15,8 @@ process.on('uncaughtException', (error) => {
 const given = spelledOut(process.argv.slice(2), flags, logFlags);
 
 void program()
-  // Not an action of the program itself: with one, commander takes an unknown command for an argument too many, and has no `help`.
+  // Not an action of the program itself: with one, commander takes an unknown command for an
+  // argument too many, and has no `help`.
   .parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' })
   .then((): ReturnType<typeof ending> => [exitCodes.ok], ending)
   .then(end);

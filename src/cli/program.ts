@@ -8,7 +8,10 @@ import type { ExecOptions } from './exec.ts';
 import type { RequestOptions } from './request.ts';
 import type { WaitOptions } from './wait.ts';
 
-/** Arguments in which a flag of a boolean that stands alone, which is true, has its value: what comes after such a flag never is it, as in Go. Pure. */
+/**
+ * Arguments in which a flag of a boolean that stands alone, which is true, has its value: what
+ * comes after such a flag never is it, as in Go. Pure.
+ */
 export function spelledOut(args: readonly string[], ...tables: readonly Readonly<Record<string, Flag>>[]): readonly string[] {
   const booleans = tables.flatMap((table) => Object.entries(table).flatMap(([name, { value }]) => (value === 'bool' ? [`--${name}`] : [])));
   return args.map((arg) => (booleans.includes(arg) ? `${arg}=true` : arg));
@@ -33,7 +36,10 @@ function agentCommand<Options extends OptionValues>(parent: Command, name: strin
   });
 }
 
-/** The command line: what each command takes, and which module runs it. Nothing of a command is loaded before it is run. */
+/**
+ * The command line: what each command takes, and which module runs it. Nothing of a command is
+ * loaded before it is run.
+ */
 export function program(): Command {
   const all = new Command('pilot-agent')
     .description('Owns the life of one Envoy proxy.')

@@ -29,7 +29,8 @@ import type { RunEvent, View } from '../run/view.ts';
 import { version } from './version.ts';
 
 /**
- * `pilot-agent proxy`: runs the agent until it has ended as it was asked to. Rejects with a {@link Fatal} for any other end.
+ * `pilot-agent proxy`: runs the agent until it has ended as it was asked to. Rejects with a
+ * {@link Fatal} for any other end.
  *
  * @param given the flags that were given, by name
  * @param leftover the arguments that no flag took

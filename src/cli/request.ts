@@ -4,7 +4,10 @@ import type { Settled } from '../operators/settle.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 
 export interface RequestOptions {
-  /** Port of Envoy's admin endpoint on 127.0.0.1. Without it: where the running Envoy has written down that it is, else 15000. */
+  /**
+   * Port of Envoy's admin endpoint on 127.0.0.1. Without it: where the running Envoy has written
+   * down that it is, else 15000.
+   */
   readonly port?: string;
   /** `--configPath` of the running agent. */
   readonly configPath: string;
@@ -16,8 +19,9 @@ const silence: Settled<AdminAnswer> = { ok: false, error: new Error('it hung up'
 /** The exit code where Envoy has answered, but not what was wanted. */
 
 /**
- * `pilot-agent request`: asks Envoy's admin endpoint one thing and prints the answer, and nothing else, so that a program can read it. 404 is an answer too. Rejects with a
- * {@link Fatal} for any other status above 399, and if there is no answer within 60 s.
+ * `pilot-agent request`: asks Envoy's admin endpoint one thing and prints the answer, and nothing
+ * else, so that a program can read it. 404 is an answer too. Rejects with a {@link Fatal} for any
+ * other status above 399, and if there is no answer within 60 s.
  */
 export async function request(method: string, path: string, body: string | undefined, { port, configPath }: RequestOptions): Promise<void> {
   const verb = (['GET', 'POST'] as const).find((name) => name === method.toUpperCase());
@@ -37,7 +41,10 @@ export async function request(method: string, path: string, body: string | undef
   await print(`${text}\n`);
 }
 
-/** Resolves when all is written; or when nobody reads any more, which is no failure of ours (`… | head`). */
+/**
+ * Resolves when all is written; or when nobody reads any more, which is no failure of ours
+ * (`… | head`).
+ */
 function print(text: string): Promise<void> {
   return new Promise((resolve) => {
     process.stdout.once('error', () => resolve()).write(text, () => resolve());

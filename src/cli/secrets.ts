@@ -7,7 +7,10 @@ import { exitCodes, Fatal } from '../run/exit.ts';
 /** How long an agent has to answer. In ms. */
 const timeoutMs = 5_000;
 
-/** `pilot-agent secrets`: prints what the agent of this folder serves, never a key. Rejects with a {@link Fatal} where no agent answers. */
+/**
+ * `pilot-agent secrets`: prints what the agent of this folder serves, never a key. Rejects with a
+ * {@link Fatal} where no agent answers.
+ */
 export async function printSecrets({ configPath, output }: { readonly configPath: string; readonly output?: string }): Promise<void> {
   if (output !== undefined && output !== 'json') throw new Fatal(`--output: '${output}' is not json`, exitCodes.usage);
   const socket = resolve(configPath, 'SDS');

@@ -4,7 +4,9 @@ import { exitCodes, Fatal } from '../run/exit.ts';
 /** The version of this package. */
 export const version = packageJson.version;
 
-/** Prints the version: the number, one line, or with `output` the shape of the Go agent's `version`. */
+/**
+ * Prints the version: the number, one line, or with `output` the shape of the Go agent's `version`.
+ */
 export function printVersion({ short, output }: { readonly short?: boolean; readonly output?: string }): void {
   const info = { version, node_version: process.version };
   if (short === true) console.log(version);

@@ -3,13 +3,18 @@ import { httpAnswer } from '../node/http-answer.ts';
 import { pollUntil } from '../operators/poll-until.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 
-/** A flag's value times `unit`, at most what a timer of Node can count in ms (24.8 days). Throws a {@link Fatal} for what is below `least`, or no number. */
+/**
+ * A flag's value times `unit`, at most what a timer of Node can count in ms (24.8 days). Throws a
+ * {@link Fatal} for what is below `least`, or no number.
+ */
 export function wholeNumber(flag: string, value: string, least: number, unit: number): number {
   if (/^\d+$/.test(value) && Number(value) >= least) return Math.min(Number(value) * unit, 2 ** 31 - 1);
   throw new Fatal(`--${flag}: '${value}' is not a whole number from ${least} on`, exitCodes.usage);
 }
 
-/** Asks once, and emits why the URL does not answer with 200; undefined if it does. Never errors. */
+/**
+ * Asks once, and emits why the URL does not answer with 200; undefined if it does. Never errors.
+ */
 export function unreadyAt(url: string): Observable<string | undefined> {
   return httpAnswer(url).pipe(
     map((answer) => {
@@ -34,8 +39,9 @@ export interface ReadyLimits {
 }
 
 /**
- * Asks `look$`, which emits why something is not ready or undefined if it is, until it is ready. Emits once, undefined or what was wrong last, and
- * completes: before `limit` is over, as soon as no further question fits into it. At least one is asked. Cold; errors only if `look$` does.
+ * Asks `look$`, which emits why something is not ready or undefined if it is, until it is ready.
+ * Emits once, undefined or what was wrong last, and completes: before `limit` is over, as soon as
+ * no further question fits into it. At least one is asked. Cold; errors only if `look$` does.
  */
 export function awaitReady(
   look$: Observable<string | undefined>,
@@ -63,8 +69,8 @@ export interface WaitOptions {
 }
 
 /**
- * `pilot-agent wait`: resolves when the URL answers with 200. Rejects with a {@link Fatal} that names the last failure when the time is up, and at
- * once for options that are none.
+ * `pilot-agent wait`: resolves when the URL answers with 200. Rejects with a {@link Fatal} that
+ * names the last failure when the time is up, and at once for options that are none.
  */
 export async function wait({ timeoutSeconds, requestTimeoutMillis, periodMillis, url }: WaitOptions): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);

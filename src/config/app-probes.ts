@@ -31,7 +31,9 @@ export interface GrpcProbe extends ProbeTiming {
 /** A probe, or a hook, of the application that the agent carries out for the kubelet. */
 export type AppProbe = HttpProbe | TcpProbe | GrpcProbe;
 
-/** The probes by the path at which they are asked for, or the first thing that is wrong with them. */
+/**
+ * The probes by the path at which they are asked for, or the first thing that is wrong with them.
+ */
 export type AppProbes =
   { readonly ok: true; readonly probes: ReadonlyMap<string, AppProbe> } | { readonly ok: false; readonly reason: string };
 
@@ -40,7 +42,9 @@ const standardTimeout = 1_000;
 const pathForm = /^\/app-(?:health|lifecycle)\/[^/]+\/(?:livez|readyz|startupz|prestopz|poststartz)$/;
 const kinds = ['httpGet', 'tcpSocket', 'grpc'] as const;
 
-/** What a probe has to look like. Made when it is read: an agent without probes starts without it. */
+/**
+ * What a probe has to look like. Made when it is read: an agent without probes starts without it.
+ */
 function probeForms() {
   const port = z.number().check(z.int(), z.minimum(1), z.maximum(65_535));
   const text = z.optional(z.string());
@@ -59,8 +63,9 @@ function probeForms() {
 }
 
 /**
- * The application's probes from `ISTIO_KUBE_APP_PROBERS`: JSON that maps a path to a probe as a pod has it, or, as the Go agent 1.1 took it, to what is
- * within its `httpGet`. Members that nobody knows are ignored. Pure.
+ * The application's probes from `ISTIO_KUBE_APP_PROBERS`: JSON that maps a path to a probe as a pod
+ * has it, or, as the Go agent 1.1 took it, to what is within its `httpGet`. Members that nobody
+ * knows are ignored. Pure.
  */
 export function appProbes(json: string): AppProbes {
   let decoded: unknown;

@@ -15,7 +15,8 @@ const defaultTlsFiles: TlsFiles = {
 };
 
 /**
- * The files that Envoy reads for a connection with these settings, where `given` are the paths of `ISTIO_META_TLS_CLIENT_*`, which win. Pure.
+ * The files that Envoy reads for a connection with these settings, where `given` are the paths of
+ * `ISTIO_META_TLS_CLIENT_*`, which win. Pure.
  *
  * The Go agent has the defaults of ISTIO_MUTUAL for chain and root the wrong way round.
  */
@@ -42,8 +43,8 @@ interface ControlPlaneFilesInputs {
 }
 
 /**
- * Where the CA of istiod is by who has issued istiod's certificate (`PILOT_CERT_PROVIDER`), below the
- * working directory, as in the Go agent 1.6.
+ * Where the CA of istiod is by who has issued istiod's certificate (`PILOT_CERT_PROVIDER`), below
+ * the working directory, as in the Go agent 1.6.
  */
 export const caFiles = {
   istiod: './var/run/secrets/istio/root-cert.pem',
@@ -53,10 +54,12 @@ export const caFiles = {
 } as const;
 
 /**
- * The certificate and key by which this proxy proves to the control plane who it is, and the CA by which it knows the control plane.
+ * The certificate and key by which this proxy proves to the control plane who it is, and the CA by
+ * which it knows the control plane.
  *
- * A folder of provisioned certificates comes first, then the client's own files; a provider that is named decides about the CA. (The Go agent 1.5 without SDS: the
- * client's own three. 1.6 takes `istiod` for granted, and has no CA at all for `custom`.) Pure.
+ * A folder of provisioned certificates comes first, then the client's own files; a provider that is
+ * named decides about the CA. (The Go agent 1.5 without SDS: the client's own three. 1.6 takes
+ * `istiod` for granted, and has no CA at all for `custom`.) Pure.
  */
 function controlPlaneFiles({ client, provCert, pilotCertProvider }: ControlPlaneFilesInputs): TlsFiles {
   if (provCert !== '') {
@@ -69,11 +72,19 @@ function controlPlaneFiles({ client, provCert, pilotCertProvider }: ControlPlane
 
 /** The files that Envoy reads, by what they are needed for. */
 interface EnvoyFiles {
-  /** Pairs of certificate and key that are checked before a restart, with the CA beside them if there is one (else it is empty). */
+  /**
+   * Pairs of certificate and key that are checked before a restart, with the CA beside them if
+   * there is one (else it is empty).
+   */
   readonly certificates: readonly TlsFiles[];
-  /** What Envoy is restarted for: the files of all pairs, and CAs without a pair. Each path once. */
+  /**
+   * What Envoy is restarted for: the files of all pairs, and CAs without a pair. Each path once.
+   */
   readonly watched: readonly string[];
-  /** What the first start waits for: what a variable names, the control plane's TLS needs, or a service's. Each path once. */
+  /**
+   * What the first start waits for: what a variable names, the control plane's TLS needs, or a
+   * service's. Each path once.
+   */
   readonly awaited: readonly string[];
 }
 
@@ -83,7 +94,10 @@ export interface CertificateFiles extends EnvoyFiles {
   readonly controlPlaneTls: TlsFiles;
   /** The workload's own, as a server and as a client. */
   readonly own: { readonly server: TlsFiles; readonly client: TlsFiles };
-  /** What is left for Envoy to read where the certificates of the workload are pushed to it: those of the services that it reports to. */
+  /**
+   * What is left for Envoy to read where the certificates of the workload are pushed to it: those
+   * of the services that it reports to.
+   */
   readonly besidePushed: EnvoyFiles;
 }
 

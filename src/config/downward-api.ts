@@ -7,7 +7,8 @@ const quoted = /^"((?:[^"\\]|\\(?:[abfnrtv\\"]|[0-3][0-7]{2}|x[\da-fA-F]{2}|u[\d
 const escape = /\\(?:(?<letter>[abfnrtv\\"])|(?<octal>[0-7]{3})|x(?<byte>..)|u(?<short>.{4})|U(?<long>.{8}))|(?<plain>[^\\]+)/gsu;
 
 /**
- * The labels or annotations of a pod, from the file that Kubernetes' downward API makes of them: `key="value"` a line, quoted as in Go.
+ * The labels or annotations of a pod, from the file that Kubernetes' downward API makes of them:
+ * `key="value"` a line, quoted as in Go.
  *
  * A line without `=` says nothing; a value that is not quoted makes the file worthless. Pure.
  */

@@ -17,11 +17,16 @@ interface Setting {
   readonly value: unknown;
 }
 
-/** Tracers that flags can name, the strongest first: this agent's own, then as in the Go agent 1.5. */
+/**
+ * Tracers that flags can name, the strongest first: this agent's own, then as in the Go agent 1.5.
+ */
 const tracers = ['openTelemetry', 'lightstep', 'zipkin', 'datadog'];
 const table = Object.entries<Flag>(flags).map(([name, flag]) => ({ ...flag, name: name as FlagName, field: flag.field ?? name }));
 
-/** Flags as a layer of the configuration, in which what a flag sets is a path: `--zipkinAddress` is `tracing.zipkin.address`. Pure. */
+/**
+ * Flags as a layer of the configuration, in which what a flag sets is a path: `--zipkinAddress` is
+ * `tracing.zipkin.address`. Pure.
+ */
 export function flagLayer(given: GivenFlags): FlagLayer {
   const problems: Problem[] = [];
   const warnings: string[] = [];
@@ -86,7 +91,9 @@ function put(content: Record<string, unknown>, [first = '', ...rest]: readonly s
 
 /** What was found among the arguments that no known flag took. */
 export interface FoundRole {
-  /** The first argument that is neither an unknown flag nor the value of one; `sidecar` without one. */
+  /**
+   * The first argument that is neither an unknown flag nor the value of one; `sidecar` without one.
+   */
   readonly role: string;
   readonly unknownFlags: readonly string[];
 }
@@ -96,8 +103,9 @@ const roles: readonly string[] = ['sidecar', 'router'];
 /**
  * The role among leftover arguments.
  *
- * Unknown flags are tolerated, as the Go agent does for the sake of newer injection templates. Without `=` such a flag takes the next token for
- * its value, unless that is a role: the Go agent lost the role there.
+ * Unknown flags are tolerated, as the Go agent does for the sake of newer injection templates.
+ * Without `=` such a flag takes the next token for its value, unless that is a role: the Go agent
+ * lost the role there.
  */
 export function resolveRole(leftover: readonly string[]): FoundRole {
   const unknownFlags: string[] = [];

@@ -1,4 +1,7 @@
-/** A flag of `proxy`: its value's kind on the help page, what it means, and its default as a user would write it. */
+/**
+ * A flag of `proxy`: its value's kind on the help page, what it means, and its default as a user
+ * would write it.
+ */
 export interface Flag {
   /** `bool`: the flag alone is `true`, and a value follows after `=` only. */
   readonly value: string;
@@ -10,7 +13,10 @@ export interface Flag {
   readonly ignored?: true;
 }
 
-/** The flags of `proxy`, by name. Names, units and defaults are those of the Go agent 1.5 and 1.6; the last six with an effect are this agent's own. */
+/**
+ * The flags of `proxy`, by name. Names, units and defaults are those of the Go agent 1.5 and 1.6;
+ * the last six with an effect are this agent's own.
+ */
 export const flags = {
   binaryPath: { value: 'path', text: 'Envoy binary; without it: /usr/local/bin/envoy, $ENVOY_BIN, PATH, the cache', default: '' },
   configPath: { value: 'dir', text: 'folder for what the agent writes', default: '/etc/istio/proxy' },
@@ -85,7 +91,10 @@ export const flags = {
 
 export type FlagName = keyof typeof flags;
 
-/** The logging flags of all commands, by name; names and defaults are those of the Go agent. `log_target` may be given more than once. */
+/**
+ * The logging flags of all commands, by name; names and defaults are those of the Go agent.
+ * `log_target` may be given more than once.
+ */
 export const logFlags = {
   log_output_level: { value: 'levels', text: 'from which level on to log: level, or scope:level,…', default: 'default:info' },
   log_as_json: { value: 'bool', text: 'log JSON on a terminal too', default: 'false' },

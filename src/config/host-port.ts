@@ -15,8 +15,9 @@ export interface HostPort {
 }
 
 /**
- * Takes `host:port`, `[host]:port`, or a host alone apart, at the last colon that is not in brackets.
- * What the parts have to be is the caller's rule. Undefined for a text with brackets elsewhere. Pure.
+ * Takes `host:port`, `[host]:port`, or a host alone apart, at the last colon that is not in
+ * brackets. What the parts have to be is the caller's rule. Undefined for a text with brackets
+ * elsewhere. Pure.
  */
 export function parseHostPort(text: string): HostPort | undefined {
   const [, bracketed, plain, port] = /^(?:\[([^[\]]*)\]|([^[\]]*?))(?::([^:[\]]*))?$/.exec(text) ?? [];

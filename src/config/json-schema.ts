@@ -39,8 +39,8 @@ const parts: Readonly<Record<string, string>> = {
 };
 
 /**
- * The JSON Schema of a ProxyConfig as PROXY_CONFIG, a mesh file and an annotation take it, made of the schema that checks them. Throws for a field
- * that is not described. Pure.
+ * The JSON Schema of a ProxyConfig as PROXY_CONFIG, a mesh file and an annotation take it, made of
+ * the schema that checks them. Throws for a field that is not described. Pure.
  */
 export function jsonSchema(): object {
   const { $schema, ...schema } = z.toJSONSchema(z.exactPartial(proxyConfigSchema), { io: 'input', reused: 'inline' });

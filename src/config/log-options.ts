@@ -6,7 +6,10 @@ import type { Problem } from './read-layer.ts';
 
 const levels = ['debug', 'info', 'warn', 'error', 'fatal', 'none'] as const satisfies readonly LogLevel[];
 
-/** The logging flags that were given, each with its value, or with all of them where it was repeated. */
+/**
+ * The logging flags that were given, each with its value, or with all of them where it was
+ * repeated.
+ */
 export type GivenLogFlags = Readonly<Partial<Record<LogFlagName, string | readonly string[]>>>;
 
 export type ResolvedLogOptions =

@@ -18,8 +18,9 @@ const form = z.object({
 const variables = ['ISTIO_PROMETHEUS_ANNOTATIONS', 'PILOT_AGENT_METRICS_TARGETS'] as const;
 
 /**
- * The applications to scrape: one from `ISTIO_PROMETHEUS_ANNOTATIONS`, an object with `port` (80), `path` (`/metrics`) and `scrape`, any number from
- * `PILOT_AGENT_METRICS_TARGETS`, an array of such. A port of `own`, by its meaning, would scrape the agent itself. Pure.
+ * The applications to scrape: one from `ISTIO_PROMETHEUS_ANNOTATIONS`, an object with `port` (80),
+ * `path` (`/metrics`) and `scrape`, any number from `PILOT_AGENT_METRICS_TARGETS`, an array of
+ * such. A port of `own`, by its meaning, would scrape the agent itself. Pure.
  */
 export function metricsTargets(
   values: Readonly<Partial<Record<(typeof variables)[number], string>>>,

@@ -26,7 +26,10 @@ export interface NodeInputs {
   readonly addresses: readonly string[];
 }
 
-/** Who this node is to the control plane: the rules of the Go agent 1.6, less link-local addresses, which nobody else can reach. Pure. */
+/**
+ * Who this node is to the control plane: the rules of the Go agent 1.6, less link-local addresses,
+ * which nobody else can reach. Pure.
+ */
 export function nodeIdentity({ ip, id, domain, registry, podName, podNamespace, instanceIp, addresses }: NodeInputs): NodeIdentity {
   const given = ip !== '' ? ip : isIpAddress(instanceIp) ? instanceIp : '';
   const reachable = addresses.filter((address) => !/^fe80:/i.test(address) && !address.startsWith('169.254.'));

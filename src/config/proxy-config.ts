@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
 import { value } from './value.ts';
 
-/** How a connection is secured, by Istio's `ClientTLSSettings`. An empty text is one that is not given. */
+/**
+ * How a connection is secured, by Istio's `ClientTLSSettings`. An empty text is one that is not
+ * given.
+ */
 export interface TlsSettings {
   readonly mode: 'DISABLE' | 'SIMPLE' | 'MUTUAL' | 'ISTIO_MUTUAL';
   readonly caCertificates: string;
@@ -39,7 +42,10 @@ export interface Tracing {
   readonly tlsSettings: TlsSettings | undefined;
 }
 
-/** Istio's ProxyConfig after all layers. Addresses are `host:port`; durations in ms; an empty text is one that is not given. */
+/**
+ * Istio's ProxyConfig after all layers. Addresses are `host:port`; durations in ms; an empty text
+ * is one that is not given.
+ */
 export interface ProxyConfig {
   readonly configPath: string;
   /** Undefined: looked for. */
@@ -151,7 +157,10 @@ const tracing = z.pipe(
   })),
 );
 
-/** Istio's ProxyConfig in proto JSON, with all that has a default. What a layer says is a part of it. */
+/**
+ * Istio's ProxyConfig in proto JSON, with all that has a default. What a layer says is a part of
+ * it.
+ */
 export const proxyConfigSchema = value.message({
   configPath: value.name,
   binaryPath: z.exactOptional(value.name),

@@ -6,7 +6,10 @@ export interface Layer {
   readonly content: unknown;
   /** What the place is called as the source of a field. */
   readonly source: (field: string) => string;
-  /** What the place of a path in the content is called, `tracing.zipkin.address`; an empty path is the content itself. */
+  /**
+   * What the place of a path in the content is called, `tracing.zipkin.address`; an empty path is
+   * the content itself.
+   */
   readonly place: (path: string) => string;
 }
 
@@ -22,8 +25,9 @@ export interface Reading<T> {
 }
 
 /**
- * Reads a layer, of which each field may be missing, by the rules of proto JSON: names in camel or snake case, null for what is not said. A field
- * that the schema does not have is a warning, a value that it does not take a problem. Pure.
+ * Reads a layer, of which each field may be missing, by the rules of proto JSON: names in camel or
+ * snake case, null for what is not said. A field that the schema does not have is a warning, a
+ * value that it does not take a problem. Pure.
  */
 export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer: Layer): Reading<Partial<z.output<Schema>>> {
   const warnings: string[] = [];
@@ -43,7 +47,10 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
   return { layer, fields: fields as Partial<z.output<Schema>>, wrong, problems, warnings };
 }
 
-/** The content with the schema's names, without nulls and without what the schema does not know, which is told by its path. */
+/**
+ * The content with the schema's names, without nulls and without what the schema does not know,
+ * which is told by its path.
+ */
 function known(schema: z.core.$ZodType, content: unknown, path: string, onUnknown: (path: string) => void): unknown {
   const shape = shapeOf(schema);
   if (shape === undefined || !isMap(content)) return content;
@@ -57,7 +64,9 @@ function known(schema: z.core.$ZodType, content: unknown, path: string, onUnknow
   return Object.fromEntries(fields);
 }
 
-/** The fields of a message, whatever is wrapped around it; undefined for a schema of anything else. */
+/**
+ * The fields of a message, whatever is wrapped around it; undefined for a schema of anything else.
+ */
 function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {

@@ -16,8 +16,9 @@ import type { AgentConfig } from './agent-config.ts';
 const securedPort = ':15012';
 
 /**
- * How the control plane is talked to: by its port it is `MUTUAL_TLS` whatever is said, as in the Go agent. Not so where certificates are mounted files, which may be
- * none of the mesh: there it has to be said. Pure.
+ * How the control plane is talked to: by its port it is `MUTUAL_TLS` whatever is said, as in the Go
+ * agent. Not so where certificates are mounted files, which may be none of the mesh: there it has
+ * to be said. Pure.
  */
 function authPolicy(
   { controlPlaneAuthPolicy, discoveryAddress }: Pick<ProxyConfig, 'controlPlaneAuthPolicy' | 'discoveryAddress'>,
@@ -30,10 +31,11 @@ const names = ['drainDuration', 'parentShutdownDuration'] as const;
 type Durations = Readonly<Record<(typeof names)[number], number>>;
 
 /**
- * A parent that is gone while it still drains is a problem, told at the higher of the two layers; if neither duration is wrong in itself. Pure.
+ * A parent that is gone while it still drains is a problem, told at the higher of the two layers;
+ * if neither duration is wrong in itself. Pure.
  *
- * Nothing else about the two is refused: fractions of a second and more than an hour, which the Go agent does not take, are taken. They are compared as
- * Envoy counts them, in whole seconds.
+ * Nothing else about the two is refused: fractions of a second and more than an hour, which the Go
+ * agent does not take, are taken. They are compared as Envoy counts them, in whole seconds.
  */
 function drainConflict(
   { drainDuration: drain, parentShutdownDuration: parent }: Durations,
@@ -67,10 +69,12 @@ export interface ConfigInputs {
 const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.shape });
 
 /**
- * The configuration after all layers, and where each value is from; or all that is wrong with it, each thing once for each place.
+ * The configuration after all layers, and where each value is from; or all that is wrong with it,
+ * each thing once for each place.
  *
- * Layers, the lowest first: defaults, the mesh file, PROXY_CONFIG, the annotations, flags that were given. A field of a higher layer takes the
- * place of the whole field below. A value is checked in its layer, even if a higher one has another. Pure.
+ * Layers, the lowest first: defaults, the mesh file, PROXY_CONFIG, the annotations, flags that were
+ * given. A field of a higher layer takes the place of the whole field below. A value is checked in
+ * its layer, even if a higher one has another. Pure.
  */
 export function resolveConfig({ given, leftover, surroundings, addresses, layers }: ConfigInputs): ResolvedConfig {
   const { role, unknownFlags } = resolveRole(leftover);

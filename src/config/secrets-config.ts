@@ -2,7 +2,10 @@ import type * as z from 'zod/mini';
 import type { TlsFiles } from './certificate-files.ts';
 import { parseDuration, value } from './value.ts';
 
-/** What the environment says of where secrets come from. An empty text is one that is not given. Times in ms. */
+/**
+ * What the environment says of where secrets come from. An empty text is one that is not given.
+ * Times in ms.
+ */
 export interface SecretsConfig {
   /** Where the token of the workload is mounted. */
   readonly tokenFile: string;
@@ -27,7 +30,10 @@ export interface SecretsConfig {
   readonly namesPair: boolean;
 }
 
-/** The value of a variable; undefined where there is none, or one that is not understood (a warning). */
+/**
+ * The value of a variable; undefined where there is none, or one that is not understood (a
+ * warning).
+ */
 export type ReadVariable = <T>(name: string, kind: z.ZodMiniType<T>) => T | undefined;
 
 export interface SecretsInputs {

@@ -2,7 +2,10 @@ import type { ReadEnvironment } from './environment.ts';
 import type { Reading } from './read-layer.ts';
 import type { AgentConfig } from './agent-config.ts';
 
-/** Where each value is from: `default`, `--flag`, `mesh file PATH`, `PROXY_CONFIG`, `annotation NAME`, `$VARIABLE`, or several of them. */
+/**
+ * Where each value is from: `default`, `--flag`, `mesh file PATH`, `PROXY_CONFIG`,
+ * `annotation NAME`, `$VARIABLE`, or several of them.
+ */
 export type Sources = Readonly<Record<keyof AgentConfig, string>>;
 
 export interface Origins {

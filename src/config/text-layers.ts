@@ -4,7 +4,10 @@ import { value } from './value.ts';
 /** What was made of a text of the configuration: what it says, or why it says nothing. */
 export type Content = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
-/** The layers of the configuration that are texts, read and parsed, the lowest first. Undefined where there is none. */
+/**
+ * The layers of the configuration that are texts, read and parsed, the lowest first. Undefined
+ * where there is none.
+ */
 export interface Layers {
   /** `--meshConfig`, a MeshConfig. */
   readonly mesh: { readonly path: string; readonly content: Content } | undefined;
@@ -25,9 +28,11 @@ interface Text {
 }
 
 /**
- * The texts of the configuration as layers, the lowest first. A text that could not be read or parsed is a problem, and no layer.
+ * The texts of the configuration as layers, the lowest first. A text that could not be read or
+ * parsed is a problem, and no layer.
  *
- * A wrong status port in an annotation is a warning, and what was there before holds; the Go agent then has no status server. Pure.
+ * A wrong status port in an annotation is a warning, and what was there before holds; the Go agent
+ * then has no status server. Pure.
  */
 export function textLayers({ mesh, proxyConfig, annotation, annotations, warnings }: Layers): {
   readonly layers: readonly Layer[];

@@ -9,7 +9,10 @@ export function parseBoolean(text: string): boolean | undefined {
 
 const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** A Go duration (`45s`, `1m30s`, `1.5h`, `0`) in ms, or undefined if the text is none. A sign is taken as Go takes it. */
+/**
+ * A Go duration (`45s`, `1m30s`, `1.5h`, `0`) in ms, or undefined if the text is none. A sign is
+ * taken as Go takes it.
+ */
 export function parseDuration(text: string): number | undefined {
   const [, sign, rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   const parts = [...rest.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy)];
@@ -19,7 +22,10 @@ export function parseDuration(text: string): number | undefined {
   return sign === '-' ? 0 - rounded : rounded;
 }
 
-/** Whether a text is a proxy address of Istio: a DNS-1123 name or an IP address (IPv6 in brackets), and a port from 1 to 65535. */
+/**
+ * Whether a text is a proxy address of Istio: a DNS-1123 name or an IP address (IPv6 in brackets),
+ * and a port from 1 to 65535.
+ */
 function isProxyAddress(text: string): boolean {
   const parts = parseHostPort(text);
   if (parts === undefined || portNumber(parts.port) === undefined) return false;
@@ -28,7 +34,10 @@ function isProxyAddress(text: string): boolean {
   return kind === 'ipv4' || (kind === 'name' && isDnsName(host));
 }
 
-/** As Istio counts: a dot may end it, and its last label is more than a number, else it is an IP address gone wrong. */
+/**
+ * As Istio counts: a dot may end it, and its last label is more than a number, else it is an IP
+ * address gone wrong.
+ */
 function isDnsName(text: string): boolean {
   const labels = text.replace(/\.$/, '').split('.');
   return (
@@ -47,7 +56,10 @@ const hostAndPort = /^(?:\[[^\]]+\]|[^:]+):\d{1,5}$/;
 const time = /^\+?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const duration = "a duration (such as '45s' or '1m30s')";
 
-/** The kinds of values, in proto JSON and as the text of a flag. What is wrong is said with what would be right, and never with a secret. */
+/**
+ * The kinds of values, in proto JSON and as the text of a flag. What is wrong is said with what
+ * would be right, and never with a secret.
+ */
 export const value = {
   text: z.string(wrong('a text')),
   name: z.string(wrong('a name')).check(z.minLength(1, wrong('a name'))),
@@ -61,14 +73,19 @@ export const value = {
     (text) => (text === '' || isProxyAddress(text) ? text : undefined),
     /^(?:(?:\[[^\]]+\]|[^:]+):\d{1,5})?$/,
   ),
-  /** The same, in which `$(HOST_IP)` may stand for the address of the machine, as Kubernetes writes it. */
+  /**
+   * The same, in which `$(HOST_IP)` may stand for the address of the machine, as Kubernetes writes
+   * it.
+   */
   hostAddress: parsed(address, (text) => (isProxyAddress(text.replace('$(HOST_IP)', '127.0.0.1')) ? text : undefined), hostAndPort),
   port: whole(1, 65_535, 'a port (1 to 65535)'),
   optionalPort: whole(0, 65_535, 'a port (1 to 65535, or 0 for none)'),
   count: whole(0, 2 ** 31 - 1, 'a whole number from 0 on'),
   /** In ms, at most what a timer can count. */
   duration: parsed(duration, countable, time),
-  /** The same for what Envoy counts in whole seconds: a part of one is left out, or counts as one. */
+  /**
+   * The same for what Envoy counts in whole seconds: a part of one is left out, or counts as one.
+   */
   durationDown: parsed(duration, (text) => inSeconds(text, Math.floor), time),
   durationUp: parsed(duration, (text) => inSeconds(text, Math.ceil), time),
   /** Go's agent takes no other for the connections to the control plane. */

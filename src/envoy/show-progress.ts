@@ -1,7 +1,8 @@
 import type { InstallProgress } from './install-envoy.ts';
 
 /**
- * Writes the progress of an installation: on a terminal one line that updates, elsewhere a line per fifth of the download.
+ * Writes the progress of an installation: on a terminal one line that updates, elsewhere a line per
+ * fifth of the download.
  *
  * Where the total is unknown, elsewhere a line per 10 MB.
  */

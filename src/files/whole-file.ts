@@ -26,12 +26,15 @@ export function remove(path: string): void {
   }
 }
 
-/** What the system says where it is short of something for now: file descriptors of the process, or of the machine, or memory. */
+/**
+ * What the system says where it is short of something for now: file descriptors of the process, or
+ * of the machine, or memory.
+ */
 const shortages = ['EMFILE', 'ENFILE', 'ENOMEM'];
 
 /**
- * Whether a file could not be read for want of something that may be there a moment later. Nothing is known of the file then: it is neither absent nor
- * unreadable.
+ * Whether a file could not be read for want of something that may be there a moment later. Nothing
+ * is known of the file then: it is neither absent nor unreadable.
  */
 export function isShortage(error: unknown): boolean {
   const { code = '' } = error as { readonly code?: string };

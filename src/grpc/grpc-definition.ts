@@ -1,7 +1,10 @@
 import { type DescMethod, type DescService, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 
-/** A service of generated code as gRPC for Node wants to have it: one entry a method, under its local name. Pure. */
+/**
+ * A service of generated code as gRPC for Node wants to have it: one entry a method, under its
+ * local name. Pure.
+ */
 export function grpcDefinition(service: DescService): ServiceDefinition {
   return Object.fromEntries(service.methods.map((method) => [method.localName, definition(service, method)]));
 }

@@ -23,7 +23,10 @@ const levels: ReadonlyMap<string, EnvoyLine['level']> = new Map([
   ['critical', 'error'],
 ]);
 
-/** An access log on `/dev/stderr`: Envoy's default text begins with the start time in brackets, a JSON one is a line of its own. */
+/**
+ * An access log on `/dev/stderr`: Envoy's default text begins with the start time in brackets, a
+ * JSON one is a line of its own.
+ */
 const accessLog = /^(?:\[\d{4}-\d\d-\d\dT|\{".*\}$)/;
 
 /** How long the rest of a message may be on its way. In ms. */
@@ -34,9 +37,10 @@ const mostLines = 1_000;
 /**
  * Cuts the text of Envoy's error stream, in pieces as they come, into messages.
  *
- * A message is emitted when the next one begins, or after 20 ms without more of it: lines that have no header of their own (a trace, a dump)
- * stay with the one before them. The last one is emitted before completion. A line of more than 64 KiB and a message of more than 1,000 lines
- * are cut, so that memory is bounded whatever Envoy writes.
+ * A message is emitted when the next one begins, or after 20 ms without more of it: lines that have
+ * no header of their own (a trace, a dump) stay with the one before them. The last one is emitted
+ * before completion. A line of more than 64 KiB and a message of more than 1,000 lines are cut, so
+ * that memory is bounded whatever Envoy writes.
  */
 export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorFunction<string, EnvoyLine> {
   return (source) =>
@@ -75,7 +79,8 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
         rest = '';
         flush();
       };
-      // One timer at a time, that looks at how long it has been quiet: not one per piece of a flood.
+      // One timer at a time, that looks at how long it has been quiet: not one per piece of a
+      // flood.
       const watch = (delay: number) => {
         timer ??= scheduler.schedule(() => {
           timer = undefined;

@@ -1,4 +1,7 @@
-/** What a line of the log reports, by its code: codes stay, sentences of lines may change. Running code imports the type only, so that this text is not bundled. */
+/**
+ * What a line of the log reports, by its code: codes stay, sentences of lines may change. Running
+ * code imports the type only, so that this text is not bundled.
+ */
 export const logEvents = {
   'agent.started': 'The agent starts.',
   'agent.process_one': 'The agent is process 1, and cannot reap the zombies of other programs.',

@@ -11,7 +11,10 @@ export interface LogTarget {
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOCTTY } = constants;
 
-/** Opens `stdout`, `stderr` or a file, which is made if it is not there (0644: whoever collects logs is somebody else). Throws where nothing can be written to it. */
+/**
+ * Opens `stdout`, `stderr` or a file, which is made if it is not there (0644: whoever collects logs
+ * is somebody else). Throws where nothing can be written to it.
+ */
 export function logTarget(name: string): LogTarget {
   const stream = ['', 'stdout', 'stderr'].indexOf(name.replace(/^\/dev\//, ''));
   if (stream > 0) return { fd: withoutBlocking(stream), terminal: isatty(stream), file: undefined };
@@ -20,8 +23,9 @@ export function logTarget(name: string): LogTarget {
 }
 
 /**
- * The same stream, opened anew so that a full pipe or a stopped terminal does not block: the flag is not shared with Envoy, which writes its
- * access log there. A regular file never blocks, and has to keep its one position; a socket can not be opened anew.
+ * The same stream, opened anew so that a full pipe or a stopped terminal does not block: the flag
+ * is not shared with Envoy, which writes its access log there. A regular file never blocks, and has
+ * to keep its one position; a socket can not be opened anew.
  */
 function withoutBlocking(fd: number): number {
   try {

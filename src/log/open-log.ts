@@ -5,11 +5,17 @@ import type { PinoLog } from './pino-log.ts';
 export interface AgentLog {
   /** Never blocks, never throws. */
   write(line: LogLine): void;
-  /** From now on: from which level on lines are written. Envoy's are written whatever it is, for Envoy has a level of its own. */
+  /**
+   * From now on: from which level on lines are written. Envoy's are written whatever it is, for
+   * Envoy has a level of its own.
+   */
   level(level: LogLevel): void;
   /** Begins to put lines out; until then they wait. */
   open(): void;
-  /** Opens files anew, which somebody has moved away. Where one cannot be, that is said, and the old one goes on. */
+  /**
+   * Opens files anew, which somebody has moved away. Where one cannot be, that is said, and the old
+   * one goes on.
+   */
   reopen(): void;
   /** Resolves when all is written that can be, within a second. */
   close(): Promise<void>;
@@ -21,15 +27,18 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** JSON, even on a terminal. */
   readonly json: boolean;
-  /** Paths; `stdout` and `stderr` are the streams. Each once, and at least one; each gets all lines. */
+  /**
+   * Paths; `stdout` and `stderr` are the streams. Each once, and at least one; each gets all lines.
+   */
   readonly targets: readonly string[];
 }
 
 /**
- * The log: readable text on a terminal, otherwise a JSON object a line. Throws, with one line that names the target, if one cannot be written.
+ * The log: readable text on a terminal, otherwise a JSON object a line. Throws, with one line that
+ * names the target, if one cannot be written.
  *
- * What a slow reader leaves waiting beyond 1 MiB is dropped, counted, and said when there is room again. The logger is loaded when the log is
- * opened, so that Envoy need not wait for it.
+ * What a slow reader leaves waiting beyond 1 MiB is dropped, counted, and said when there is room
+ * again. The logger is loaded when the log is opened, so that Envoy need not wait for it.
  */
 export function openLog({ level: first, json, targets: names }: LogOptions): AgentLog {
   const targets = names.map(openTarget);

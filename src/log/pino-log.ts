@@ -13,7 +13,10 @@ export interface PinoLog {
   close(): Promise<void>;
 }
 
-/** Writes lines to a descriptor as pino does: for a person on a terminal, otherwise as JSON. All levels, until it is told another. */
+/**
+ * Writes lines to a descriptor as pino does: for a person on a terminal, otherwise as JSON. All
+ * levels, until it is told another.
+ */
 export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
   const destination = pino.destination({ fd, sync: false, maxLength: most });
   const all = terminal
@@ -49,7 +52,8 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
     close: () =>
       new Promise((resolve) => {
         destination.once('close', () => resolve()).end();
-        // Destroyed, it does not try to flush when the process exits, which a reader that does not read would keep waiting for ever.
+        // Destroyed, it does not try to flush when the process exits, which a reader that does not
+        // read would keep waiting for ever.
         AbortSignal.timeout(timeoutMs).addEventListener('abort', () => destination.destroy());
       }),
   };

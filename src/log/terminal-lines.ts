@@ -1,6 +1,9 @@
 import pretty from 'pino-pretty';
 
-/** Turns the log's objects into lines that a person reads: time, level, where from, epoch, what, and the rest behind it. */
+/**
+ * Turns the log's objects into lines that a person reads: time, level, where from, epoch, what, and
+ * the rest behind it.
+ */
 export function terminalLines(destination: NodeJS.WritableStream | { write(text: string): unknown }) {
   return pretty({
     destination: destination as NodeJS.WritableStream,
@@ -17,7 +20,9 @@ export function terminalLines(destination: NodeJS.WritableStream | { write(text:
   });
 }
 
-/** What the line has besides, as `name=value`. The code is left out: a person reads the sentence. */
+/**
+ * What the line has besides, as `name=value`. The code is left out: a person reads the sentence.
+ */
 function fields(log: Readonly<Record<string, unknown>>): string {
   const others = new Set(['level', 'time', 'event', 'msg', 'component', 'epoch', 'tail']);
   return Object.entries(log)

@@ -22,7 +22,10 @@ export function stateFamilies(state: AgentState): readonly MetricFamily[] {
   ];
 }
 
-/** Who refuses the newest reading: the agent, which cannot make a configuration of it, or the check. The text has no place in a label: each would be a time series. */
+/**
+ * Who refuses the newest reading: the agent, which cannot make a configuration of it, or the check.
+ * The text has no place in a label: each would be a time series.
+ */
 function refusal({ refused, wanted }: AgentState): 'configuration' | 'check' | undefined {
   if (refused === undefined) return undefined;
   return wanted?.hash === refused.hash && wanted.config.kind === 'refused' ? 'configuration' : 'check';

@@ -41,8 +41,9 @@ export function suffixOf(row: string, { name, type }: FamilyHead, format: Exposi
 }
 
 /**
- * What a family becomes in the other format, the best first; none where the other format has nothing for it. The names of rows never change:
- * a counter of OpenMetrics is named without the `_total` of its rows, and one whose rows have no `_total` is unknown there. Pure.
+ * What a family becomes in the other format, the best first; none where the other format has
+ * nothing for it. The names of rows never change: a counter of OpenMetrics is named without the
+ * `_total` of its rows, and one whose rows have no `_total` is unknown there. Pure.
  */
 export function translateFamily({ name, type }: FamilyHead, from: ExpositionFormat, to: ExpositionFormat): readonly FamilyHead[] {
   if (from === to) return [{ name, type }];

@@ -12,7 +12,10 @@ export interface ExpositionRewriter {
   dropped(): number;
 }
 
-/** The family whose rows come now: as its source has it, and as the answer has it; `undefined` where it is left out. */
+/**
+ * The family whose rows come now: as its source has it, and as the answer has it; `undefined` where
+ * it is left out.
+ */
 interface Current {
   readonly source: FamilyHead;
   readonly family: FamilyHead | undefined;
@@ -27,8 +30,9 @@ const timeForms = { text: /^-?\d{1,15}$/, openmetrics: /^-?\d{1,15}(?:\.\d+)?$/ 
 const comment = /^#[ \t]+(TYPE|HELP|UNIT)[ \t]+([^ \t]+)(?:[ \t]+(.*))?$/s;
 
 /**
- * Rewrites what one source tells into the format of the answer. `taken` are the names that the answer has already, from whatever source: it grows.
- * A family whose name is taken is left out whole, and so is every row that breaks a rule of the answer's format.
+ * Rewrites what one source tells into the format of the answer. `taken` are the names that the
+ * answer has already, from whatever source: it grows. A family whose name is taken is left out
+ * whole, and so is every row that breaks a rule of the answer's format.
  */
 export function expositionRewriter(
   from: ExpositionFormat,

@@ -28,8 +28,8 @@ const ownPrefix = 'istio_agent_';
 const pieceSize = 64 << 10;
 
 /**
- * The answer to a scrape, piece by piece, each of which is asked for by whoever writes it: what is not yet written is not yet read. A source
- * that fails gives what it has given so far.
+ * The answer to a scrape, piece by piece, each of which is asked for by whoever writes it: what is
+ * not yet written is not yet read. A source that fails gives what it has given so far.
  */
 export async function* mergeExposition({ format, sources, report, own }: Merge): AsyncGenerator<string> {
   const taken = new Set<string>();
@@ -63,7 +63,10 @@ export async function* mergeExposition({ format, sources, report, own }: Merge):
   yield `${waiting}${rewriter.end()}# EOF\n`;
 }
 
-/** A source that says nothing, or something odd, of its format is taken at its rows: those that are none are left out. */
+/**
+ * A source that says nothing, or something odd, of its format is taken at its rows: those that are
+ * none are left out.
+ */
 function formatOf(answer: IncomingMessage): ExpositionFormat {
   const type = answer.headers['content-type']?.toLowerCase() ?? '';
   if (answer.statusCode !== 200) fail(answer, 'status');

@@ -27,7 +27,10 @@ export interface MetricsSource {
   readonly type: 'envoy' | 'application';
   /** What tells it from others of its type. */
   readonly target: string;
-  /** Asks, on subscribe, and emits the answer when its head is there; unsubscribing abandons the rest of it. Errors if there is none. */
+  /**
+   * Asks, on subscribe, and emits the answer when its head is there; unsubscribing abandons the
+   * rest of it. Errors if there is none.
+   */
   open(headers: OutgoingHttpHeaders): Observable<IncomingMessage>;
 }
 
@@ -44,23 +47,35 @@ export class ScrapeFault extends Error {
   }
 }
 
-/** A source that is being asked, from when it is made until `unsubscribe`, which ends it wherever it is. */
+/**
+ * A source that is being asked, from when it is made until `unsubscribe`, which ends it wherever it
+ * is.
+ */
 export interface OpenedSource extends Pick<MetricsSource, 'type' | 'target'>, Unsubscribable {
-  /** Its turn has come: resolves to the answer when it is there to be read, rejects with a {@link ScrapeFault}. */
+  /**
+   * Its turn has come: resolves to the answer when it is there to be read, rejects with a
+   * {@link ScrapeFault}.
+   */
   read(): Promise<IncomingMessage>;
 }
 
-/** The look at what is late from which on nothing is waited for any more: at 0.95 of the time-out. */
+/**
+ * The look at what is late from which on nothing is waited for any more: at 0.95 of the time-out.
+ */
 const lastLook = 3;
 
-/** The looks of a scrape at what is late, numbered from 0: at four fifths of its time-out, and after each further twentieth. Cold, never ends. */
+/**
+ * The looks of a scrape at what is late, numbered from 0: at four fifths of its time-out, and after
+ * each further twentieth. Cold, never ends.
+ */
 export function looks(timeoutMs: number, scheduler: SchedulerLike = asyncScheduler): Observable<number> {
   return timer(timeoutMs * 0.8, timeoutMs * 0.05, scheduler);
 }
 
 /**
- * Passes an answer on, and cuts it off with the fault `timeout`, which is also its own error, at the first of `looks$` at which it has not come or is being
- * read, of which `isRead$` emits at once what holds. One that waits for its turn is spared until the last look.
+ * Passes an answer on, and cuts it off with the fault `timeout`, which is also its own error, at
+ * the first of `looks$` at which it has not come or is being read, of which `isRead$` emits at once
+ * what holds. One that waits for its turn is spared until the last look.
  */
 export function untilLate<T extends { destroy(fault: Error): unknown }>(
   isRead$: Observable<boolean>,

@@ -28,7 +28,8 @@ const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, 
 /**
  * A row, or undefined if it is none. An exemplar that does not hold to its rules is left out. Pure.
  *
- * Read sign by sign: a scrape has thousands of rows, and each expression that captures makes an array for each of them.
+ * Read sign by sign: a scrape has thousands of rows, and each expression that captures makes an
+ * array for each of them.
  */
 export function parseSample(line: string): Sample | undefined {
   let at = nameEnd(line, 0, true);
@@ -89,7 +90,10 @@ function blanksEnd(line: string, from: number): number {
   return at;
 }
 
-/** Where a label's value ends, or −1: of escapes there are only those of the backslash, the quote and the line feed. */
+/**
+ * Where a label's value ends, or −1: of escapes there are only those of the backslash, the quote
+ * and the line feed.
+ */
 function closingQuote(line: string, from: number): number {
   for (let at = from; at < line.length; at++) {
     const code = line.charCodeAt(at);
@@ -123,7 +127,10 @@ function special(value: string): string | undefined {
   }
 }
 
-/** 48 bits, so that two of 100,000 rows meet by chance in 2 of 100,000 cases; a text would have to be held on to. Sums do not mind an order. */
+/**
+ * 48 bits, so that two of 100,000 rows meet by chance in 2 of 100,000 cases; a text would have to
+ * be held on to. Sums do not mind an order.
+ */
 function hash(text: string): number {
   let [low, high] = [0x811c9dc5, 0x2545f491];
   for (let index = 0; index < text.length; index++) {

@@ -25,7 +25,10 @@ function helpText(text: string, to: ExpositionFormat): string {
   return to === 'text' ? escaped : escaped.replaceAll('"', '\\"');
 }
 
-/** A row as the format of the answer has it, with its line end. `suffix` is what follows the family's name in the row's. Pure. */
+/**
+ * A row as the format of the answer has it, with its line end. `suffix` is what follows the
+ * family's name in the row's. Pure.
+ */
 export function printRow(sample: Sample, type: FamilyType, suffix: string, from: ExpositionFormat, to: ExpositionFormat): string {
   const { name, labels, bound, value, timestamp, exemplar } = sample;
   const edge = bound === undefined ? '' : `${bound[0]}="${to === 'openmetrics' ? canonical(bound[1], type) : bound[1]}"`;

@@ -12,8 +12,9 @@ const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () =>
 const longestLine = 64 << 10;
 
 /**
- * The lines of an answer, as many at a time as one piece of it has; the reader's pace is the sender's. A last line without an end counts only if nothing can be missing.
- * Throws a {@link ScrapeFault} where the answer is too large, cut off or cannot be decompressed.
+ * The lines of an answer, as many at a time as one piece of it has; the reader's pace is the
+ * sender's. A last line without an end counts only if nothing can be missing. Throws a
+ * {@link ScrapeFault} where the answer is too large, cut off or cannot be decompressed.
  */
 export async function* readLines(answer: IncomingMessage): AsyncGenerator<readonly string[]> {
   const decoder = new StringDecoder('utf8');

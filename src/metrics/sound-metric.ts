@@ -1,7 +1,10 @@
 import type { FamilyType } from './exposition-format.ts';
 import type { Sample } from './parse-sample.ts';
 
-/** Whether a row keeps the rules of its family's type, as far as one row can. `suffix` is what follows the family's name in the row's. Pure. */
+/**
+ * Whether a row keeps the rules of its family's type, as far as one row can. `suffix` is what
+ * follows the family's name in the row's. Pure.
+ */
 export function soundRow({ labels, bound, value }: Sample, family: string, type: FamilyType, suffix: string): boolean {
   const amount = Number(value === '+Inf' ? Infinity : value === '-Inf' ? -Infinity : value);
   switch (type) {
@@ -44,8 +47,8 @@ interface Row {
 export const mostRows = 1_000;
 
 /**
- * The rows of one metric of a histogram or a summary, which OpenMetrics wants whole: they are held until the metric ends, and given only if
- * nothing is missing or contradicts itself.
+ * The rows of one metric of a histogram or a summary, which OpenMetrics wants whole: they are held
+ * until the metric ends, and given only if nothing is missing or contradicts itself.
  */
 export interface MetricGroup {
   readonly key: number;
@@ -57,7 +60,10 @@ export function isGrouped(type: FamilyType): boolean {
   return type === 'histogram' || type === 'gaugehistogram' || type === 'summary';
 }
 
-/** The rows of a metric in their order, as text, if OpenMetrics takes them; otherwise undefined. Pure. */
+/**
+ * The rows of a metric in their order, as text, if OpenMetrics takes them; otherwise undefined.
+ * Pure.
+ */
 export function wholeMetric({ rows }: MetricGroup, type: FamilyType): string | undefined {
   if (rows.length > mostRows) return undefined;
   const text = rows.map((row) => row.text).join('');

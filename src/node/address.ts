@@ -5,7 +5,10 @@ import { parseHostPort } from '../config/host-port.ts';
 export type SplitAddress =
   { readonly ok: true; readonly host: string; readonly port: string } | { readonly ok: false; readonly reason: string };
 
-/** Splits `host:port` or `[host]:port`; an IPv6 address has to be in brackets. The parts may be empty, and are not looked into. Pure. */
+/**
+ * Splits `host:port` or `[host]:port`; an IPv6 address has to be in brackets. The parts may be
+ * empty, and are not looked into. Pure.
+ */
 export function splitAddress(address: string): SplitAddress {
   if (address === '') return { ok: false, reason: 'no address specified' };
   const { host, port, isBracketed = false } = parseHostPort(address) ?? {};
@@ -20,7 +23,9 @@ export type ResolvedAddress = { readonly ok: true; readonly address: string } | 
 
 /** What knows the addresses of hosts. */
 export interface HostNames {
-  /** Looks once, on subscribe; emits the addresses and completes, or errors where there are none. */
+  /**
+   * Looks once, on subscribe; emits the addresses and completes, or errors where there are none.
+   */
   lookup(host: string): Observable<readonly string[]>;
 }
 
@@ -36,8 +41,9 @@ const systemNames: HostNames = {
 };
 
 /**
- * Resolves the host of `host:port`, once, on subscribe: to its first IPv4 address, or to its first one where it has none of those. Emits one value, within 15 s,
- * and completes. Never errors. The port is left as it is, empty too.
+ * Resolves the host of `host:port`, once, on subscribe: to its first IPv4 address, or to its first
+ * one where it has none of those. Emits one value, within 15 s, and completes. Never errors. The
+ * port is left as it is, empty too.
  */
 export function resolveAddress(
   address: string,

@@ -6,8 +6,9 @@ import { type Platform, unknownPlatform } from './cloud.ts';
 const tokenTimeoutMs = 1_000;
 
 /**
- * What EC2's metadata server says of this machine. Emits once, when it has answered or after 5 s, and completes. It is asked with a token (IMDSv2); if
- * there is none within 1 s, without. The keys are those of the Go agent 1.6. Cold, never errors.
+ * What EC2's metadata server says of this machine. Emits once, when it has answered or after 5 s,
+ * and completes. It is asked with a token (IMDSv2); if there is none within 1 s, without. The keys
+ * are those of the Go agent 1.6. Cold, never errors.
  */
 export function amazonPlatform(server: MetadataServer, scheduler: SchedulerLike = asyncScheduler): Observable<Platform> {
   return server.ask('/latest/api/token', { method: 'PUT', headers: { 'X-aws-ec2-metadata-token-ttl-seconds': '60' } }).pipe(

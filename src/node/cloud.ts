@@ -12,7 +12,8 @@ export const unknownPlatform: Platform = { metadata: {}, locality: { region: '',
 const keys = ['gcp_project', 'gcp_project_number', 'gcp_gke_cluster_name', 'gcp_location'] as const;
 
 /**
- * What `GCP_METADATA` says: `PROJECT_ID|PROJECT_NUMBER|CLUSTER_NAME|CLUSTER_ZONE`. With another number of parts it says nothing, as in the Go agent. Pure.
+ * What `GCP_METADATA` says: `PROJECT_ID|PROJECT_NUMBER|CLUSTER_NAME|CLUSTER_ZONE`. With another
+ * number of parts it says nothing, as in the Go agent. Pure.
  */
 export function knownPlatform(gcpMetadata: string): Platform {
   const parts = gcpMetadata.split('|');
@@ -21,7 +22,10 @@ export function knownPlatform(gcpMetadata: string): Platform {
   return { metadata, locality: googleLocality(metadata['gcp_location'] ?? '') };
 }
 
-/** What a machine's firmware and hypervisor say of it, below `/sys`; empty where they do not, or where only root is told. */
+/**
+ * What a machine's firmware and hypervisor say of it, below `/sys`; empty where they do not, or
+ * where only root is told.
+ */
 export interface MachineSigns {
   readonly productName: string;
   readonly vendor: string;
@@ -33,7 +37,8 @@ export interface MachineSigns {
 /**
  * The cloud that a machine is of, if it is known to be of one.
  *
- * Amazon's is known by the rule of the Go agent 1.6, or by its vendor, which alone a plain user may read on today's machines. Pure.
+ * Amazon's is known by the rule of the Go agent 1.6, or by its vendor, which alone a plain user may
+ * read on today's machines. Pure.
  */
 export function cloudOf({
   productName,

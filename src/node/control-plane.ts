@@ -19,15 +19,19 @@ export interface SubjectAltName {
   readonly value: string;
 }
 
-/** The host of a discovery address, without the dot that may end a full name. The Go agent took an IPv6 address apart at its first colon. Pure. */
+/**
+ * The host of a discovery address, without the dot that may end a full name. The Go agent took an
+ * IPv6 address apart at its first colon. Pure.
+ */
 function discoveryHost(discoveryAddress: string): string {
   const split = splitAddress(discoveryAddress);
   return (split.ok ? split.host : discoveryAddress).replace(/\.$/, '');
 }
 
 /**
- * The namespace of the control plane, by how many names its host has: one, and it is the pod's own; two, and the second one is it; more, or an address, and it
- * is `ISTIO_NAMESPACE`. Empty outside of Kubernetes. Pure.
+ * The namespace of the control plane, by how many names its host has: one, and it is the pod's own;
+ * two, and the second one is it; more, or an address, and it is `ISTIO_NAMESPACE`. Empty outside of
+ * Kubernetes. Pure.
  */
 export function controlPlaneNamespace({
   registry,
@@ -49,8 +53,9 @@ export interface SpiffeName {
 }
 
 /**
- * `spiffe://<trust domain>/ns/<namespace>/sa/<account>`, or `spiffe://<trust domain>/<identity>` without a namespace; empty without an identity. An
- * empty trust domain stays empty, as in the Go agent: with Consul it is the rule. Pure.
+ * `spiffe://<trust domain>/ns/<namespace>/sa/<account>`, or `spiffe://<trust domain>/<identity>`
+ * without a namespace; empty without an identity. An empty trust domain stays empty, as in the Go
+ * agent: with Consul it is the rule. Pure.
  */
 export function spiffeId(trustDomain: string, { namespace, identity }: SpiffeName): string {
   if (identity === '') return '';
@@ -67,8 +72,9 @@ export interface TrustDomainInputs {
 }
 
 /**
- * The SPIFFE trust domain of the mesh: the rules of the Go agent 1.6. It is the DNS domain, unless that is what the registry makes of none. `@`, which an
- * account of Google Cloud has in it, becomes `.`. Pure.
+ * The SPIFFE trust domain of the mesh: the rules of the Go agent 1.6. It is the DNS domain, unless
+ * that is what the registry makes of none. `@`, which an account of Google Cloud has in it, becomes
+ * `.`. Pure.
  */
 export function trustDomain({ given, registry, domain, podNamespace }: TrustDomainInputs): string {
   const defaults = new Map<string, readonly [domain: string, trusted: string]>([
@@ -80,7 +86,10 @@ export function trustDomain({ given, registry, domain, podNamespace }: TrustDoma
   return found.replaceAll('@', '.');
 }
 
-/** The SPIFFE id of an account of the control plane; of `identity` instead, if that is not empty. Pure. */
+/**
+ * The SPIFFE id of an account of the control plane; of `identity` instead, if that is not empty.
+ * Pure.
+ */
 function accountSan(controlPlane: ControlPlane, account: string, identity: string): SubjectAltName {
   const namespace = identity === '' ? controlPlaneNamespace(controlPlane) : '';
   return { type: 'URI', value: spiffeId(controlPlane.trustDomain, { namespace, identity: identity === '' ? account : identity }) };
@@ -89,8 +98,9 @@ function accountSan(controlPlane: ControlPlane, account: string, identity: strin
 /**
  * The names of which a control plane's certificate has to carry one; none without MUTUAL_TLS.
  *
- * istiod carries the DNS name by which it is asked, or `istiod.istio-system.svc` where it is asked by way of localhost; the pilot of Istio 1.1–1.5
- * carries the SPIFFE id of its account, or that of `pilotIdentity`. An address is no name: then the SPIFFE id alone is left. Pure.
+ * istiod carries the DNS name by which it is asked, or `istiod.istio-system.svc` where it is asked
+ * by way of localhost; the pilot of Istio 1.1–1.5 carries the SPIFFE id of its account, or that of
+ * `pilotIdentity`. An address is no name: then the SPIFFE id alone is left. Pure.
  */
 export function controlPlaneSans(controlPlane: ControlPlane, pilotIdentity: string): readonly SubjectAltName[] {
   if (controlPlane.controlPlaneAuthPolicy !== 'MUTUAL_TLS') return [];
@@ -100,7 +110,10 @@ export function controlPlaneSans(controlPlane: ControlPlane, pilotIdentity: stri
   return [{ type: 'DNS', value: host === 'localhost' ? 'istiod.istio-system.svc' : host }, pilot];
 }
 
-/** The name in the certificate of Mixer (Istio 1.1–1.5): its account's SPIFFE id, or that of `mixerIdentity`; none without MUTUAL_TLS. Pure. */
+/**
+ * The name in the certificate of Mixer (Istio 1.1–1.5): its account's SPIFFE id, or that of
+ * `mixerIdentity`; none without MUTUAL_TLS. Pure.
+ */
 export function mixerSan(controlPlane: ControlPlane, mixerIdentity: string): readonly SubjectAltName[] {
   if (controlPlane.controlPlaneAuthPolicy !== 'MUTUAL_TLS') return [];
   return [accountSan(controlPlane, 'istio-mixer-service-account', mixerIdentity)];

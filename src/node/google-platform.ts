@@ -15,8 +15,9 @@ const paths = {
 const zonePath = 'instance/zone';
 
 /**
- * What Google Cloud's metadata server says of this machine, and before it what is `known`. Emits once, when all is answered or after 5 s, and completes. What is
- * not answered is left out. The keys are those of the Go agent 1.6. Cold, never errors.
+ * What Google Cloud's metadata server says of this machine, and before it what is `known`. Emits
+ * once, when all is answered or after 5 s, and completes. What is not answered is left out. The
+ * keys are those of the Go agent 1.6. Cold, never errors.
  */
 export function googlePlatform(known: Platform, server: MetadataServer, scheduler: SchedulerLike = asyncScheduler): Observable<Platform> {
   function find(path: string): Observable<string | undefined> {

@@ -16,15 +16,17 @@ export interface HttpQuestion {
 const largestBody = 1 << 20;
 
 /**
- * Asks an `http` or `https` URL once, on subscribe, over a connection of its own; emits the whole answer, or what went wrong, and completes. Redirects are
- * not followed. Never errors, and has no time limit: unsubscribing abandons the request.
+ * Asks an `http` or `https` URL once, on subscribe, over a connection of its own; emits the whole
+ * answer, or what went wrong, and completes. Redirects are not followed. Never errors, and has no
+ * time limit: unsubscribing abandons the request.
  */
 export function httpAnswer(
   url: string,
   { method = 'GET', headers = {}, body: sent = '' }: HttpQuestion = {},
 ): Observable<Settled<HttpAnswer>> {
   return new Observable<HttpAnswer>((subscriber) => {
-    // Loaded only where it is needed, and not by import(): the bundle is a script of node:vm, in which that finds none of Node's own modules.
+    // Loaded only where it is needed, and not by import(): the bundle is a script of node:vm, in
+    // which that finds none of Node's own modules.
     const { request: open } = process.getBuiltinModule(new URL(url).protocol === 'https:' ? 'node:https' : 'node:http');
     const request = open(url, { method, headers, agent: false });
     request.on('error', (error) => subscriber.error(error));

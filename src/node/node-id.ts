@@ -1,4 +1,6 @@
-/** The node as Envoy's `--service-node` names it: `<role>~<first address>~<id>~<DNS domain>`. Pure. */
+/**
+ * The node as Envoy's `--service-node` names it: `<role>~<first address>~<id>~<DNS domain>`. Pure.
+ */
 export function nodeString(
   role: 'sidecar' | 'router',
   { ip, id, domain }: { readonly ip: string; readonly id: string; readonly domain: string },
@@ -14,9 +16,11 @@ export interface Locality {
 }
 
 /**
- * The locality that the pod's label `istio-locality` names, `region/zone/subzone`, of which the latter two may be missing; without the label the platform's.
+ * The locality that the pod's label `istio-locality` names, `region/zone/subzone`, of which the
+ * latter two may be missing; without the label the platform's.
  *
- * A label of Kubernetes can have no `/`: in a value without any, each `.` stands for one (Istio 1.6). Pure.
+ * A label of Kubernetes can have no `/`: in a value without any, each `.` stands for one (Istio
+ * 1.6). Pure.
  */
 export function nodeLocality(labels: Readonly<Record<string, string>>, platformLocality: Locality): Locality {
   const label = labels['istio-locality'] ?? '';
@@ -25,7 +29,10 @@ export function nodeLocality(labels: Readonly<Record<string, string>>, platformL
   return { region, zone, subZone };
 }
 
-/** The locality of a zone of Google Cloud, which is its region and a letter (`us-central1-a`); what is no zone is a region. Pure. */
+/**
+ * The locality of a zone of Google Cloud, which is its region and a letter (`us-central1-a`); what
+ * is no zone is a region. Pure.
+ */
 export function googleLocality(zone: string): Locality {
   const [, region] = /^(.+)-[a-z]$/.exec(zone) ?? [];
   return region === undefined ? { region: zone, zone: '', subZone: '' } : { region, zone, subZone: '' };

@@ -21,10 +21,12 @@ export interface PlatformInputs {
 const linkLocal = '169.254.169.254';
 
 /**
- * The cloud that this machine is of. Emits at once what is known without asking; then what its metadata server says, if there is one and that is more; and completes.
+ * The cloud that this machine is of. Emits at once what is known without asking; then what its
+ * metadata server says, if there is one and that is more; and completes.
  *
- * A metadata server is asked only where firmware, hypervisor or one of the two variables say that there is one, and 5 s at most. The Go agent asks two anew before each
- * start of Envoy, which waits for them. Cold: a subscription asks once. Never errors.
+ * A metadata server is asked only where firmware, hypervisor or one of the two variables say that
+ * there is one, and 5 s at most. The Go agent asks two anew before each start of Envoy, which waits
+ * for them. Cold: a subscription asks once. Never errors.
  */
 export function platform(
   { gcpMetadata, metadataHost, sys = '/sys', amazonAddress = linkLocal }: PlatformInputs,

@@ -5,7 +5,10 @@ export interface Pauses {
   readonly longest: number;
 }
 
-/** The pause in ms before try number `attempt`, from 0: doubling from the first to the longest. Pure. */
+/**
+ * The pause in ms before try number `attempt`, from 0: doubling from the first to the longest.
+ * Pure.
+ */
 export function backOff({ first, longest }: Pauses, attempt: number): number {
   return Math.min(first * 2 ** attempt, longest);
 }

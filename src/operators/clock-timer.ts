@@ -4,8 +4,9 @@ import { asyncScheduler, defer, filter, map, merge, type Observable, type Schedu
 const look = 60_000;
 
 /**
- * Emits 0 once and completes: after `delay` ms, or earlier, within a minute, where the clock says that so much time is over. The timers of a machine that
- * is suspended stand still; its clock does not. Cold; never errors.
+ * Emits 0 once and completes: after `delay` ms, or earlier, within a minute, where the clock says
+ * that so much time is over. The timers of a machine that is suspended stand still; its clock does
+ * not. Cold; never errors.
  */
 export function clockTimer(delay: number, scheduler: SchedulerLike = asyncScheduler): Observable<0> {
   return defer(() => {

@@ -8,11 +8,13 @@ export interface Fold<State, Value> {
 }
 
 /**
- * Emits each value of what `make$` returns, with the state that all values so far fold to, and gives that state back to `make$`: this closes a cycle
- * in which what is made depends on what came of it.
+ * Emits each value of what `make$` returns, with the state that all values so far fold to, and
+ * gives that state back to `make$`: this closes a cycle in which what is made depends on what came
+ * of it.
  *
- * `state$` emits the state at once and then after each value, before the value itself is emitted. Completes, errors and ends with what `make$`
- * returns. Cold: a subscription has a state of its own.
+ * `state$` emits the state at once and then after each value, before the value itself is emitted.
+ * Completes, errors and ends with what `make$` returns. Cold: a subscription has a state of its
+ * own.
  */
 export function feedback<State, Value>(
   first: State,

@@ -13,9 +13,10 @@ export interface Transition<State, Event> {
 /**
  * Emits each transition that `reduce` makes of the events of the source and of the effects.
  *
- * Events are folded first in, first out: an effect that answers synchronously is queued behind what is already there, so every reader sees
- * the states, and `interpret` the effects, in the order of the events. A transition is emitted before its effects run. Never completes by
- * itself; errors only if the source, `reduce` or `interpret` does. Unsubscribing ends the effects.
+ * Events are folded first in, first out: an effect that answers synchronously is queued behind what
+ * is already there, so every reader sees the states, and `interpret` the effects, in the order of
+ * the events. A transition is emitted before its effects run. Never completes by itself; errors
+ * only if the source, `reduce` or `interpret` does. Unsubscribing ends the effects.
  */
 export function reduceWithEffects<State, Event, Effect>(
   initial: State,

@@ -20,11 +20,11 @@ const spread = 0.2;
 const stable = 60_000;
 
 /**
- * Keeps what surrounds the core running: an error of the source becomes a value, which `failed` makes of it and of the pause, and after that the source is subscribed
- * again. The pause is 200 ms, twice as long after each further failure, 30 s at most, 20 % more or less; and 200 ms again after a failure of a
- * source that had run for a minute.
- *
- * An exception on subscribe is an error of the source. Cold. Completes with the source, and never errors if `failed` does not throw.
+ * Keeps what surrounds the core running: an error of the source, or an exception on
+ * subscribe, becomes a value by `failed`, and the source is subscribed again after a pause: 200 ms,
+ * twice as long after each further failure, 30 s at most, 20 % more or less. A source that has run
+ * for a minute begins with 200 ms again. Cold. Completes with the source. Never errors if `failed`
+ * does not throw.
  *
  * @param random makes a number from 0 up to, but not including, 1
  */

@@ -16,8 +16,9 @@ const numbers = ['epoch', 'restartEpoch', 'lineage', 'pid', 'baseId'] as const;
 const texts = ['startTime', 'addressFile'] as const;
 
 /**
- * The Envoys that `file` says were adopted and that still run, the oldest first: the same process, with the base id, the restart epoch and the
- * address file that are written there. What is not understood is not there.
+ * The Envoys that `file` says were adopted and that still run, the oldest first: the same process,
+ * with the base id, the restart epoch and the address file that are written there. What is not
+ * understood is not there.
  */
 export function adoptedEnvoys(file: string): readonly AdoptedEnvoy[] {
   const written = parse(read(file));

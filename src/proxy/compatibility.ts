@@ -5,8 +5,9 @@ import type { Verdict } from '../agent/ports.ts';
 import { noRoomFor, memory, residentOf } from './memory.ts';
 
 /**
- * The verdict on a configuration that would work, with what there is to know of the Envoy that runs as `pid`: whether there is room for another one, and
- * whether one from `binary` as it is now can be its child. `started` is what that was when the newest Envoy was started. Never rejects.
+ * The verdict on a configuration that would work, with what there is to know of the Envoy that runs
+ * as `pid`: whether there is room for another one, and whether one from `binary` as it is now can
+ * be its child. `started` is what that was when the newest Envoy was started. Never rejects.
  */
 export async function withCompatibility(verdict: Verdict, binary: string, started: string, pid: number | undefined): Promise<Verdict> {
   if (pid === undefined) return verdict;
@@ -30,7 +31,10 @@ export function identityOf(path: string): string {
   }
 }
 
-/** Resolves with what an Envoy binary says of the protocol by which its epochs talk, or undefined if it does not. Never rejects. */
+/**
+ * Resolves with what an Envoy binary says of the protocol by which its epochs talk, or undefined if
+ * it does not. Never rejects.
+ */
 async function hotRestartVersion(binary: string): Promise<string | undefined> {
   return promisify(execFile)(binary, ['--hot-restart-version'], { timeout: timeoutMs, killSignal: 'SIGKILL' }).then(
     ({ stdout }) => stdout.trim(),

@@ -11,8 +11,10 @@ export interface ConfigUse<T> {
 }
 
 /**
- * Hands `then.use` the path of what Envoy is started from. A generated bootstrap is written to `stem` plus its extension for as long as that lasts: as
- * a whole, for its owner's eyes only (it may hold tokens). Cold; never errors if `use` does not: where there is no such file it emits `then.failed`.
+ * Hands `then.use` the path of what Envoy is started from. A generated bootstrap is written to
+ * `stem` plus its extension for as long as that lasts: as a whole, for its owner's eyes only (it
+ * may hold tokens). Cold; never errors if `use` does not: where there is no such file it emits
+ * `then.failed`.
  */
 export function withConfigFile<T>(config: EpochConfig, stem: string, then: ConfigUse<T>): Observable<T> {
   if (config.kind === 'refused') return of(then.failed(config.reason));

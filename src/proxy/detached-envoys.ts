@@ -22,7 +22,9 @@ export interface DetachedEnvoys {
   clear(own: Named): void;
 }
 
-/** What names the files of one Envoy: an epoch's number alone comes again where nothing was left. */
+/**
+ * What names the files of one Envoy: an epoch's number alone comes again where nothing was left.
+ */
 interface Named {
   readonly epoch: number;
   readonly baseId: number;
@@ -43,8 +45,8 @@ export interface DetachedOptions {
 }
 
 /**
- * Runs Envoy, says which process that is, and waits for it, for a process that is nobody's child tells nobody how it has ended. With the agent's pipe
- * closed, nothing is left between the two.
+ * Runs Envoy, says which process that is, and waits for it, for a process that is nobody's child
+ * tells nobody how it has ended. With the agent's pipe closed, nothing is left between the two.
  */
 const script = `log=$1 ended=$2; shift 2
 "$@" </dev/null >>"$log" 2>&1 &
@@ -55,14 +57,17 @@ wait "$!"
 echo "$?" >"$ended"`;
 
 /**
- * The detached Envoys of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and for
- * each Envoy one with its exit code. Their mode is 0600.
+ * The detached Envoys of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and
+ * for each Envoy one with its exit code. Their mode is 0600.
  */
 export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedOptions): DetachedEnvoys {
   const listFile = `${folder}/envoy-kept.json`;
   const logFile = `${folder}/envoy.log`;
   const endOf = ({ epoch, baseId }: Named) => `${folder}/envoy-rev${epoch}-${baseId}.exit`;
-  /** Envoy would make it for everybody to read. Returns how long it is, in bytes; throws where it cannot be made. */
+  /**
+   * Envoy would make it for everybody to read. Returns how long it is, in bytes; throws where it
+   * cannot be made.
+   */
   const makeLog = () => {
     const fd = openSync(logFile, 'a', 0o600);
     try {

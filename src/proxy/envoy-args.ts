@@ -23,9 +23,11 @@ export interface EpochArgs {
 }
 
 /**
- * Envoy's argument vector, in the order of the Go agent 1.6 without what Envoy 1.36 no longer knows, and with what keeps epochs safe.
+ * Envoy's argument vector, in the order of the Go agent 1.6 without what Envoy 1.36 no longer
+ * knows, and with what keeps epochs safe.
  *
- * `--skip-hot-restart-on-no-parent` goes with a parent only: without one Envoy 1.36 warns of a failed hot restart that nobody asked for.
+ * `--skip-hot-restart-on-no-parent` goes with a parent only: without one Envoy 1.36 warns of a
+ * failed hot restart that nobody asked for.
  */
 export function envoyArgs(args: EnvoyArgs, { config, override, restartEpoch }: EpochArgs): readonly string[] {
   return [

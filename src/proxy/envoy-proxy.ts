@@ -19,10 +19,16 @@ export interface EnvoyOptions {
   readonly admin: AdminClient;
   /** Where Envoy writes down its admin address. */
   readonly addressFile: string;
-  /** An empty folder, or one of the agent's own, for each epoch's bootstrap, and a FIFO for a moment. */
+  /**
+   * An empty folder, or one of the agent's own, for each epoch's bootstrap, and a FIFO for a
+   * moment.
+   */
   readonly folder: string;
   readonly pairs: readonly KeyPair[];
-  /** A sidecar drains what comes from outside and keeps its application's own calls going; a router drains all. */
+  /**
+   * A sidecar drains what comes from outside and keeps its application's own calls going; a router
+   * drains all.
+   */
   readonly drainsAll: boolean;
   readonly tools: Tools;
   /** Where Envoys outlive the agent. */
@@ -33,7 +39,10 @@ export interface EnvoyOptions {
   readonly scheduler?: SchedulerLike;
 }
 
-/** An admin endpoint that is handed over may leave a question unanswered: the next one is not to wait for it. In ms. */
+/**
+ * An admin endpoint that is handed over may leave a question unanswered: the next one is not to
+ * wait for it. In ms.
+ */
 const answerWithin = 500;
 
 const alone = 'enable_reuse_port is false: no other Envoy can listen beside the one that runs';
@@ -92,7 +101,8 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         const asked = running.find(epoch);
         const admin = running.adminOf(epoch);
         const answer$ = (path: string) => admin.request('GET', path, answerWithin);
-        // Who is LIVE is worth 110 KB of JSON until this epoch has been seen to be; after that it is enough that somebody is.
+        // Who is LIVE is worth 110 KB of JSON until this epoch has been seen to be; after that it
+        // is enough that somebody is.
         const isKnown = asked?.seenLive === true;
         return answer$('/ready').pipe(
           switchMap((ready) => (isKnown || !ready.ok || ready.value.status !== 200 ? of(ready) : answer$('/server_info'))),
@@ -107,7 +117,8 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
     },
 
     check(reading) {
-      // Where no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs the pairs.
+      // Where no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs
+      // the pairs.
       return defer(() => (running.newest() === undefined ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler))).pipe(
         switchMap((verdict) =>
           verdict.ok === true
@@ -158,7 +169,10 @@ interface Start {
   readonly scheduler: SchedulerLike;
 }
 
-/** Starts the Envoy of an epoch: as a child that does not outlive the agent, or, with `--keepEnvoy`, as one that does. As `Proxy.run`. */
+/**
+ * Starts the Envoy of an epoch: as a child that does not outlive the agent, or, with `--keepEnvoy`,
+ * as one that does. As `Proxy.run`.
+ */
 function startEnvoy(
   { binary, args, folder, tools, detached, onLine }: EnvoyOptions,
   { launch: { epoch, restartEpoch }, own, from, signals$, scheduler }: Start,

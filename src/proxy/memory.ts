@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path';
 export interface Memory {
   /** The lowest limit on the way up; undefined where there is none. */
   readonly limit: number | undefined;
-  /** What counts against it, without the part of the page cache that the kernel gives back at once. */
+  /**
+   * What counts against it, without the part of the page cache that the kernel gives back at once.
+   */
   readonly used: number;
   /** Processes that the kernel has killed for want of memory; undefined where it does not say. */
   readonly oomKills: number | undefined;
@@ -29,7 +31,8 @@ const v1: Files = {
 const unlimited = 2 ** 62;
 
 /**
- * The memory of the control group that this process is in, of either version; undefined where there is none to be read. Below `root`, for tests.
+ * The memory of the control group that this process is in, of either version; undefined where there
+ * is none to be read. Below `root`, for tests.
  *
  * Within a container the group's path is often that of the host, and its files are at the top.
  */
@@ -71,7 +74,10 @@ function read(path: string): string {
 const reserve = 0.05;
 const mebibyte = 1 << 20;
 
-/** Why a second Envoy as large as the one of `resident` bytes would not fit; undefined if it would, or nothing limits it. Pure. */
+/**
+ * Why a second Envoy as large as the one of `resident` bytes would not fit; undefined if it would,
+ * or nothing limits it. Pure.
+ */
 export function noRoomFor(memory: Memory | undefined, resident: number): string | undefined {
   if (memory?.limit === undefined) return undefined;
   const free = memory.limit * (1 - reserve) - memory.used;

@@ -2,8 +2,9 @@ import { execa } from 'execa';
 import { sharedMemoryOf } from './proc.ts';
 
 /**
- * Waits for the end of its input, which comes with the end of the agent, whichever way that ends, and then kills whatever has the base id
- * among its arguments: Envoys, and what is on the way to be one. The id is not among its own. The memory that they shared stays otherwise.
+ * Waits for the end of its input, which comes with the end of the agent, whichever way that ends,
+ * and then kills whatever has the base id among its arguments: Envoys, and what is on the way to be
+ * one. The id is not among its own. The memory that they shared stays otherwise.
  */
 const script = `while read -r _; do :; done
 for found in $(grep -lzx -- "$PILOT_AGENT_BASE_ID" /proc/[0-9]*/cmdline 2>/dev/null); do
@@ -13,10 +14,12 @@ done
 rm -f "$PILOT_AGENT_SHARED_MEMORY"`;
 
 /**
- * Starts a small process that outlives the agent just long enough to kill its Envoys, and returns how to end it without that.
+ * Starts a small process that outlives the agent just long enough to kill its Envoys, and returns
+ * how to end it without that.
  *
- * The parent-death signal alone is not enough: while it starts, Envoy replaces it by SIGTERM, which an Envoy that is stopped, or waits for a
- * parent that is gone (10 s), does not hear (seen with Envoy 1.36.2).
+ * The parent-death signal alone is not enough: while it starts, Envoy replaces it by SIGTERM, which
+ * an Envoy that is stopped, or waits for a parent that is gone (10 s), does not hear (seen with
+ * Envoy 1.36.2).
  */
 export function orphanReaper(sh: string, baseId: number): () => void {
   const child = execa(sh, ['-c', script], {

@@ -11,9 +11,11 @@ export interface KeyPair {
 }
 
 /**
- * Reads each pair as it is on disk now, and emits whether all can be served. Cold; one verdict; never errors.
+ * Reads each pair as it is on disk now, and emits whether all can be served. Cold; one verdict;
+ * never errors.
  *
- * A pair of which nothing is there passes: whether Envoy needs it, Envoy knows. Half a pair is on its way, and does not.
+ * A pair of which nothing is there passes: whether Envoy needs it, Envoy knows. Half a pair is on
+ * its way, and does not.
  */
 export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike): Observable<Verdict> {
   return defer(async (): Promise<Verdict> => {
@@ -55,7 +57,10 @@ export interface Validation {
 /** 60–80 ms as a rule (measured, Envoy 1.36.2). In ms. */
 const timeoutMs = 20_000;
 
-/** Lets Envoy try its configuration in a process of its own (`--mode validate`), and emits what it says of it. Cold; one verdict; never errors. */
+/**
+ * Lets Envoy try its configuration in a process of its own (`--mode validate`), and emits what it
+ * says of it. Cold; one verdict; never errors.
+ */
 export function validate({ binary, args, folder, tools, alone, scheduler }: Validation): Observable<Verdict> {
   return timer(timeoutMs, scheduler).pipe(
     map(() => 'SIGKILL' as const),
@@ -75,7 +80,10 @@ export function validate({ binary, args, folder, tools, alone, scheduler }: Vali
   );
 }
 
-/** What the end of `--mode validate` says. Only code 1 is a refusal for sure; a crash may be the configuration's fault, so it counts as one beside an Envoy. */
+/**
+ * What the end of `--mode validate` says. Only code 1 is a refusal for sure; a crash may be the
+ * configuration's fault, so it counts as one beside an Envoy.
+ */
 function verdictOf(exit: Exit, isLate: boolean, isAlone: boolean): Verdict {
   const isRefusal = exit.kind === 'failed' && exit.code === 1;
   if (exit.kind === 'clean' || (isAlone && !isRefusal)) return { ok: true };
@@ -88,12 +96,17 @@ function verdictOf(exit: Exit, isLate: boolean, isAlone: boolean): Verdict {
 /** The signals by which a program ends itself, or is ended for what it did. */
 const crashes: readonly NodeJS.Signals[] = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'];
 
-/** What Envoy 1.36 repeats behind its reason: the whole text of the configuration, secrets included. */
+/**
+ * What Envoy 1.36 repeats behind its reason: the whole text of the configuration, secrets included.
+ */
 const repeated = /^(Unable to parse JSON as proto \(.*?\)): [{["].*$|^(Unable to convert YAML as JSON): .*$/s;
 /** In characters. */
 const longest = 500;
 
-/** Why Envoy did not take a configuration, in its own words and on one line, from how `--mode validate` ended. */
+/**
+ * Why Envoy did not take a configuration, in its own words and on one line, from how
+ * `--mode validate` ended.
+ */
 export function refusalReason(exit: Exit): string {
   if (exit.kind === 'clean') return 'Envoy has nothing against it';
   if (exit.kind === 'spawn-failed') return exit.reason;

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** When a process has started, as the kernel counts it (field 22 of `/proc/PID/stat`): with its number it names one process. Undefined once it has ended. */
+/**
+ * When a process has started, as the kernel counts it (field 22 of `/proc/PID/stat`): with its
+ * number it names one process. Undefined once it has ended.
+ */
 export function startTime(pid: number): string | undefined {
   try {
     const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -19,8 +22,9 @@ export interface StaleEnvoy {
 }
 
 /**
- * The Envoys that write their admin address below `addressFile`, as those of an agent with this folder do, and whose agent is gone:
- * their parent does not run `program`. A stopped one is found, too.
+ * The Envoys that write their admin address below `addressFile`, as those of an agent with this
+ * folder do, and whose agent is gone: their parent does not run `program`. A stopped one is found,
+ * too.
  */
 export function staleEnvoys(addressFile: string, program: string, self = process.pid): readonly StaleEnvoy[] {
   return readdirSync('/proc')
@@ -58,8 +62,8 @@ const factor = 10;
 const choices = 400_000_000;
 
 /**
- * A `--base-id` of which neither a socket (`unixTable` is the text of `/proc/net/unix`) nor shared memory (`shared` are the names in
- * `/dev/shm`) exists, so that agents on one machine stay apart.
+ * A `--base-id` of which neither a socket (`unixTable` is the text of `/proc/net/unix`) nor shared
+ * memory (`shared` are the names in `/dev/shm`) exists, so that agents on one machine stay apart.
  *
  * Drawn at random: two agents that start in the same moment see the same table.
  */

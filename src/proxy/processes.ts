@@ -42,9 +42,11 @@ interface Premises {
 }
 
 /**
- * The processes of one agent, each with the base id of its lineage and its admin endpoint, and what has to be cleared away after them.
+ * The processes of one agent, each with the base id of its lineage and its admin endpoint, and what
+ * has to be cleared away after them.
  *
- * Two lines that run side by side have an admin endpoint each. That of the one that was seen LIVE last is where `admin` and `addressFile` lead.
+ * Two lines that run side by side have an admin endpoint each. That of the one that was seen LIVE
+ * last is where `admin` and `addressFile` lead.
  */
 export function processes({ args, admin, addressFile, folder, tools, detached, newBaseId }: Premises) {
   const running = new Set<Running>();
@@ -103,7 +105,10 @@ export function processes({ args, admin, addressFile, folder, tools, detached, n
         reapers.set(own.baseId, orphanReaper(tools.sh, own.baseId));
     },
 
-    /** The newest one is the one that is asked from now on, if it was not, and those that were keep an endpoint of their own. */
+    /**
+     * The newest one is the one that is asked from now on, if it was not, and those that were keep
+     * an endpoint of their own.
+     */
     seenLive(own: Running): void {
       own.seenLive = true;
       if (own.admin === admin || newest() !== own) return;
@@ -128,7 +133,10 @@ export function processes({ args, admin, addressFile, folder, tools, detached, n
     },
 
     find,
-    /** Who is asked about that epoch. Where there is no such process nobody answers: whoever has its address now is another one. */
+    /**
+     * Who is asked about that epoch. Where there is no such process nobody answers: whoever has its
+     * address now is another one.
+     */
     adminOf: (epoch: number): AdminClient => find(epoch)?.admin ?? nobody,
     newest,
   };
@@ -138,6 +146,7 @@ function rename(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch {
-    // It was not there, or its folder is gone: then nobody finds the address, and the question fails.
+    // It was not there, or its folder is gone: then nobody finds the address, and the question
+    // fails.
   }
 }

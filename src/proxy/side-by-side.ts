@@ -4,7 +4,10 @@ import { defer, type Observable, of, switchMap } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import { sharesPorts } from './admin-questions.ts';
 
-/** What an Envoy is started from, what is put over that, and where its admin endpoint then is, if that is not what its configuration says. */
+/**
+ * What an Envoy is started from, what is put over that, and where its admin endpoint then is, if
+ * that is not what its configuration says.
+ */
 export interface StartFrom {
   readonly config: string;
   readonly override: string;
@@ -13,8 +16,9 @@ export interface StartFrom {
 }
 
 /**
- * Finds out how an Envoy can be started beside the one that `admin` leads to, and emits that once, undefined if it can not be: with the same
- * configuration, but an admin endpoint of its own, and clusters that follow it, for which the configuration is written to `copy`. Cold.
+ * Finds out how an Envoy can be started beside the one that `admin` leads to, and emits that once,
+ * undefined if it can not be: with the same configuration, but an admin endpoint of its own, and
+ * clusters that follow it, for which the configuration is written to `copy`. Cold.
  */
 export function sideBySide(given: StartFrom, admin: AdminClient, copy: string): Observable<StartFrom | undefined> {
   return defer(() => readFile(given.config, 'utf8').catch(() => '')).pipe(
@@ -41,7 +45,10 @@ function freePort(host: string): Promise<number> {
   });
 }
 
-/** What is put over a configuration so that Envoy's admin endpoint is at `port`: `override`, YAML or JSON or '', with the address in it. */
+/**
+ * What is put over a configuration so that Envoy's admin endpoint is at `port`: `override`, YAML or
+ * JSON or '', with the address in it.
+ */
 export async function adminOverride(override: string, host: string, port: number): Promise<string> {
   const given = override === '' ? {} : asObject((await import('yaml')).parse(override));
   const address = { socket_address: { address: host, port_value: port } };
@@ -53,8 +60,9 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * The bootstrap `text` with the clusters that lead to its own admin endpoint on a loopback address led to `port` instead, which is how a listener for
- * metrics follows a rescue. Undefined where it has none, or is no JSON: a configuration that the agent has made is. Pure.
+ * The bootstrap `text` with the clusters that lead to its own admin endpoint on a loopback address
+ * led to `port` instead, which is how a listener for metrics follows a rescue. Undefined where it
+ * has none, or is no JSON: a configuration that the agent has made is. Pure.
  */
 export function followAdmin(text: string, port: number): string | undefined {
   const bootstrap = parse(text);

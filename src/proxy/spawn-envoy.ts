@@ -21,7 +21,10 @@ export interface Spawn {
   /** Where the FIFO may be for a moment. */
   readonly fifo: string;
   readonly tools: Tools;
-  /** Where its output stream goes: an access log on `/dev/stdout` is part of the agent's own output, the word of a validation is not. */
+  /**
+   * Where its output stream goes: an access log on `/dev/stdout` is part of the agent's own output,
+   * the word of a validation is not.
+   */
   readonly stdout: 'inherit' | 'ignore';
   readonly onLine: (line: EnvoyLine) => void;
   readonly signals$: Observable<Signal>;
@@ -33,14 +36,19 @@ const tailLines = 20;
 /** How long what Envoy wrote last may take to arrive after its exit. In ms. */
 const lastWords = 200;
 
-/** Ends Envoy by the parent-death signal, and does not even start it if the agent died before that was set. */
+/**
+ * Ends Envoy by the parent-death signal, and does not even start it if the agent died before that
+ * was set.
+ */
 const unlessOrphaned = '[ "$PPID" = "$0" ] && exec "$@"';
 
 /**
- * Starts Envoy in a process group of its own, and emits its start and its exit. Cold; never errors; unsubscribing kills it.
+ * Starts Envoy in a process group of its own, and emits its start and its exit. Cold; never errors;
+ * unsubscribing kills it.
  *
- * Its error stream is a FIFO that only Envoy writes to: Node's pipes are sockets, which Envoy can not open
- * by path for an access log on `/dev/stderr`. It is read until Envoy has closed it, so `onLine` has seen all before the exit is emitted.
+ * Its error stream is a FIFO that only Envoy writes to: Node's pipes are sockets, which Envoy can
+ * not open by path for an access log on `/dev/stderr`. It is read until Envoy has closed it, so
+ * `onLine` has seen all before the exit is emitted.
  */
 export function spawnEnvoy({ binary, args, fifo, tools, stdout, onLine, signals$, scheduler }: Spawn): Observable<ProcessEvent> {
   return new Observable((subscriber) => {
@@ -115,14 +123,20 @@ function readAll(fd: number, onPiece: (piece: string) => void): Promise<void> {
   });
 }
 
-/** What is known of a process that has ended, or could not be started: the fields of execa's result that count here. */
+/**
+ * What is known of a process that has ended, or could not be started: the fields of execa's result
+ * that count here.
+ */
 export interface Ended {
   readonly exitCode?: number | undefined;
   readonly signal?: NodeJS.Signals | undefined;
   readonly originalMessage?: string | undefined;
 }
 
-/** How a process ended, from what the operating system and its last words say; and how many the kernel had killed for want of memory before and after. */
+/**
+ * How a process ended, from what the operating system and its last words say; and how many the
+ * kernel had killed for want of memory before and after.
+ */
 export function toExit(
   { exitCode, signal, originalMessage }: Ended,
   tail: readonly string[],

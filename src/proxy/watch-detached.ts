@@ -50,8 +50,8 @@ const tailBytes = 65_536;
 const tailLines = 20;
 
 /**
- * Looks after an Envoy that is no child of this process: passes signals on to it, emits its end, and completes. Cold; never errors.
- * Unsubscribing leaves it alone.
+ * Looks after an Envoy that is no child of this process: passes signals on to it, emits its end,
+ * and completes. Cold; never errors. Unsubscribing leaves it alone.
  */
 export function watchDetached({
   pid,
@@ -119,7 +119,10 @@ function statusIn(file: string): number | undefined {
   }
 }
 
-/** The last bytes of a file behind `from`, or of all of it where it is shorter than that: it is another one then. */
+/**
+ * The last bytes of a file behind `from`, or of all of it where it is shorter than that: it is
+ * another one then.
+ */
 function readEnd(file: string, from: number): string {
   try {
     const fd = openSync(file, 'r');

@@ -7,8 +7,9 @@ import type { SecretsPlan } from './secrets-plan.ts';
 import type { ServersSign } from './view.ts';
 
 /**
- * The servers that Envoy talks to beside the agent, as far as they are asked for: of secrets, and of tokens. As {@link asOneServer}. Each is loaded
- * only if it runs, and started again where it fails. Never errors.
+ * The servers that Envoy talks to beside the agent, as far as they are asked for: of secrets, and
+ * of tokens. As {@link asOneServer}. Each is loaded only if it runs, and started again where it
+ * fails. Never errors.
  */
 export function besideEnvoy(plan: SecretsPlan, config: AgentConfig, sts: StsParts): Observable<ServersSign | PartFailed> {
   const names = { listening: 'servers-listening', failed: 'servers-failed' } as const;
@@ -19,8 +20,8 @@ export function besideEnvoy(plan: SecretsPlan, config: AgentConfig, sts: StsPart
 }
 
 /**
- * Emits what the servers tell as it comes, but that they listen only once, when all of them have. Completes after the first that fails, and lets go
- * of the others. Cold; errors as they do.
+ * Emits what the servers tell as it comes, but that they listen only once, when all of them have.
+ * Completes after the first that fails, and lets go of the others. Cold; errors as they do.
  */
 export function asOneServer(servers: readonly Observable<ServersSign | PartFailed>[]): Observable<ServersSign | PartFailed> {
   return merge(...servers.map((server$) => server$.pipe(listeningOnce(0)))).pipe(

@@ -23,13 +23,18 @@ export function bugOf(error: unknown): BugSign {
 export interface Takedown {
   /** Envoy outlives the agent, unless somebody has asked for its end before. */
   readonly keepEnvoy: boolean;
-  /** Takes the Envoys down, and completes. `sign$` is what happens meanwhile, `terminations` how often the agent has been asked to end before. */
+  /**
+   * Takes the Envoys down, and completes. `sign$` is what happens meanwhile, `terminations` how
+   * often the agent has been asked to end before.
+   */
   readonly takeDown$: (sign$: Observable<RunSign>, terminations: number) => Observable<never>;
 }
 
 /**
- * After the first bug, which is passed on, the Envoys are taken down, or left; then comes `bug-over`. Whatever else happens is passed on, before and
- * meanwhile, but no further bug. Completes with the source, not before `bug-over` if there is a bug. Errors if the source or `takeDown$` does.
+ * After the first bug, which is passed on, the Envoys are taken down, or left; then comes
+ * `bug-over`. Whatever else happens is passed on, before and meanwhile, but no further bug.
+ * Completes with the source, not before `bug-over` if there is a bug. Errors if the source or
+ * `takeDown$` does.
  */
 export function afterBug(view$: Observable<View>, { keepEnvoy, takeDown$ }: Takedown): MonoTypeOperatorFunction<RunSign> {
   return connect((sign$) => {

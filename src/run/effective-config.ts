@@ -12,7 +12,10 @@ import { resolveConfig, type ResolvedConfig } from '../config/resolve-config.ts'
 import type { Content, Layers } from '../config/text-layers.ts';
 import { exitCodes, Fatal } from './exit.ts';
 
-/** What a text of YAML says, of which JSON is a part; an empty text says null. The parser of YAML is loaded only for what is no JSON. */
+/**
+ * What a text of YAML says, of which JSON is a part; an empty text says null. The parser of YAML is
+ * loaded only for what is no JSON.
+ */
 export async function parseText(text: string): Promise<Content> {
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
@@ -42,11 +45,17 @@ function withoutContent(message: string): string {
   return message.replace(/:? ["'].*$/s, '');
 }
 
-/** Where Kubernetes' downward API writes the labels and annotations of the pod, below the working directory as with the Go agent. */
+/**
+ * Where Kubernetes' downward API writes the labels and annotations of the pod, below the working
+ * directory as with the Go agent.
+ */
 export const labelsFile = './etc/istio/pod/labels';
 export const annotationsFile = './etc/istio/pod/annotations';
 
-/** Labels or annotations of the pod. A file that is not there has none; one that cannot be used has none either, and a warning says why. */
+/**
+ * Labels or annotations of the pod. A file that is not there has none; one that cannot be used has
+ * none either, and a warning says why.
+ */
 export function readDownward(path: string): { readonly entries: Readonly<Record<string, string>>; readonly warnings: readonly string[] } {
   const ignored = (reason: string) => ({ entries: {}, warnings: [`${path} is ignored: ${reason}`] });
   let text: string;
@@ -60,7 +69,10 @@ export function readDownward(path: string): { readonly entries: Readonly<Record<
   return parsed.ok ? { entries: parsed.entries, warnings: [] } : ignored(parsed.reason);
 }
 
-/** Reads and parses the texts of the configuration. A file that is not there is none; one that cannot be read is told. */
+/**
+ * Reads and parses the texts of the configuration. A file that is not there is none; one that
+ * cannot be read is told.
+ */
 async function readLayers(meshFile: string, proxyConfig: string | undefined): Promise<Layers> {
   const mesh = meshFile === '' ? undefined : await readMesh(meshFile);
   const { entries: annotations, warnings } = readDownward(annotationsFile);
@@ -97,8 +109,8 @@ export interface EffectiveConfig extends Omit<Extract<ResolvedConfig, { readonly
 /**
  * The configuration of this process: of its command line, environment and files.
  *
- * Rejects with a {@link Fatal} that tells all that is wrong: 64 if that is the command line alone, 78 if files, variables or annotations are
- * part of it.
+ * Rejects with a {@link Fatal} that tells all that is wrong: 64 if that is the command line alone,
+ * 78 if files, variables or annotations are part of it.
  *
  * @param given the flags that were given, by name
  * @param leftover the arguments that no flag took

@@ -1,4 +1,7 @@
-/** The agent's own exit codes; Envoy's own code, or 128 + n for a signal, stands for itself. Numbers: sysexits.h. */
+/**
+ * The agent's own exit codes; Envoy's own code, or 128 + n for a signal, stands for itself.
+ * Numbers: sysexits.h.
+ */
 export const exitCodes = {
   /** Asked to stop, or the last Envoy ended cleanly. */
   ok: 0,
@@ -14,7 +17,10 @@ export const exitCodes = {
   config: 78,
 } as const;
 
-/** What ends the program: one line for the user, '' where there is nothing to say, and the exit code. */
+/**
+ * What ends the program: one line for the user, '' where there is nothing to say, and the exit
+ * code.
+ */
 export class Fatal extends Error {
   readonly code: number;
 
@@ -24,7 +30,10 @@ export class Fatal extends Error {
   }
 }
 
-/** Does what the configuration asks for; throws a {@link Fatal} (78) that begins with `what` where that fails. */
+/**
+ * Does what the configuration asks for; throws a {@link Fatal} (78) that begins with `what` where
+ * that fails.
+ */
 export function attempt<T>(action: () => T, what: string): T {
   try {
     return action();

@@ -17,7 +17,10 @@ export interface Holder {
 export type FolderLock =
   | {
       readonly ok: true;
-      /** The disk is full: nobody has the folder, but who comes later will not hear that this process does. */
+      /**
+       * The disk is full: nobody has the folder, but who comes later will not hear that this
+       * process does.
+       */
       readonly isSilent: boolean;
       /** Lets go of the folder. Synchronous; may be called again. */
       release(): void;
@@ -31,7 +34,10 @@ type Answer = Held | { readonly kind: 'gone' | 'gives-way' };
 
 /** What the system says where there is no room for a socket. */
 const full: readonly string[] = ['ENOSPC', 'EDQUOT'];
-/** How long an answer may take; and how long after a hang-up without one the question is put again. In ms. */
+/**
+ * How long an answer may take; and how long after a hang-up without one the question is put again.
+ * In ms.
+ */
 const timeoutMs = 1_000;
 const again = 10;
 /** The socket of an agent, and what it is called before it is listened on. */
@@ -39,11 +45,13 @@ const socketName = /^agent-[0-9a-f]{16}\.lock$/;
 const earlyName = /^agent-[0-9a-f]{16}\.lock\.new$/;
 
 /**
- * Holds a folder that exists for this process, or resolves to who holds it. An agent listens on a socket of its own in the folder, and then asks all others.
- * A name is never used again: so a socket on which nobody listens can be removed at any time.
+ * Holds a folder that exists for this process, or resolves to who holds it. An agent listens on a
+ * socket of its own in the folder, and then asks all others. A name is never used again: so a
+ * socket on which nobody listens can be removed at any time.
  *
- * Of two that want the folder at the same moment the one with the lower name gets it. Who takes a connection and does not answer within a second has the folder
- * too: it is stopped, or busy. Rejects where there can be no socket, with what the system says.
+ * Of two that want the folder at the same moment the one with the lower name gets it. Who takes a
+ * connection and does not answer within a second has the folder too: it is stopped, or busy.
+ * Rejects where there can be no socket, with what the system says.
  */
 export async function lockFolder(folder: string, version: string): Promise<FolderLock> {
   const own = await enter(folder, version);
@@ -146,7 +154,10 @@ function ask(path: string, question: string): Observable<Answer> {
   );
 }
 
-/** Emits what is answered, and completes; undefined where the other side hangs up without a word, as when its process ends. */
+/**
+ * Emits what is answered, and completes; undefined where the other side hangs up without a word, as
+ * when its process ends.
+ */
 function askOnce(path: string, question: string): Observable<Answer | undefined> {
   return new Observable((subscriber) => {
     let said = '';

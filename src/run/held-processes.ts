@@ -11,7 +11,10 @@ export interface HeldProcess {
 }
 
 export interface HeldProcesses {
-  /** As the proxy that is held, but a process lives on when its run is unsubscribed, or what sends it signals errors, until `release`. */
+  /**
+   * As the proxy that is held, but a process lives on when its run is unsubscribed, or what sends
+   * it signals errors, until `release`.
+   */
   readonly proxy: Proxy;
   /** The oldest first. */
   readonly living: () => readonly HeldProcess[];
@@ -19,7 +22,10 @@ export interface HeldProcesses {
   readonly release: () => void;
 }
 
-/** Holds the processes of a proxy, so that they are still there when the core that has started them is not. */
+/**
+ * Holds the processes of a proxy, so that they are still there when the core that has started them
+ * is not.
+ */
 export function holdProcesses(proxy: Proxy): HeldProcesses {
   const living = new Set<HeldProcess>();
   const released$ = new AsyncSubject<void>();

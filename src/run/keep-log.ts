@@ -7,8 +7,8 @@ import type { RunEvent, View } from './view.ts';
 const beforeSpawn: readonly AgentEvent['type'][] = ['config-changed', 'turn-granted'];
 
 /**
- * Does to the log what a step of the run asks of it: writes its lines, sets the level, opens the log once the first Envoy is on its way, and opens
- * its files anew.
+ * Does to the log what a step of the run asks of it: writes its lines, sets the level, opens the
+ * log once the first Envoy is on its way, and opens its files anew.
  */
 export function keepLog(step: Fold<View, RunEvent>, log: Pick<AgentLog, 'write' | 'level' | 'open' | 'reopen'>): void {
   const { sign } = step.value;

@@ -32,7 +32,10 @@ import { pollUntil } from '../operators/poll-until.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import type { HeldProcess, HeldProcesses } from './held-processes.ts';
 
-/** Beyond the cap of the drain, for the ends of the processes. What is not over then is given up. In ms. */
+/**
+ * Beyond the cap of the drain, for the ends of the processes. What is not over then is given up. In
+ * ms.
+ */
 const grace = 10_000;
 
 export interface LastRequests {
@@ -43,11 +46,13 @@ export interface LastRequests {
 }
 
 /**
- * Takes the Envoys down where the core no longer can: drains the newest of each lineage, waits as the core does until nothing is in flight, the
- * cap at most, and then ends them, in each lineage the youngest first. It needs nothing of the core but what counts the requests in flight.
+ * Takes the Envoys down where the core no longer can: drains the newest of each lineage, waits as
+ * the core does until nothing is in flight, the cap at most, and then ends them, in each lineage
+ * the youngest first. It needs nothing of the core but what counts the requests in flight.
  *
- * The second request to end, those before counted, skips the drain, and the third one kills. Completes when no process is left, 10 s after the cap at
- * the latest. Cold; never errors: what fails is skipped.
+ * The second request to end, those before counted, skips the drain, and the third one kills.
+ * Completes when no process is left, 10 s after the cap at the latest. Cold; never errors: what
+ * fails is skipped.
  */
 export function lastDrain(
   { living, proxy }: Pick<HeldProcesses, 'living' | 'proxy'>,

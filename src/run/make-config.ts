@@ -28,7 +28,10 @@ export interface ShapePaths {
   readonly proxyBootstrapTemplatePath: string;
 }
 
-/** Reads them. An override that cannot be read is left out with a warning, as with the Go agent; labels and annotations that are not there are none. */
+/**
+ * Reads them. An override that cannot be read is left out with a warning, as with the Go agent;
+ * labels and annotations that are not there are none.
+ */
 export function readShape({ bootstrapOverride, proxyBootstrapTemplatePath }: ShapePaths): ShapeFiles {
   const override = bootstrapOverride === '' ? undefined : read(bootstrapOverride);
   const labels = readDownward(labelsFile);
@@ -62,7 +65,10 @@ export interface Surroundings {
   readonly sds: SdsInputs | undefined;
 }
 
-/** What Envoy is started from: the custom configuration, or a bootstrap that is made of all that shapes one. Pure. */
+/**
+ * What Envoy is started from: the custom configuration, or a bootstrap that is made of all that
+ * shapes one. Pure.
+ */
 export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, sds }: Surroundings): MadeConfig {
   const { override, labels, annotations, template } = files;
   if (config.customConfigFile !== '') {

@@ -29,7 +29,10 @@ export function troubleOf(error: unknown): Trouble {
   }
 }
 
-/** An error of the source is told as {@link PartFailed}, and the source is started again. As {@link supervise}. */
+/**
+ * An error of the source is told as {@link PartFailed}, and the source is started again. As
+ * {@link supervise}.
+ */
 export function asPart<T>(part: Part, random?: () => number): OperatorFunction<T, T | PartFailed> {
   return supervise((error, delayMs) => partFailed(part, error, delayMs), random);
 }
@@ -39,7 +42,10 @@ export function partFailed(part: Part, error: unknown, delayMs: number): PartFai
   return { type: 'part-failed', part, ...troubleOf(error), delayMs };
 }
 
-/** As {@link asPart}, but its failures are told aside, by `failures$`: whoever follows it hears of values alone. */
+/**
+ * As {@link asPart}, but its failures are told aside, by `failures$`: whoever follows it hears of
+ * values alone.
+ */
 export function steady<T extends object>(part: Part, failures$: Subject<PartFailed>): MonoTypeOperatorFunction<T> {
   return (source) =>
     source.pipe(
@@ -53,8 +59,9 @@ export function steady<T extends object>(part: Part, failures$: Subject<PartFail
 }
 
 /**
- * A part that listens, and tells so by a value of type `listening`. That it cannot, a value of type `failed`, is told as it is before that; after it that is an
- * error like others, for it has been possible, and may be again. As {@link asPart}.
+ * A part that listens, and tells so by a value of type `listening`. That it cannot, a value of type
+ * `failed`, is told as it is before that; after it that is an error like others, for it has been
+ * possible, and may be again. As {@link asPart}.
  */
 export function asServer<T extends { readonly type: string }>(
   part: Part,

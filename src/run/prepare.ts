@@ -6,7 +6,10 @@ import type { Tools } from '../proxy/spawn-envoy.ts';
 import { attempt, exitCodes, Fatal } from './exit.ts';
 import { type Holder, lockFolder } from './folder-lock.ts';
 
-/** The small programs that take part in a start, and a warning for each that is missing; and one where the agent is process 1. */
+/**
+ * The small programs that take part in a start, and a warning for each that is missing; and one
+ * where the agent is process 1.
+ */
 export function findTools(path: string | undefined, pid: number, log: (line: LogLine) => void): Tools {
   const missing = (msg: string) => log({ level: 'warn', event: 'tool.missing', msg });
   const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, path));
@@ -20,7 +23,10 @@ export function findTools(path: string | undefined, pid: number, log: (line: Log
   return { mkfifo, setpriv, sh };
 }
 
-/** Makes a folder, 0700 where it is new, and throws where nothing can be written into it. Not `recursive`: below /proc that never returns (Node 20). */
+/**
+ * Makes a folder, 0700 where it is new, and throws where nothing can be written into it. Not
+ * `recursive`: below /proc that never returns (Node 20).
+ */
 export function prepareFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -35,8 +41,9 @@ export function prepareFolder(path: string): void {
 }
 
 /**
- * Makes `--configPath` where it is not there, holds it until this process has ended, and resolves to what is odd about that. Rejects with a {@link Fatal} where it cannot be written (78), or
- * is another agent's (69): then nothing in it was touched.
+ * Makes `--configPath` where it is not there, holds it until this process has ended, and resolves
+ * to what is odd about that. Rejects with a {@link Fatal} where it cannot be written (78), or is
+ * another agent's (69): then nothing in it was touched.
  */
 export async function holdFolder(path: string, version: string): Promise<readonly string[]> {
   attempt(() => prepareFolder(path), `--configPath ${path} cannot be written`);

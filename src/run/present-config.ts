@@ -5,7 +5,10 @@ import type { AgentConfig } from '../config/agent-config.ts';
 /** Each value by its name, as JSON can have it, and where it is from. */
 export type PresentedConfig = Readonly<Record<string, { readonly value: unknown; readonly source: string }>>;
 
-/** A configuration for people: times with their unit, `null` for what is not there, and `***` where there is a secret. Pure. */
+/**
+ * A configuration for people: times with their unit, `null` for what is not there, and `***` where
+ * there is a secret. Pure.
+ */
 export function presentConfig({ config, sources }: { readonly config: AgentConfig; readonly sources: Sources }): PresentedConfig {
   const shown = JSON.parse(JSON.stringify(config, presentable)) as Readonly<Record<string, unknown>>;
   return Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, { value: shown[name] ?? null, source }]));
@@ -24,8 +27,8 @@ function isTime(name: string): boolean {
 }
 
 /**
- * Of the agent's own fields that is the token of LightStep. `proxyMetadata` and `ISTIO_META_*` may have
- * others, and the JSON of a variable may have them anywhere.
+ * Of the agent's own fields that is the token of LightStep. `proxyMetadata` and `ISTIO_META_*` may
+ * have others, and the JSON of a variable may have them anywhere.
  */
 function isSecret(name: string): boolean {
   return /^ISTIO_METAJSON_|(?:token|secret|password|credential|(?:api|access)_?key)s?$/i.test(name);

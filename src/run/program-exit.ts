@@ -10,7 +10,10 @@ interface ProgramExit {
   readonly why?: string;
 }
 
-/** How the program ends after a run, by the last thing that happened in it, and what is known then. Pure. */
+/**
+ * How the program ends after a run, by the last thing that happened in it, and what is known then.
+ * Pure.
+ */
 export function runExit(
   last: RunSign,
   { agent }: Pick<View, 'agent'>,

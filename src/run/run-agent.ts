@@ -53,11 +53,13 @@ export interface Parts extends StatusOptions {
 }
 
 /**
- * The agent with all that surrounds it: files, signals and the status port on one side, Envoy on the other. Emits all that happens, each with what is
- * known before and after it, and completes when no Envoy is left, or when the status port or another server cannot listen at the start.
+ * The agent with all that surrounds it: files, signals and the status port on one side, Envoy on
+ * the other. Emits all that happens, each with what is known before and after it, and completes
+ * when no Envoy is left, or when the status port or another server cannot listen at the start.
  *
- * What surrounds the core is started again where it fails. Where the core fails, or an exception is not caught, that is a `bug`: the core is let go of, its
- * Envoys are drained, and the run ends with `bug-over`. Cold: a subscription is an agent. Never errors.
+ * What surrounds the core is started again where it fails. Where the core fails, or an exception is
+ * not caught, that is a `bug`: the core is let go of, its Envoys are drained, and the run ends with
+ * `bug-over`. Cold: a subscription is an agent. Never errors.
  */
 export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = real): Observable<Fold<View, RunEvent>> {
   return defer(() => {
@@ -82,7 +84,9 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
     drainCap: config.drainCap,
   };
 
-  /** Files and signals: what the sources tell, readings by hand, and what the agent makes of both. */
+  /**
+   * Files and signals: what the sources tell, readings by hand, and what the agent makes of both.
+   */
   function life(requests$: Observable<StatusEvent | PartFailed>, view$: Observable<View>): Observable<RunSign> {
     const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
     const orders$ = merge(outside.signals(parts.terminal ? [] : ['SIGHUP']), requests$.pipe(ofType('restart-requested')));
@@ -101,7 +105,10 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
     );
   }
 
-  /** The core. Its end by an error is a sign, so that all that surrounds it goes on while its Envoys are drained. */
+  /**
+   * The core. Its end by an error is a sign, so that all that surrounds it goes on while its Envoys
+   * are drained.
+   */
   function transitions(signs$: Observable<ConfigSign>, requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> {
     const quit$ = requests$.pipe(ofType('quit-requested'));
     return agent(

@@ -38,9 +38,11 @@ import type { ServersSign } from './view.ts';
 import { workloadSecrets } from './workload-secrets.ts';
 
 /**
- * The secrets, and the server that Envoy takes them from: tells once when it listens, or why it cannot, and serves until it is unsubscribed. Tells
- * its metrics at once and whenever one is counted, and what there is to log. Cold; never completes once it listens. The sources of secrets and the server are
- * started again each by itself where they fail: a server that comes back has at once what it served.
+ * The secrets, and the server that Envoy takes them from: tells once when it listens, or why it
+ * cannot, and serves until it is unsubscribed. Tells its metrics at once and whenever one is
+ * counted, and what there is to log. Cold; never completes once it listens. The sources of secrets
+ * and the server are started again each by itself where they fail: a server that comes back has at
+ * once what it served.
  */
 export function runSecrets(plan: SecretsPlan, agent: AgentConfig): Observable<ServersSign | PartFailed> {
   return defer(() => {
@@ -67,7 +69,8 @@ function serveSecrets(
   const sources = { files: (paths: SecretPaths) => fileSecrets(paths).pipe(steady('secrets', failures$)) };
   const gateway = config.gateway === '' ? () => undefined : gatewaySecrets(gatewayFolder(resolve(config.gateway), sources));
   const book = secretBook(findSecret({ ...sources, workload$, gateway }));
-  // Kept at hand, whether or not Envoy asks; but an authority that nobody has named is not asked before somebody wants a certificate.
+  // Kept at hand, whether or not Envoy asks; but an authority that nobody has named is not asked
+  // before somebody wants a certificate.
   const isAtHand = workload.kind === 'files' || config.caAddress !== '' || config.output !== '';
   const outputs$ = workload$.pipe(
     ofType('set'),

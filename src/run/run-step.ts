@@ -4,10 +4,11 @@ import { type Part, type PartFailed, partLine, troubleOf } from './part.ts';
 import { type RunEvent, type View, view, withFailure } from './view.ts';
 
 /**
- * What is known of a run once something more has happened in it, and what there is to say of that. Pure.
+ * What is known of a run once something more has happened in it, and what there is to say of that.
+ * Pure.
  *
- * Never throws: where the past cannot be kept, the state of the agent still is; where there are no words for what has happened, a line says that. Both
- * count as failures of a part.
+ * Never throws: where the past cannot be kept, the state of the agent still is; where there are no
+ * words for what has happened, a line says that. Both count as failures of a part.
  */
 export function runStep(before: View, event: RunEvent): View {
   const kept = attempted('timeline', () => view(before, event), agentAlone(before, event));

@@ -14,8 +14,9 @@ export interface StsParts {
 }
 
 /**
- * The token server: tells once when it listens, or why it cannot, and serves until it is unsubscribed. Tells what there is to log. Cold, never
- * completes. Errors if the server breaks after it has listened.
+ * The token server: tells once when it listens, or why it cannot, and serves until it is
+ * unsubscribed. Tells what there is to log. Cold, never completes. Errors if the server breaks
+ * after it has listened.
  */
 export function runSts(
   {
@@ -27,7 +28,8 @@ export function runSts(
   { platform$, trustDomain }: StsParts,
 ): Observable<ServersSign> {
   return defer(() => {
-    // The project is known by a variable, or by the metadata server a little later: who asks for a token meanwhile waits.
+    // The project is known by a variable, or by the metadata server a little later: who asks for a
+    // token meanwhile waits.
     const exchange$ = (tokenManagerPlugin === 'GoogleTokenExchange' ? platform$ : EMPTY).pipe(
       map(({ metadata }) => metadata['gcp_project_number'] ?? ''),
       filter((projectNumber) => projectNumber !== ''),

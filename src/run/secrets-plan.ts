@@ -44,9 +44,11 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const isAsked = own === '' ? provCert !== '' || address !== '' : names(own, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
   const isServed = rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
-  // What an authority gives is in no file that a generated bootstrap could name, but where it is written into some.
+  // What an authority gives is in no file that a generated bootstrap could name, but where it is
+  // written into some.
   const isPushed = rotation.way === 'sds' || (own === '' && workload.kind === 'authority' && config.output === '');
-  // The Go agent takes it for granted that istiod has issued its own certificate; files of a workload say more.
+  // The Go agent takes it for granted that istiod has issued its own certificate; files of a
+  // workload say more.
   const root = workload.kind === 'authority' && agent.pilotCertProvider === undefined ? caFiles.istiod : agent.controlPlaneTls.root;
   return {
     rotation,
@@ -63,7 +65,10 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   };
 }
 
-/** `host:port`; empty where none is to be asked. Who has a token, and no certificate of a machine, has the control plane for one, as in the Go agent. */
+/**
+ * `host:port`; empty where none is to be asked. Who has a token, and no certificate of a machine,
+ * has the control plane for one, as in the Go agent.
+ */
 function authorityOf(
   { fileMountedCerts, provCert, discoveryAddress }: AgentConfig,
   { caAddress }: SecretsConfig,

@@ -12,7 +12,10 @@ import { routes } from '../status/routes.ts';
 import { statusServer } from '../status/status-server.ts';
 import type { View } from './view.ts';
 
-/** The agent's state and its past as JSON can have it; of a reading its hash alone, for a configuration may hold secrets. Pure. */
+/**
+ * The agent's state and its past as JSON can have it; of a reading its hash alone, for a
+ * configuration may hold secrets. Pure.
+ */
 export function epochsNow({ epochs, wanted, ...state }: AgentState, { epochs: past, counters, certificates }: Timeline): unknown {
   const claimed = 'claim' in state && state.claim !== undefined ? { claim: { ...state.claim, reading: state.claim.reading.hash } } : {};
   const processes = [...epochs].map(([number, epoch]) => ({ number, ...epoch }));
@@ -27,7 +30,10 @@ export interface StatusOptions {
 /** Serves at a port what there is to answer, as {@link statusServer} does. */
 type Listen = (port: number, parts: StatusParts) => Observable<StatusEvent>;
 
-/** The status port over what is known of the run, which `view$` emits at once and then as it changes. As {@link statusServer}. */
+/**
+ * The status port over what is known of the run, which `view$` emits at once and then as it
+ * changes. As {@link statusServer}.
+ */
 export function serveStatus(
   { statusPort, readinessTimeout }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout'>,
   view$: Observable<View>,

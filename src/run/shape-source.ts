@@ -26,14 +26,19 @@ export interface ShapedConfig {
 export interface ShapeOptions {
   /** As the agent was started with it: what only a new agent can honour stays as it is here. */
   readonly initial: KnownConfig;
-  /** Resolves the configuration as it is now; rejects with a {@link Fatal} that says what is wrong with it. */
+  /**
+   * Resolves the configuration as it is now; rejects with a {@link Fatal} that says what is wrong
+   * with it.
+   */
   readonly reread: () => Promise<EffectiveConfig>;
   readonly platform$: Observable<Platform>;
   /** As of the start: the secret discovery server is as old as the agent. */
   readonly sds: SdsInputs | undefined;
 }
 
-/** What a running agent keeps: its own ports, folders and times, and the arguments of its Envoys. */
+/**
+ * What a running agent keeps: its own ports, folders and times, and the arguments of its Envoys.
+ */
 const kept = [
   'binaryPath',
   'configPath',
@@ -47,8 +52,9 @@ const kept = [
 ] as const satisfies readonly (keyof AgentConfig)[];
 
 /**
- * Everything that shapes what Envoy is started from, but for certificates, as one source: the mesh file, labels and annotations of the pod, the template, the
- * override, and what the platform says of itself, late or not at all.
+ * Everything that shapes what Envoy is started from, but for certificates, as one source: the mesh
+ * file, labels and annotations of the pod, the template, the override, and what the platform says
+ * of itself, late or not at all.
  *
  * A reading makes it anew. What cannot be made is a reading too, and says why. Never errors.
  */
@@ -91,7 +97,10 @@ interface Told {
   readonly warnings: readonly string[];
 }
 
-/** A configuration with what only a new agent can honour as it was at the start, and a warning that names what differs. Pure. */
+/**
+ * A configuration with what only a new agent can honour as it was at the start, and a warning that
+ * names what differs. Pure.
+ */
 function asStarted({ config, sources }: KnownConfig, initial: KnownConfig): KnownConfig & Told {
   const changed = kept.filter((field) => config[field] !== initial.config[field]);
   const old = <T extends object>(fields: T) => Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));

@@ -20,9 +20,9 @@ export interface TakeOverOptions {
 }
 
 /**
- * Sees to what an agent that is gone has left in `folder`: its Envoys are killed, and FIFOs removed. With
- * `keep` those that it has left on purpose are adopted instead; without it nothing is returned. Rejects with a
- * {@link Fatal} where that cannot be done.
+ * Sees to what an agent that is gone has left in `folder`: its Envoys are killed, and FIFOs
+ * removed. With `keep` those that it has left on purpose are adopted instead; without it nothing is
+ * returned. Rejects with a {@link Fatal} where that cannot be done.
  */
 export async function takeOver({ keep, folder, addressFile, path, log }: TakeOverOptions): Promise<DetachedEnvoys | undefined> {
   const detached = keep ? await makeDetached(folder, path, log) : undefined;

@@ -13,7 +13,9 @@ import type { KnownConfig, ShapedConfig } from './shape-source.ts';
 export type ServersSign =
   /** All of them listen. */
   | { readonly type: 'servers-listening' }
-  /** One of them cannot listen, or is configured wrongly; `exit` names the exit code of the agent. */
+  /**
+   * One of them cannot listen, or is configured wrongly; `exit` names the exit code of the agent.
+   */
   | { readonly type: 'servers-failed'; readonly exit: 'unavailable' | 'config'; readonly reason: string }
   /** `families` makes their metrics as they are now, until the next sign of this type. */
   | { readonly type: 'servers-measured'; readonly families: () => readonly MetricFamily[] }

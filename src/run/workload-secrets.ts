@@ -10,13 +10,17 @@ import { fileSecrets, workloadFiles } from '../secrets/file-secrets.ts';
 import type { SetReading } from '../secrets/secret.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 
-/** The readings of a set, with what became of each request to an authority if it comes from one; or why there can be none. */
+/**
+ * The readings of a set, with what became of each request to an authority if it comes from one; or
+ * why there can be none.
+ */
 export type WorkloadSecrets =
   { readonly ok: true; readonly signs$: Observable<SetReading | CaEvent> } | { readonly ok: false; readonly reason: string };
 
 /**
- * The set that `default` and `ROOTCA` are of, from where the plan says. `PROV_CERT` beside an authority is what the agent shows the authority.
- * `signs$` is cold, never completes and never errors.
+ * The set that `default` and `ROOTCA` are of, from where the plan says. `PROV_CERT` beside an
+ * authority is what the agent shows the authority. `signs$` is cold, never completes and never
+ * errors.
  */
 export function workloadSecrets(
   { workload, config }: SecretsPlan,

@@ -5,7 +5,10 @@ import type { Push, VersionedSecret } from './stream.ts';
 /** How long a fetch waits for a secret that is not there yet. In ms. */
 const timeoutMs = 2_000;
 
-/** Emits the secrets of these names as one push, or the names for which there is none in time, and completes. Cold; never errors. */
+/**
+ * Emits the secrets of these names as one push, or the names for which there is none in time, and
+ * completes. Cold; never errors.
+ */
 export function fetchSecrets(
   names: readonly string[],
   book: Pick<SecretBook, 'get'>,

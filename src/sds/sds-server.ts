@@ -25,9 +25,11 @@ const longest = 107;
 const suffix = 4;
 
 /**
- * Emits why no server can listen at `path`, or undefined if one can, and completes. Cold; never errors.
+ * Emits why no server can listen at `path`, or undefined if one can, and completes. Cold; never
+ * errors.
  *
- * A socket that somebody answers on is in use; one that is left over from a dead process is not. What is no socket is never taken away.
+ * A socket that somebody answers on is in use; one that is left over from a dead process is not.
+ * What is no socket is never taken away.
  */
 function claimSocket(path: string): Observable<string | undefined> {
   return defer(() => {
@@ -53,11 +55,12 @@ function isServed(path: string): Observable<boolean> {
 const options = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms': 20_000 };
 
 /**
- * Serves the secrets of `book` by Envoy's secret discovery protocol (v3) on a Unix socket at `path`, mode 0600, whose folder exists: listens on subscribe, and on
- * unsubscribe closes with all streams.
+ * Serves the secrets of `book` by Envoy's secret discovery protocol (v3) on a Unix socket at
+ * `path`, mode 0600, whose folder exists: listens on subscribe, and on unsubscribe closes with all
+ * streams.
  *
- * Emits `listening` or `failed` once, then what happens on its streams. Never completes, never errors. A socket that a dead process has left is
- * replaced. Loads gRPC.
+ * Emits `listening` or `failed` once, then what happens on its streams. Never completes, never
+ * errors. A socket that a dead process has left is replaced. Loads gRPC.
  */
 export function sdsServer(path: string, book: SecretBook): Observable<SdsEvent> {
   return claimSocket(path).pipe(
@@ -90,7 +93,8 @@ function serve(path: string, book: SecretBook, grpc: typeof Grpc): Observable<Ob
       listSecrets: (_: unknown, answer: sendUnaryData<ListSecretsResponse>) => answer(null, listSecrets(book.states())),
     });
 
-    // Bound beside its place and then put there: it is never open to others, and takes the place of a dead one in one step.
+    // Bound beside its place and then put there: it is never open to others, and takes the place of
+    // a dead one in one step.
     const beside = `${path}.new`;
     remove(beside);
     let own: number | undefined;
@@ -107,7 +111,9 @@ function serve(path: string, book: SecretBook, grpc: typeof Grpc): Observable<Ob
   });
 }
 
-/** Puts a socket that is bound where it belongs, for its owner alone; or says why that cannot be. */
+/**
+ * Puts a socket that is bound where it belongs, for its owner alone; or says why that cannot be.
+ */
 function place(
   beside: string,
   path: string,

@@ -33,8 +33,8 @@ import {
 import type { SdsEvent } from './telemetry.ts';
 
 /**
- * One stream of the secret discovery protocol: requests in, what is to be done out, with the node that the client is. Follows a secret of the book as long as
- * the client wants it.
+ * One stream of the secret discovery protocol: requests in, what is to be done out, with the node
+ * that the client is. Follows a secret of the book as long as the client wants it.
  *
  * Cold, never ends: it is unsubscribed when the stream is over. Errors only if `request$` does.
  */
@@ -79,7 +79,8 @@ function outputOf({ event, state: { node } }: Transition<StreamState, StreamEven
 const invalidArgument = 3;
 
 /**
- * Serves one gRPC stream, from `stream-opened` to `stream-closed`, and completes when it is over, whoever ends it. `encode` makes an answer of a push.
+ * Serves one gRPC stream, from `stream-opened` to `stream-closed`, and completes when it is over,
+ * whoever ends it. `encode` makes an answer of a push.
  *
  * Cold, for one subscriber; unsubscribing lets go of the secrets. Never errors.
  */

@@ -15,7 +15,10 @@ export interface StreamRequest {
   readonly nonce: string;
   /** Why that answer is refused; undefined where it is not. */
   readonly error: string | undefined;
-  /** All names that are wanted from now on; or those that come and go, with the versions that the client has already. */
+  /**
+   * All names that are wanted from now on; or those that come and go, with the versions that the
+   * client has already.
+   */
   readonly names:
     | { readonly kind: 'all'; readonly names: readonly string[]; readonly version: string }
     | {
@@ -26,13 +29,18 @@ export interface StreamRequest {
       };
 }
 
-/** What happens on a stream; what it tells its surroundings is an event too, and changes nothing. */
+/**
+ * What happens on a stream; what it tells its surroundings is an event too, and changes nothing.
+ */
 export type StreamEvent =
   | { readonly type: 'request'; readonly request: StreamRequest }
   | ({ readonly type: 'secret'; readonly name: string } & VersionedSecret)
   | StreamOutput;
 
-/** What goes out to the client or the log: an effect, or a name for which there is nothing, with the reason. */
+/**
+ * What goes out to the client or the log: an effect, or a name for which there is nothing, with the
+ * reason.
+ */
 export type StreamOutput =
   | Exclude<StreamEffect, { readonly type: 'watch' | 'unwatch' }>
   | { readonly type: 'missing'; readonly name: string; readonly reason: string };
@@ -60,7 +68,10 @@ export interface StreamState {
   /** Name → version that the client was given last, or had from the start. */
   readonly subscribed: ReadonlyMap<string, string | undefined>;
   readonly newest: ReadonlyMap<string, VersionedSecret>;
-  /** The push that is not answered yet. There is one at most, and what is newer waits for its answer. */
+  /**
+   * The push that is not answered yet. There is one at most, and what is newer waits for its
+   * answer.
+   */
   readonly inFlight: { readonly nonce: string; readonly versions: ReadonlyMap<string, string> } | undefined;
   /** Pushes so far; the nonce is their number. */
   readonly pushes: number;
@@ -80,10 +91,12 @@ export const freshStream: StreamState = {
 type StreamStep = Step<StreamState, StreamEffect>;
 
 /**
- * The secret discovery protocol (xDS v3), of which both variants are the same but for how names are told. Pure.
+ * The secret discovery protocol (xDS v3), of which both variants are the same but for how names are
+ * told. Pure.
  *
- * One push at a time is under way, and what comes meanwhile waits for its answer: then the newest is pushed (the Go agent drops it). A refused version is
- * not pushed again; the next one is. A request that answers an older push than the last says nothing any more.
+ * One push at a time is under way, and what comes meanwhile waits for its answer: then the newest
+ * is pushed (the Go agent drops it). A refused version is not pushed again; the next one is. A
+ * request that answers an older push than the last says nothing any more.
  */
 export function reduceStream(state: StreamState, event: StreamEvent): StreamStep {
   if (event.type === 'request') return request(state, event.request);

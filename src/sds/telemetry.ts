@@ -14,7 +14,10 @@ export type SdsEvent =
   /** Somebody asks for what can not be given yet, or ever. */
   | { readonly type: 'missing'; readonly stream: number; readonly node: string; readonly name: string; readonly reason: string };
 
-/** How often what has happened on the streams of the secret discovery server, and how many there are. */
+/**
+ * How often what has happened on the streams of the secret discovery server, and how many there
+ * are.
+ */
 export interface SdsCounts {
   readonly streams: number;
   readonly pushes: number;

@@ -1,7 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Secret, SecretSet } from './secret.ts';
 
-/** The certificates of a PEM text, in their order; undefined if one of them does not parse. Other blocks, and text between, are passed over. */
+/**
+ * The certificates of a PEM text, in their order; undefined if one of them does not parse. Other
+ * blocks, and text between, are passed over.
+ */
 export function pemCertificates(text: string): readonly X509Certificate[] | undefined {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];
   try {
@@ -40,8 +43,9 @@ function summary({ subject, subjectAltName, serialNumber, validFrom, validTo }: 
 /**
  * Why a certificate chain and its key, both PEM, can not be served now; undefined if they can.
  *
- * Looks at what Envoy finds out too late, or not at all: Envoy 1.36 takes an expired certificate, and dies in mid-takeover of a key that does
- * not match. A key that is encrypted can not be compared, and passes.
+ * Looks at what Envoy finds out too late, or not at all: Envoy 1.36 takes an expired certificate,
+ * and dies in mid-takeover of a key that does not match. A key that is encrypted can not be
+ * compared, and passes.
  *
  * @param now ms since 1970
  */
@@ -64,8 +68,8 @@ export function keyPairFlaw(chain: string, key: string, now: number): string | u
 /**
  * Why a set can not be served now; undefined if it can. Pure.
  *
- * Envoy refuses most of it too, but only when it is pushed, and an expired certificate not at all. A root that has expired passes: bundles keep
- * them, and Envoy takes them.
+ * Envoy refuses most of it too, but only when it is pushed, and an expired certificate not at all.
+ * A root that has expired passes: bundles keep them, and Envoy takes them.
  *
  * @param now ms since 1970
  */

@@ -8,14 +8,18 @@ import { readings } from '../streams/readings.ts';
 import { setFlaw } from './certificates.ts';
 import type { SetReading } from './secret.ts';
 
-/** The folder of the Go agent's certificates, from where the agent is started: in a container that is `/`. */
+/**
+ * The folder of the Go agent's certificates, from where the agent is started: in a container that
+ * is `/`.
+ */
 const usual = './etc/certs';
 
 /**
- * Where `default` and `ROOTCA` are: in `PROV_CERT`, else where `ISTIO_META_TLS_SERVER_*` says, else where `ISTIO_META_TLS_CLIENT_*` does, else in
- * `./etc/certs`. Pure.
+ * Where `default` and `ROOTCA` are: in `PROV_CERT`, else where `ISTIO_META_TLS_SERVER_*` says, else
+ * where `ISTIO_META_TLS_CLIENT_*` does, else in `./etc/certs`. Pure.
  *
- * @param sides the paths of the server's and the client's side, and whether a variable names any of them
+ * @param sides the paths of the server's and the client's side, and whether a variable names any of
+ * them
  */
 export function workloadFiles(provisioned: string, sides: readonly (SecretPaths & { readonly isNamed: boolean })[]): SecretPaths {
   if (provisioned !== '') return inFolder(provisioned);
@@ -40,7 +44,8 @@ export interface SecretPaths {
 const largest = 1024 * 1024;
 
 /**
- * Reads the files of a set once, checks them, and emits what came of it. Cold; one value; never errors.
+ * Reads the files of a set once, checks them, and emits what came of it. Cold; one value; never
+ * errors.
  *
  * What is absent is no part of the set, but half a pair is refused: its other half is on its way.
  */
@@ -80,16 +85,21 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/** From the first change to the reading, as in the Go agent. A push costs Envoy nothing, and what does not fit together is not pushed. In ms. */
+/**
+ * From the first change to the reading, as in the Go agent. A push costs Envoy nothing, and what
+ * does not fit together is not pushed. In ms.
+ */
 const settle = 100;
 /** What is refused for its dates may be good later, without a change. In ms. */
 const again = 30_000;
 
 /**
- * The set in the files at `paths`: emits a reading at once, and one after each change of any of them, in whatever way they are replaced.
+ * The set in the files at `paths`: emits a reading at once, and one after each change of any of
+ * them, in whatever way they are replaced.
  *
- * A reading is of one moment: where a file has changed between its beginning and its end it is dropped, for the change leads to another. Cold:
- * a subscription is a watcher. Never ends, never errors.
+ * A reading is of one moment: where a file has changed between its beginning and its end it is
+ * dropped, for the change leads to another. Cold: a subscription is a watcher. Never ends, never
+ * errors.
  */
 export function fileSecrets(paths: SecretPaths, scheduler: SchedulerLike = asyncScheduler): Observable<SetReading> {
   const source = fileSource([paths.chain, paths.key, paths.root], scheduler);

@@ -17,8 +17,9 @@ const caSuffix = '-cacert';
 const notForGateways = /^(?:istio|prometheus)/;
 
 /**
- * Finds a gateway's secret by its name: `<name>` is the pair of the secret, `<name>-cacert` its roots, or those of a secret of that name. Undefined for a name that can be
- * none of a secret. As long as there is no pair that can be served, the fallback is.
+ * Finds a gateway's secret by its name: `<name>` is the pair of the secret, `<name>-cacert` its
+ * roots, or those of a secret of that name. Undefined for a name that can be none of a secret. As
+ * long as there is no pair that can be served, the fallback is.
  */
 export function gatewaySecrets(source: GatewaySource): (name: string) => Found | undefined {
   return (name) => {
@@ -43,7 +44,10 @@ const shapes = {
   generic: { chain: 'cert', key: 'key', root: 'cacert' },
 } as const;
 
-/** A source that is a folder with a folder for each secret, whose files are its data keys, as Kubernetes mounts them. */
+/**
+ * A source that is a folder with a folder for each secret, whose files are its data keys, as
+ * Kubernetes mounts them.
+ */
 export function gatewayFolder(folder: string, sources: Pick<SecretSources, 'files'>): GatewaySource {
   const shaped = (name: string, shape: keyof typeof shapes) => {
     const { chain, key, root } = shapes[shape];

@@ -2,7 +2,8 @@ import { combineLatest, distinctUntilChanged, filter, map, type Observable, type
 import { type Secret, type SecretSet, type SecretState, secretVersion, type SetReading } from './secret.ts';
 
 /**
- * Makes of the readings of a set the states of one of its secrets: what is refused, or missing in a reading, leaves in place what is served.
+ * Makes of the readings of a set the states of one of its secrets: what is refused, or missing in a
+ * reading, leaves in place what is served.
  *
  * Emits when the state differs from the one before.
  */
@@ -27,8 +28,8 @@ function secretOf({ pair, roots }: SecretSet, kind: Secret['kind']): Secret | un
 }
 
 /**
- * The first of two sets as soon as it can be served, and from then on; until then the second, if that can be. Emits when both have spoken. As cold as
- * they are.
+ * The first of two sets as soon as it can be served, and from then on; until then the second, if
+ * that can be. Emits when both have spoken. As cold as they are.
  */
 export function preferSet(first$: Observable<SetReading>, second$: Observable<SetReading>): Observable<SetReading> {
   return combineLatest([first$, second$]).pipe(

@@ -3,7 +3,10 @@ import type { SecretPaths } from './file-secrets.ts';
 import { keepServed } from './keep-served.ts';
 import type { Secret, SecretState, SetReading } from './secret.ts';
 
-/** Where a secret is found: in which set, and as which part of it; or why there can be none of that name. */
+/**
+ * Where a secret is found: in which set, and as which part of it; or why there can be none of that
+ * name.
+ */
 export type Found =
   | { readonly ok: true; readonly kind: Secret['kind']; readonly set$: Observable<SetReading> }
   | { readonly ok: false; readonly reason: string };
@@ -11,8 +14,8 @@ export type Found =
 /** All secrets, by name. */
 export interface SecretBook {
   /**
-   * The states of a secret: the last one at once if there is one, then each that differs. However many ask, its source is followed once, and 30 s
-   * beyond the last of them. Never errors.
+   * The states of a secret: the last one at once if there is one, then each that differs. However
+   * many ask, its source is followed once, and 30 s beyond the last of them. Never errors.
    */
   get(name: string): Observable<SecretState>;
   /** The last state of each secret that is followed. */
@@ -69,7 +72,10 @@ export interface SecretSources {
   readonly gateway: (name: string) => Found | undefined;
 }
 
-/** Finds a secret by its name: `default`, `ROOTCA`, `file-cert:<chain>~<key>`, `file-root:<path>`. Names are those of the Go agent. */
+/**
+ * Finds a secret by its name: `default`, `ROOTCA`, `file-cert:<chain>~<key>`, `file-root:<path>`.
+ * Names are those of the Go agent.
+ */
 export function findSecret({ workload$, ...sources }: SecretSources): (name: string) => Found {
   return (name) => {
     if (name === 'default') return { ok: true, kind: 'pair', set$: workload$ };

@@ -4,18 +4,25 @@ import { createHash } from 'node:crypto';
 export type Secret =
   { readonly kind: 'pair'; readonly chain: string; readonly key: string } | { readonly kind: 'roots'; readonly roots: string };
 
-/** What belongs together: a pair, the roots to trust, or both. It is served whole, or not at all. */
+/**
+ * What belongs together: a pair, the roots to trust, or both. It is served whole, or not at all.
+ */
 export interface SecretSet {
   readonly pair?: { readonly chain: string; readonly key: string };
   readonly roots?: string;
 }
 
-/** One reading of a set at its source, which is named for a person. `refused` is what can not be served, and why. */
+/**
+ * One reading of a set at its source, which is named for a person. `refused` is what can not be
+ * served, and why.
+ */
 export type SetReading =
   | { readonly type: 'set'; readonly source: string; readonly set: SecretSet }
   | { readonly type: 'refused'; readonly source: string; readonly reason: string };
 
-/** How it stands with a secret: what is served under its name, and why what came last is not, if so. */
+/**
+ * How it stands with a secret: what is served under its name, and why what came last is not, if so.
+ */
 export interface SecretState {
   readonly name: string;
   /** Where it comes from, for a person. */
@@ -25,7 +32,10 @@ export interface SecretState {
   readonly refused: string | undefined;
 }
 
-/** Names the content of a secret: the first 16 hex digits of its sha256. So an Envoy that has it already is not given it again. Pure. */
+/**
+ * Names the content of a secret: the first 16 hex digits of its sha256. So an Envoy that has it
+ * already is not given it again. Pure.
+ */
 export function secretVersion(secret: Secret): string {
   const parts = secret.kind === 'pair' ? [secret.chain, secret.key] : [secret.roots];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);

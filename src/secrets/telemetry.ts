@@ -3,7 +3,10 @@ import type { MetricFamily } from '../metrics/metric-family.ts';
 import { describeCertificates } from './certificates.ts';
 import type { SecretState } from './secret.ts';
 
-/** What there is to say of a new state of a secret: whose certificate it is now, or why what came is not served. Pure. */
+/**
+ * What there is to say of a new state of a secret: whose certificate it is now, or why what came is
+ * not served. Pure.
+ */
 export function narrateSecret({ name, source, served, refused }: SecretState): LogLine {
   if (refused !== undefined) {
     const msg = served === undefined ? 'secret refused: there is none to serve' : 'secret refused: the one before is served on';
@@ -15,8 +18,9 @@ export function narrateSecret({ name, source, served, refused }: SecretState): L
 }
 
 /**
- * The metrics of the secrets that are followed: how long each is still valid, by the first of its certificates to expire, and whether what came last
- * is refused. Names as in the Go agent (1.7 and later). Pure.
+ * The metrics of the secrets that are followed: how long each is still valid, by the first of its
+ * certificates to expire, and whether what came last is refused. Names as in the Go agent (1.7 and
+ * later). Pure.
  *
  * @param now ms since 1970
  */

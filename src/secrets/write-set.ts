@@ -4,13 +4,17 @@ import { defer, map, type Observable, of } from 'rxjs';
 import { settle } from '../operators/settle.ts';
 import type { SecretSet } from './secret.ts';
 
-/** The link to the folder with the files of now, as kubelet calls it, and how such folders of ours begin. */
+/**
+ * The link to the folder with the files of now, as kubelet calls it, and how such folders of ours
+ * begin.
+ */
 const data = '..data';
 const prefix = '..set-';
 
 /**
- * Writes `key.pem`, `cert-chain.pem` and `root-cert.pem` into `folder`, as far as the set has them: each 0600 (0777 in the Go agent), and all of them at once, by the swap of a
- * link, as kubelet does it. Emits why that failed, or undefined, and completes. Cold; never errors.
+ * Writes `key.pem`, `cert-chain.pem` and `root-cert.pem` into `folder`, as far as the set has them:
+ * each 0600 (0777 in the Go agent), and all of them at once, by the swap of a link, as kubelet does
+ * it. Emits why that failed, or undefined, and completes. Cold; never errors.
  */
 export function writeSet(folder: string, { pair, roots }: SecretSet): Observable<string | undefined> {
   const files = { ...(pair !== undefined && { 'key.pem': pair.key, 'cert-chain.pem': pair.chain }), ...(roots !== undefined && { 'root-cert.pem': roots }) }; // prettier-ignore

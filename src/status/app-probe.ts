@@ -6,8 +6,9 @@ import { probeGrpc } from './probe-grpc.ts';
 import { probeHttp } from './probe-http.ts';
 
 /**
- * Answers what is below `/app-health` and `/app-lifecycle`: carries out the probe of that path, and answers with the application's status and nothing else; 500
- * where it does not answer within the probe's time-out.
+ * Answers what is below `/app-health` and `/app-lifecycle`: carries out the probe of that path, and
+ * answers with the application's status and nothing else; 500 where it does not answer within the
+ * probe's time-out.
  */
 export function appProbe(probes: ReadonlyMap<string, AppProbe>, scheduler: SchedulerLike = asyncScheduler): Handler {
   return (request, response) => {

@@ -4,8 +4,8 @@ import { parseHostPort } from '../config/host-port.ts';
 export type Refusal = readonly [status: number, reason: string];
 
 /**
- * Why a request may not change something; undefined if it may: it is a POST of a program on this machine. A browser that another site has sent here
- * says so. Pure.
+ * Why a request may not change something; undefined if it may: it is a POST of a program on this
+ * machine. A browser that another site has sent here says so. Pure.
  */
 export function controlGuard({ socket, method, headers }: IncomingMessage): Refusal | undefined {
   if (!isLocal(socket.remoteAddress)) return fromElsewhere;
@@ -13,11 +13,15 @@ export function controlGuard({ socket, method, headers }: IncomingMessage): Refu
   return isForeign(headers) ? fromAnotherSite : undefined;
 }
 
-/** Why a request may not look inside; undefined if it may: it is a GET or HEAD of a program on this machine, to a name that is this machine's. Pure. */
+/**
+ * Why a request may not look inside; undefined if it may: it is a GET or HEAD of a program on this
+ * machine, to a name that is this machine's. Pure.
+ */
 export function insideGuard({ socket, method, headers }: IncomingMessage): Refusal | undefined {
   if (!isLocal(socket.remoteAddress)) return fromElsewhere;
   if (method !== 'GET' && method !== 'HEAD') return [405, 'Method Not Allowed'];
-  // A browser asks without an origin where a name of another site has been made to mean this machine.
+  // A browser asks without an origin where a name of another site has been made to mean this
+  // machine.
   return isForeign(headers) || !isOwnHost(headers.host ?? 'localhost') ? fromAnotherSite : undefined;
 }
 

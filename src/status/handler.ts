@@ -7,8 +7,8 @@ import type { LogLevel } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 
 /**
- * Answers one request, on subscribe. Emits what the request asks of the agent, if anything; unsubscribing, which the end of the connection
- * causes, abandons it. An error is answered by 500.
+ * Answers one request, on subscribe. Emits what the request asks of the agent, if anything;
+ * unsubscribing, which the end of the connection causes, abandons it. An error is answered by 500.
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Observable<StatusRequest>;
 

@@ -4,8 +4,9 @@ import type { AgentState } from '../agent/model.ts';
 import type { Timing } from '../agent/timing.ts';
 
 /**
- * Emits why the agent is not live, or undefined if it is: first what holds, then each change. It is not while the newest Envoy has been silent for as long
- * as it takes to be killed (30 s). That the agent itself lives is said by its answering at all.
+ * Emits why the agent is not live, or undefined if it is: first what holds, then each change. It is
+ * not while the newest Envoy has been silent for as long as it takes to be killed (30 s). That the
+ * agent itself lives is said by its answering at all.
  */
 export function notLive(
   state$: Observable<AgentState>,
@@ -22,7 +23,10 @@ export function notLive(
   );
 }
 
-/** Emits once why the start is not over, or undefined if it is, and completes: an Envoy has been LIVE once, whatever came after. Until then it is why the agent is not ready. */
+/**
+ * Emits once why the start is not over, or undefined if it is, and completes: an Envoy has been
+ * LIVE once, whatever came after. Until then it is why the agent is not ready.
+ */
 export function notStarted(state$: Observable<AgentState>, unready$: Observable<string | undefined>): Observable<string | undefined> {
   return state$.pipe(
     take(1),

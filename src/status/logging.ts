@@ -15,8 +15,9 @@ const levels: Readonly<Record<string, LogLevel>> = {
 };
 
 /**
- * Changes log levels at run time: `level` that of the agent and of Envoy, `paths` (`logger:level,…`) those of Envoy's loggers, by its own names. The
- * answer is Envoy's, which lists its loggers.
+ * Changes log levels at run time: `level` that of the agent and of Envoy, `paths`
+ * (`logger:level,…`) those of Envoy's loggers, by its own names. The answer is Envoy's, which lists
+ * its loggers.
  */
 export function logging(admin: Pick<AdminClient, 'request'>): Handler {
   return (request, response): Observable<StatusRequest> => {

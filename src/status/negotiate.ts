@@ -12,7 +12,10 @@ interface MediaRange {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The format of the answer by a request's `Accept`: OpenMetrics where it is named and preferred to text, or as good; otherwise text. Pure. */
+/**
+ * The format of the answer by a request's `Accept`: OpenMetrics where it is named and preferred to
+ * text, or as good; otherwise text. Pure.
+ */
 export function negotiateFormat(accept = ''): NegotiatedFormat {
   const ranges = accept.split(',').map(parseRange);
   const openmetrics = ranges.filter(({ type }) => type === 'application/openmetrics-text');
@@ -47,7 +50,10 @@ export interface Compression {
   create(): Compressor;
 }
 
-/** How an answer is compressed, by a request's `Accept-Encoding`; undefined for not at all. zstd where this Node has it, as it is faster. */
+/**
+ * How an answer is compressed, by a request's `Accept-Encoding`; undefined for not at all. zstd
+ * where this Node has it, as it is faster.
+ */
 export function compress(acceptEncoding = '', { createZstdCompress }: MayHaveZstd = zlib as MayHaveZstd): Compression | undefined {
   const accepted = acceptEncoding.split(',').flatMap((part) => {
     const [, name, q = '1'] = /^\s*([\w*-]+)\s*(?:;\s*q=([\d.]+)\s*)?$/i.exec(part) ?? [];

@@ -3,8 +3,9 @@ import { connect as connectTls } from 'node:tls';
 import { Observable } from 'rxjs';
 
 /**
- * Connects on subscribe; emits the socket when it can be spoken on, and does not complete: unsubscribing destroys it. Errors if there is no connection. With
- * `secure` it speaks TLS, takes any certificate, as the kubelet does, and offers HTTP/2.
+ * Connects on subscribe; emits the socket when it can be spoken on, and does not complete:
+ * unsubscribing destroys it. Errors if there is no connection. With `secure` it speaks TLS, takes
+ * any certificate, as the kubelet does, and offers HTTP/2.
  */
 export function openSocket(host: string, port: number, secure?: { readonly name: string }): Observable<Socket> {
   return new Observable((subscriber) => {

@@ -9,9 +9,11 @@ const serving = 1;
 const largestAnswer = 4_096;
 
 /**
- * Asks `grpc.health.v1.Health/Check` and emits 200 if the service is SERVING, otherwise 500, and completes. Errors if nobody answers.
+ * Asks `grpc.health.v1.Health/Check` and emits 200 if the service is SERVING, otherwise 500, and
+ * completes. Errors if nobody answers.
  *
- * Question and answer have one field each, and one call is all there is: that is a few bytes over HTTP/2, and no reason to load a gRPC library.
+ * Question and answer have one field each, and one call is all there is: that is a few bytes over
+ * HTTP/2, and no reason to load a gRPC library.
  */
 export function probeGrpc({ port, service }: GrpcProbe): Observable<number> {
   return openSocket('localhost', port).pipe(
@@ -51,7 +53,10 @@ export function probeGrpc({ port, service }: GrpcProbe): Observable<number> {
   );
 }
 
-/** A `HealthCheckRequest` (field 1: the service, a string) behind gRPC's prefix: not compressed, and its length. */
+/**
+ * A `HealthCheckRequest` (field 1: the service, a string) behind gRPC's prefix: not compressed, and
+ * its length.
+ */
 function frame(service: string): Buffer {
   const name = Buffer.from(service);
   const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a]), varint(name.length), name]);
@@ -67,7 +72,10 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** Field 1 of a `HealthCheckResponse`, an enum; undefined if the answer is no such message. An error has no message. */
+/**
+ * Field 1 of a `HealthCheckResponse`, an enum; undefined if the answer is no such message. An error
+ * has no message.
+ */
 function servingStatus(answer: Buffer): number | undefined {
   if (answer.length < 5 || answer[0] !== 0 || answer.length !== 5 + answer.readUInt32BE(1)) return undefined;
   return answer[5] === 0x08 ? answer[6] : undefined;

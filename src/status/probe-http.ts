@@ -16,9 +16,10 @@ type Address = Pick<HttpProbe, 'host' | 'port' | 'path' | 'secure'>;
 /**
  * Emits the status with which the application answers, and completes. Errors if it does not.
  *
- * Sends the headers of the probe's own request, and over them the configured ones. A redirect to the same host is followed; one that leads
- * elsewhere is the answer, as with the kubelet. Each request has a connection of its own. An HTTPS server that knows HTTP/2 is asked by it; so is
- * a plain one that does not understand HTTP/1.1.
+ * Sends the headers of the probe's own request, and over them the configured ones. A redirect to
+ * the same host is followed; one that leads elsewhere is the answer, as with the kubelet. Each
+ * request has a connection of its own. An HTTPS server that knows HTTP/2 is asked by it; so is a
+ * plain one that does not understand HTTP/1.1.
  */
 export function probeHttp(probe: HttpProbe, received: IncomingHttpHeaders): Observable<number> {
   const headers = headersOf(probe, received);
@@ -85,8 +86,9 @@ interface HttpHead {
 const ofConnection = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te', 'host', 'content-length', 'expect', 'http2-settings']; // prettier-ignore
 
 /**
- * Asks by GET on a connection that is nobody else's, and emits the head of the answer. Errors without one. Unsubscribing ends the connection. Of HTTP/2
- * both sides know beforehand that they speak it.
+ * Asks by GET on a connection that is nobody else's, and emits the head of the answer. Errors
+ * without one. Unsubscribing ends the connection. Of HTTP/2 both sides know beforehand that they
+ * speak it.
  */
 function speakHttp(version: 1 | 2, socket: Socket, question: HttpQuestion): Observable<HttpHead> {
   return version === 1 ? speakHttp1(socket, question) : speakHttp2(socket, question);

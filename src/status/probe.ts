@@ -2,8 +2,10 @@ import { ignoreElements, map, type Observable, of, switchMap, take, tap } from '
 import { answer, type Handler } from './handler.ts';
 
 /**
- * Answers a probe of the agent's own: 200 where `reason$` says nothing against it, otherwise 503 with the reason. As JSON, for whoever accepts that before text, with
- * a name for the reason: its words up to the first detail; and with what `notes$` says, which speaks against nothing but should be known.
+ * Answers a probe of the agent's own: 200 where `reason$` says nothing against it, otherwise 503
+ * with the reason. As JSON, for whoever accepts that before text, with a name for the reason: its
+ * words up to the first detail; and with what `notes$` says, which speaks against nothing but
+ * should be known.
  */
 export function probe(reason$: Observable<string | undefined>, notes$: Observable<readonly string[]> = of([])): Handler {
   return ({ headers }, response) =>

@@ -21,8 +21,9 @@ const standardDuration = 10;
 const longestDuration = 30;
 
 /**
- * Looks into the running program, one look at a time: `/debug/pprof/profile` answers with what it does for `seconds` (10, at most 30), a `.cpuprofile`;
- * `/debug/pprof/heap` with what it holds, a `.heapsnapshot`, during which nothing else is done. DevTools of a browser open both.
+ * Looks into the running program, one look at a time: `/debug/pprof/profile` answers with what it
+ * does for `seconds` (10, at most 30), a `.cpuprofile`; `/debug/pprof/heap` with what it holds, a
+ * `.heapsnapshot`, during which nothing else is done. DevTools of a browser open both.
  */
 export function inspect(scheduler: SchedulerLike = asyncScheduler): Handler {
   let isLooking = false;

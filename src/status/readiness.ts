@@ -13,8 +13,9 @@ const states = ['LIVE', 'DRAINING', 'PRE_INITIALIZING', 'INITIALIZING'];
 /**
  * Why Envoy is not ready, from its statistics as text; undefined if it is.
  *
- * It is when it is LIVE, its workers have started, and, where it subscribes to clusters or listeners, each has come at least once: Envoy 1.36
- * has the statistics of a subscription only if it has the subscription. (Go agent 1.6: the same, of subscriptions that it took for granted.)
+ * It is when it is LIVE, its workers have started, and, where it subscribes to clusters or
+ * listeners, each has come at least once: Envoy 1.36 has the statistics of a subscription only if
+ * it has the subscription. (Go agent 1.6: the same, of subscriptions that it took for granted.)
  */
 export function readiness(body: string): string | undefined {
   const stats = parseStats(body);
@@ -34,7 +35,10 @@ export function readiness(body: string): string | undefined {
   return started === 1 ? undefined : 'workers have not yet started';
 }
 
-/** While the admin endpoint goes from one epoch to the next it is refused for about 9 ms (measured, Envoy 1.36.2). In ms. */
+/**
+ * While the admin endpoint goes from one epoch to the next it is refused for about 9 ms (measured,
+ * Envoy 1.36.2). In ms.
+ */
 const handOver = 250;
 const again = 10;
 /** How long ago Envoy may have said that it is ready. In ms. */
@@ -47,11 +51,13 @@ interface Look {
 }
 
 /**
- * Emits once why the agent is not ready, or undefined if it is, and completes. Cold: each subscription looks at `state$`, which has a value
- * at once, and then at Envoy, which has `timeoutMs` ms to answer. Never errors.
+ * Emits once why the agent is not ready, or undefined if it is, and completes. Cold: each
+ * subscription looks at `state$`, which has a value at once, and then at Envoy, which has
+ * `timeoutMs` ms to answer. Never errors.
  *
- * Probes at the same time share one question to Envoy. That it is ready counts for 100 ms, and no longer; the agent's own state is looked at each
- * time, and nothing is latched. While a child comes up its parent serves, and can not be asked: it counts as what it was, LIVE.
+ * Probes at the same time share one question to Envoy. That it is ready counts for 100 ms, and no
+ * longer; the agent's own state is looked at each time, and nothing is latched. While a child comes
+ * up its parent serves, and can not be asked: it counts as what it was, LIVE.
  */
 export function notReady(
   state$: Observable<AgentState>,
@@ -77,7 +83,10 @@ export function notReady(
   );
 }
 
-/** Looks at Envoy, once for all who ask while the question is under way, and while it is known since a moment that Envoy is ready. Another epoch is another question. */
+/**
+ * Looks at Envoy, once for all who ask while the question is under way, and while it is known since
+ * a moment that Envoy is ready. Another epoch is another question.
+ */
 function shared(admin: Pick<AdminClient, 'request'>, timeoutMs: number | undefined, scheduler: SchedulerLike) {
   let asked: string | undefined;
   let readyUntil = 0;
@@ -107,7 +116,10 @@ function askEnvoy(admin: Pick<AdminClient, 'request'>, timeoutMs: number | undef
   );
 }
 
-/** Why the agent is not ready, as far as its own state says, in one line; undefined if nothing speaks against it. */
+/**
+ * Why the agent is not ready, as far as its own state says, in one line; undefined if nothing
+ * speaks against it.
+ */
 export function unreadiness(state: AgentState): string | undefined {
   if (state.phase === 'draining') return 'draining';
   if (state.phase !== 'running') return 'terminating';

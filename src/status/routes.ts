@@ -6,8 +6,9 @@ import { logging } from './logging.ts';
 import { probe } from './probe.ts';
 
 /**
- * Who answers what: the handler of a path without its query. What is rarely asked for is loaded when it is first used: probes of the application with HTTP/2, the
- * merging of metrics with compression, the profiler.
+ * Who answers what: the handler of a path without its query. What is rarely asked for is loaded
+ * when it is first used: probes of the application with HTTP/2, the merging of metrics with
+ * compression, the profiler.
  */
 export function routes(parts: StatusParts): (path: string) => Handler {
   const handler = guarded(lazily(async () => (await import('./profile.ts')).inspect())); // of both paths, so that one looks at a time
@@ -63,7 +64,10 @@ function order(asked: StatusRequest): Handler {
   };
 }
 
-/** Answers with the newest of what `what$` emits, which it does at once, as JSON; or with why `guard` refuses that. */
+/**
+ * Answers with the newest of what `what$` emits, which it does at once, as JSON; or with why
+ * `guard` refuses that.
+ */
 function showJson(what$: Observable<unknown>, guard: (request: IncomingMessage) => readonly [number, string] | undefined): Handler {
   return (request, response) =>
     what$.pipe(

@@ -5,7 +5,10 @@ import type { FaultReason, MetricsSource } from '../metrics/metrics-source.ts';
 /** What happens in scrapes: one begins, or is through with a source. */
 export type ScrapeEvent = { readonly type: 'begun' } | { readonly type: 'reported'; readonly source: Pick<MetricsSource, 'type' | 'target'>; readonly report: SourceReport }; // prettier-ignore
 
-/** What the agent has to tell of the scrapes themselves: how many there were, and how it went with each source. */
+/**
+ * What the agent has to tell of the scrapes themselves: how many there were, and how it went with
+ * each source.
+ */
 export interface ScrapeCounts {
   readonly scrapes: number;
   /** By type and target. */

@@ -34,7 +34,10 @@ const standardTimeout = 10_000;
 const longestTimeout = 120_000;
 /** Scrapes at a time: each holds a piece of every source. */
 const mostScrapes = 16;
-/** In characters. So much is written without waiting for its reader: nobody who shares an answer waits for another reader. */
+/**
+ * In characters. So much is written without waiting for its reader: nobody who shares an answer
+ * waits for another reader.
+ */
 const mostShared = 256 << 10;
 /** Marks the scrapes of an agent, so that one that comes back to an agent is seen. */
 const mark = 'x-pilot-agent-scrape';
@@ -45,13 +48,15 @@ const accepts = {
 } as const;
 
 /**
- * Answers a scrape with the metrics of all sources and of the agent as one exposition. `families$` has what the agent has to tell, and emits it at
- * once.
+ * Answers a scrape with the metrics of all sources and of the agent as one exposition. `families$`
+ * has what the agent has to tell, and emits it at once.
  *
- * Scrapes that come within 100 ms share an answer of up to 256 KiB, if they are of one format and one time-out.
+ * Scrapes that come within 100 ms share an answer of up to 256 KiB, if they are of one format and
+ * one time-out.
  *
- * A source has four fifths of the scrape's time-out to be through, and a twentieth more where it had to wait for one that was not. After nineteen twentieths the
- * rest is given up, so that what is there, and the agent's own metrics, arrive in time.
+ * A source has four fifths of the scrape's time-out to be through, and a twentieth more where it
+ * had to wait for one that was not. After nineteen twentieths the rest is given up, so that what is
+ * there, and the agent's own metrics, arrive in time.
  */
 export function metrics(
   sources: readonly MetricsSource[],
@@ -65,7 +70,10 @@ export function metrics(
   const report = (source: OpenedSource, report: SourceReport) => count({ type: 'reported', source, report });
   const own = async () => [...scrapeFamilies(counts), ...(await firstValueFrom(families$, { defaultValue: [] }))];
 
-  /** Asks all sources, and writes the answer so that others can follow it. Completes when it is written. */
+  /**
+   * Asks all sources, and writes the answer so that others can follow it. Completes when it is
+   * written.
+   */
   function lead(scrape: Scrape, sink: Writable): Observable<void> {
     return defer(() => {
       const leading = shared.lead(scrape.kind);
@@ -137,7 +145,10 @@ function readScrape({ headers }: IncomingMessage): Scrape {
   };
 }
 
-/** Where the text of the answer is to be written. Its end, whether good or by `destroy`, is that of the answer. */
+/**
+ * Where the text of the answer is to be written. Its end, whether good or by `destroy`, is that of
+ * the answer.
+ */
 function openSink({ headers }: IncomingMessage, response: ServerResponse, { contentType }: Scrape): Writable {
   response.statusCode = 200;
   response.setHeader('content-type', contentType);
@@ -170,7 +181,9 @@ function timeoutOf(header: string | readonly string[] | undefined): number {
   return ms > 0 ? Math.min(ms, longestTimeout) : standardTimeout;
 }
 
-/** `/stats/prometheus`: Envoy's metrics, those of the applications in their order, then the agent's. */
+/**
+ * `/stats/prometheus`: Envoy's metrics, those of the applications in their order, then the agent's.
+ */
 export function allMetrics({ admin, targets, families$ }: Pick<StatusParts, 'admin' | 'targets' | 'families$'>): Handler {
   const agent = new Agent({ keepAlive: true });
   const envoy: MetricsSource = { type: 'envoy', target: 'envoy', open: (headers) => admin.open('/stats/prometheus', headers) };

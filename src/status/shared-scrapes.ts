@@ -1,10 +1,19 @@
 import type { SchedulerLike, Unsubscribable } from 'rxjs';
 
-/** Scrapes of one kind that come together are answered by one: `kind` is all that an answer depends on. */
+/**
+ * Scrapes of one kind that come together are answered by one: `kind` is all that an answer depends
+ * on.
+ */
 export interface SharedScrapes {
-  /** Resolves with the whole answer of a scrape that has just begun, or with undefined if there is nothing to share. Undefined where none has begun. */
+  /**
+   * Resolves with the whole answer of a scrape that has just begun, or with undefined if there is
+   * nothing to share. Undefined where none has begun.
+   */
   follow(kind: string): Promise<string | undefined> | undefined;
-  /** An answer begins now, that others can follow until its reader, by `unsubscribe`, says that he is no longer there. */
+  /**
+   * An answer begins now, that others can follow until its reader, by `unsubscribe`, says that he
+   * is no longer there.
+   */
   lead(kind: string): LeadingScrape;
 }
 
@@ -18,10 +27,16 @@ interface Lead {
   readonly whole: Promise<string | undefined>;
 }
 
-/** For so many ms after its begin a scrape can be followed: what it reads later is as new as what a scrape of its own would read. */
+/**
+ * For so many ms after its begin a scrape can be followed: what it reads later is as new as what a
+ * scrape of its own would read.
+ */
 const followable = 100;
 
-/** Answers of up to `most` characters are shared; a larger one is passed on and forgotten. Makes a memory of its own. */
+/**
+ * Answers of up to `most` characters are shared; a larger one is passed on and forgotten. Makes a
+ * memory of its own.
+ */
 export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScrapes {
   const leads = new Map<string, Lead>();
   return {
@@ -43,7 +58,9 @@ export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScr
   };
 }
 
-/** Tells `end` the whole text, or undefined as soon as it is too long. Only the first time counts. */
+/**
+ * Tells `end` the whole text, or undefined as soon as it is too long. Only the first time counts.
+ */
 async function* passOn(pieces: AsyncIterable<string>, most: number, end: (whole: string | undefined) => void): AsyncGenerator<string> {
   let whole: string | undefined = '';
   for await (const piece of pieces) {

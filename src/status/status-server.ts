@@ -6,17 +6,23 @@ import { answer, type Handler, type StatusEvent } from './handler.ts';
 const timeoutMs = 5_000;
 /** How often what is too slow is looked for. In ms. */
 const sweep = 1_000;
-/** A connection on which nothing moves, not even an answer: it is longer than any answer is thought over. In ms. */
+/**
+ * A connection on which nothing moves, not even an answer: it is longer than any answer is thought
+ * over. In ms.
+ */
 const stuck = 60_000;
-/** Of those that ask nothing the oldest makes room for a new one, so that a probe finds an open door. */
+/**
+ * Of those that ask nothing the oldest makes room for a new one, so that a probe finds an open
+ * door.
+ */
 const mostConnections = 512;
 
 /**
- * Serves the status port on all interfaces, IPv6 and IPv4: listens on subscribe, closes with all its connections on unsubscribe. `route` has the
- * handler for a path.
+ * Serves the status port on all interfaces, IPv6 and IPv4: listens on subscribe, closes with all
+ * its connections on unsubscribe. `route` has the handler for a path.
  *
- * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then what the handlers emit. Errors if the server breaks
- * later. Never completes.
+ * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then
+ * what the handlers emit. Errors if the server breaks later. Never completes.
  */
 export function statusServer(port: number, route: (path: string) => Handler): Observable<StatusEvent> {
   return new Observable((subscriber) => {

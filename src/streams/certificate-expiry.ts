@@ -16,8 +16,9 @@ export type CertificateSign =
 const look = 60_000;
 
 /**
- * Reads the certificates at `paths` whenever an Envoy is about to serve them, which a value of `served$` says, emits when each of them expires, and
- * then, within a minute of that, the first one that has, once. Hot and endless as `served$`; never errors: what does not parse is left out.
+ * Reads the certificates at `paths` whenever an Envoy is about to serve them, which a value of
+ * `served$` says, emits when each of them expires, and then, within a minute of that, the first one
+ * that has, once. Hot and endless as `served$`; never errors: what does not parse is left out.
  */
 export function certificateExpiry(
   paths: readonly string[],

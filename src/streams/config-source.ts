@@ -1,6 +1,9 @@
 import { defaultIfEmpty, forkJoin, map, merge, type Observable } from 'rxjs';
 
-/** What a source has to say about itself: it listens, something may have changed, or a part of it cannot be listened to for now. */
+/**
+ * What a source has to say about itself: it listens, something may have changed, or a part of it
+ * cannot be listened to for now.
+ */
 export type SourceChange =
   | { readonly type: 'ready' }
   | { readonly type: 'changed'; readonly path?: string }
@@ -31,17 +34,24 @@ export interface SourceReading<Config = unknown> {
  * A change only triggers, the reading decides: `changes$` may speak too often, never too rarely.
  */
 export interface ConfigSource<Config = unknown> {
-  /** Emits `ready` when it starts to listen, since what changed before that went unheard. Never errors. */
+  /**
+   * Emits `ready` when it starts to listen, since what changed before that went unheard. Never
+   * errors.
+   */
   readonly changes$: Observable<SourceChange>;
-  /** Cold: one reading a subscription. What is wrong with the configuration has a hash too; an error means that it cannot be read for now. */
+  /**
+   * Cold: one reading a subscription. What is wrong with the configuration has a hash too; an error
+   * means that it cannot be read for now.
+   */
   readonly reading$: Observable<SourceReading<Config>>;
 }
 
 /**
- * Makes many sources one: its changes are theirs, and one reading of it reads all of them. Their hashes are joined by '+'; the configuration is that
- * of the last source that has one.
+ * Makes many sources one: its changes are theirs, and one reading of it reads all of them. Their
+ * hashes are joined by '+'; the configuration is that of the last source that has one.
  *
- * As cold as the sources. A source that has not changed yet delays nothing, as `combineLatest` of readings would.
+ * As cold as the sources. A source that has not changed yet delays nothing, as `combineLatest` of
+ * readings would.
  */
 export function composeSources<Config>(...sources: readonly ConfigSource<Config>[]): ConfigSource<Config> {
   return {

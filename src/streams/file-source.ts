@@ -40,18 +40,20 @@ function hashOf(files: readonly FileReading[]): string {
 }
 
 /**
- * Emits one sha256 (hex) over the files at `paths`, in their order: name, presence, length and content of each, so that neither content that
- * moves from one file to the next nor a file that is emptied instead of removed goes unnoticed (the Go agent hashes contents alone).
+ * Emits one sha256 (hex) over the files at `paths`, in their order: name, presence, length and
+ * content of each, so that neither content that moves from one file to the next nor a file that is
+ * emptied instead of removed goes unnoticed (the Go agent hashes contents alone).
  *
- * Cold: one reading a subscription, in chunks of 64 KiB. What is absent, unreadable or no regular file counts as absent. Errors where the system is short
- * of file descriptors or memory.
+ * Cold: one reading a subscription, in chunks of 64 KiB. What is absent, unreadable or no regular
+ * file counts as absent. Errors where the system is short of file descriptors or memory.
  */
 export function hashFiles(paths: readonly string[]): Observable<string> {
   return readFiles(paths).pipe(map(hashOf));
 }
 
 /**
- * The source whose configuration is the files at `paths`, which Envoy reads itself; empty and repeated paths are dropped. Without any it never changes.
+ * The source whose configuration is the files at `paths`, which Envoy reads itself; empty and
+ * repeated paths are dropped. Without any it never changes.
  *
  * Cold; changes never end nor error; a reading errors as that of `hashFiles` does.
  */

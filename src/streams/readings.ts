@@ -26,7 +26,10 @@ export interface ReadingDelays {
   readonly minDelay: number;
   /** Between two readings that nobody asked for, the net below a lost event. */
   readonly reread?: number;
-  /** Spreads the pauses after readings that error: makes a number from 0 up to, but not including, 1. */
+  /**
+   * Spreads the pauses after readings that error: makes a number from 0 up to, but not including,
+   * 1.
+   */
   readonly random?: () => number;
 }
 
@@ -37,7 +40,10 @@ export type SourceSign<Config> =
   | { readonly type: 'window-opened'; readonly path?: string; readonly delayMs: number }
   /** The source could not be read, or not be listened to, which is tried again so much later. */
   | SourceFailed
-  /** `isNew`: it differs from the reading before. `isOrdered`: it was ordered, and counts even if it does not. */
+  /**
+   * `isNew`: it differs from the reading before. `isOrdered`: it was ordered, and counts even if it
+   * does not.
+   */
   | { readonly type: 'read'; readonly reading: Reading<Config | undefined>; readonly isNew: boolean; readonly isOrdered: boolean };
 
 interface SourceFailed {
@@ -51,11 +57,15 @@ type RawSign<Config> =
   | { readonly type: 'raw'; readonly reading: SourceReading<Config>; readonly isOrdered: boolean };
 
 /**
- * Reads a source: emits a reading at once, and then one after each change, each with what differs from the one before; and beside them the changes themselves.
+ * Reads a source: emits a reading at once, and then one after each change, each with what differs
+ * from the one before; and beside them the changes themselves.
  *
- * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready and for each of `orders$`, and every `reread` ms (60 s)
- * as if there had been a change. Readings come one at a time, in the order in which they began: no slow one overtakes a newer one. The first one waits for no change, and nothing is watched before it, so that the first epoch does not wait for
- * the watcher either. What errors is told, and begun again as {@link supervise} does. Cold; never ends, never errors.
+ * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready
+ * and for each of `orders$`, and every `reread` ms (60 s) as if there had been a change. Readings
+ * come one at a time, in the order in which they began: no slow one overtakes a newer one. The
+ * first one waits for no change, and nothing is watched before it, so that the first epoch does not
+ * wait for the watcher either. What errors is told, and begun again as {@link supervise} does.
+ * Cold; never ends, never errors.
  */
 export function sourceSigns<Config>(
   { changes$, reading$ }: ConfigSource<Config>,
@@ -100,7 +110,10 @@ function sourceFailed(error: unknown, delayMs: number): SourceFailed {
   return { type: 'source-failed', error, delayMs };
 }
 
-/** Emits each reading that differs from the one before, the first one at once. As {@link sourceSigns}, but errors with the source. */
+/**
+ * Emits each reading that differs from the one before, the first one at once. As
+ * {@link sourceSigns}, but errors with the source.
+ */
 export function readings<Config>(
   source: ConfigSource<Config>,
   delays: ReadingDelays,

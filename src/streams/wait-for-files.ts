@@ -29,11 +29,13 @@ const realFiles: FileSystem = {
 };
 
 /**
- * Emits which of the files at `paths` are missing, whenever that changes, and completes when there are none to wait for any more, or after `limit` ms (2 minutes). What was
- * emitted last is still missing then; where nothing was ever missing, nothing is emitted.
+ * Emits which of the files at `paths` are missing, whenever that changes, and completes when there
+ * are none to wait for any more, or after `limit` ms (2 minutes). What was emitted last is still
+ * missing then; where nothing was ever missing, nothing is emitted.
  *
- * The files are waited for side by side, each until it exists, whatever is in it. One that cannot be looked for counts as missing, but is not waited
- * for. Empty and repeated paths are dropped. Cold, never errors.
+ * The files are waited for side by side, each until it exists, whatever is in it. One that cannot
+ * be looked for counts as missing, but is not waited for. Empty and repeated paths are dropped.
+ * Cold, never errors.
  */
 export function waitForFiles(
   paths: readonly string[],

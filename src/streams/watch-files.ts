@@ -23,7 +23,10 @@ import { backOff } from '../operators/back-off.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import type { SourceChange } from './config-source.ts';
 
-/** Entry (an absolute path, free of links up to its last name) → identity of what is there, '' for nothing. */
+/**
+ * Entry (an absolute path, free of links up to its last name) → identity of what is there, '' for
+ * nothing.
+ */
 export type LinkHops = ReadonlyMap<string, string>;
 
 /** As in the kernel, which gives up with ELOOP after 40 links (path_resolution(7)). */
@@ -41,8 +44,9 @@ const targetOf = (link: string) => readlink(link).catch(() => '');
 const namesOf = (path: string) => path.split('/').filter((name) => name !== '' && name !== '.');
 
 /**
- * Walks `path` as the kernel does and resolves with every entry whose change can change what the path leads to: each folder, each link and
- * the file at the end. The walk stops at the first entry that is absent, whose appearance is then what matters. Never rejects.
+ * Walks `path` as the kernel does and resolves with every entry whose change can change what the
+ * path leads to: each folder, each link and the file at the end. The walk stops at the first entry
+ * that is absent, whose appearance is then what matters. Never rejects.
  */
 export async function linkHops(path: string): Promise<LinkHops> {
   const hops = new Map<string, string>();
@@ -94,7 +98,10 @@ const failure = (error: unknown) => {
   return { type: 'watch-failed', path, reason: code ?? message } as const;
 };
 
-/** Emits `ready`, from then on the events of the hops, and at any time what can not be watched. Never completes. */
+/**
+ * Emits `ready`, from then on the events of the hops, and at any time what can not be watched.
+ * Never completes.
+ */
 function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange> {
   return new Observable<SourceChange>((subscriber) => {
     let isReady = false; // before it chokidar reports links that it merely finds
@@ -115,7 +122,8 @@ function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange
     const listed = new Set(ends.map(dirname));
     // chokidar 5.0.0 takes the root folder for removed, and with it all that it watches below.
     listed.delete('/');
-    // It also asks for the state of every entry of a folder at each event, which is too much for an /etc or a /tmp merely on the way.
+    // It also asks for the state of every entry of a folder at each event, which is too much for an
+    // /etc or a /tmp merely on the way.
     for (const folder of folders) if (!listed.has(folder)) subscriber.add(watchNames(folder, report, failed));
     const watcher = watch([...listed], {
       followSymlinks: false,
@@ -128,7 +136,8 @@ function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange
     watcher.on('ready', ready);
     watcher.on('error', failed);
     watcher.on('all', (_, path) => report(path));
-    // 'all' comes from comparing folder listings and is throttled, so it misses what is quick, or a link that leads nowhere; inotify does not.
+    // 'all' comes from comparing folder listings and is throttled, so it misses what is quick, or a
+    // link that leads nowhere; inotify does not.
     watcher.on('raw', (_, name: string | null, details) => {
       const { watchedPath } = details as { watchedPath?: string };
       if (name === null || watchedPath === undefined) return;
@@ -144,13 +153,15 @@ function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange
 }
 
 /**
- * Emits `ready` once, when the files at `paths` are watched, and `changed` whenever what one of the paths leads to may have changed, be it by
- * a link, a folder on the way, or a path that did not exist before. Other entries of the same folders cause nothing.
+ * Emits `ready` once, when the files at `paths` are watched, and `changed` whenever what one of the
+ * paths leads to may have changed, be it by a link, a folder on the way, or a path that did not
+ * exist before. Other entries of the same folders cause nothing.
  *
- * Works in rounds: walk the paths, watch each hop, and after an event do it again, for the event may have led the path elsewhere. Between two
- * rounds nobody listens, so each later round begins with a `changed` of its own. What can not be watched is told once as `watch-failed` and
- * tried again after 1 s, doubling to 30 s, while the rest is watched. Cold: one chokidar a subscription, closed on unsubscribe. Never ends,
- * never errors, and does not keep the process alive.
+ * Works in rounds: walk the paths, watch each hop, and after an event do it again, for the event
+ * may have led the path elsewhere. Between two rounds nobody listens, so each later round begins
+ * with a `changed` of its own. What can not be watched is told once as `watch-failed` and tried
+ * again after 1 s, doubling to 30 s, while the rest is watched. Cold: one chokidar a subscription,
+ * closed on unsubscribe. Never ends, never errors, and does not keep the process alive.
  */
 export function watchFiles(paths: readonly string[], scheduler: SchedulerLike = asyncScheduler): Observable<SourceChange> {
   return defer(() => {

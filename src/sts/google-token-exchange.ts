@@ -13,7 +13,10 @@ export interface GottenToken {
 /** What an answer that has no time of expiry is good for. In ms. */
 const standard = 3_600_000;
 
-/** The token of an answer of Google to `identitybindingtoken`, or to `generateAccessToken`, which has other names; undefined if there is none. Pure. */
+/**
+ * The token of an answer of Google to `identitybindingtoken`, or to `generateAccessToken`, which
+ * has other names; undefined if there is none. Pure.
+ */
 function gottenToken(text: string, now: number): GottenToken | undefined {
   const { access_token: federated, expires_in: seconds, accessToken: access, expireTime } = members(text);
   const token = federated ?? access;
@@ -39,8 +42,9 @@ const tries = 5;
 const pause = 10;
 
 /**
- * Asks until a token comes back, 5 times at most: each subscription to `answer$` is a whole request (the Go agent sends an empty body from the second time on). A
- * refusal (4xx) is not tried again. Emits one answer and completes. Never errors.
+ * Asks until a token comes back, 5 times at most: each subscription to `answer$` is a whole request
+ * (the Go agent sends an empty body from the second time on). A refusal (4xx) is not tried again.
+ * Emits one answer and completes. Never errors.
  */
 function askForToken(answer$: Observable<Settled<HttpAnswer>>, scheduler: SchedulerLike = asyncScheduler): Observable<TokenAnswer> {
   function attempt(left: number): Observable<TokenAnswer> {
@@ -80,8 +84,9 @@ const lifetime = 3_600;
 const grace = 300_000;
 
 /**
- * Gets access tokens of Google Cloud for the tokens of a workload in two steps, by the rules of the Go agent: a federated token for the workload's own, and for that one
- * of the mesh's service account. That one is kept until 5 minutes before its end.
+ * Gets access tokens of Google Cloud for the tokens of a workload in two steps, by the rules of the
+ * Go agent: a federated token for the workload's own, and for that one of the mesh's service
+ * account. That one is kept until 5 minutes before its end.
  */
 export function googleTokenExchange(options: GoogleTokenExchangeOptions, scheduler: SchedulerLike = asyncScheduler): TokenExchange {
   const { projectNumber, trustDomain, clusterUrl } = options;

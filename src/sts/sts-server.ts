@@ -16,8 +16,8 @@ const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const jwt = 'urn:ietf:params:oauth:token-type:jwt';
 
 /**
- * What a request for a token says (RFC 8693 §2.1), or the first thing that is wrong with it, in the order and the words of the Go agent, which wants the content type without
- * parameters. Pure.
+ * What a request for a token says (RFC 8693 §2.1), or the first thing that is wrong with it, in the
+ * order and the words of the Go agent, which wants the content type without parameters. Pure.
  */
 function stsRequest({ method, contentType, body }: RawStsRequest): StsRequest {
   const invalid = (what: string, expected: string, actual: string): StsRequest => {
@@ -44,7 +44,10 @@ function refusedAnswer(reason: string): StsAnswer {
   return json(400, { error: 'invalid_request', error_description: reason, error_uri: '' });
 }
 
-/** What came of an exchange (RFC 8693 §2.2). Who asks can do nothing about a failure: so it is a 500, as in the Go agent. Pure. */
+/**
+ * What came of an exchange (RFC 8693 §2.2). Who asks can do nothing about a failure: so it is a
+ * 500, as in the Go agent. Pure.
+ */
 function exchangedAnswer(exchanged: Exchanged): StsAnswer {
   if (!exchanged.ok) return json(500, { error: 'invalid_target', error_description: exchanged.reason, error_uri: '' });
   return json(200, {
@@ -73,7 +76,10 @@ function json(status: number, value: object): StsAnswer {
   return { status, type: 'application/json', body: `${JSON.stringify(value, undefined, 2)}\n` };
 }
 
-/** What becomes of the token server, and what it has answered to a request for a token: a code of HTTP, with the reason where it is not 200. */
+/**
+ * What becomes of the token server, and what it has answered to a request for a token: a code of
+ * HTTP, with the reason where it is not 200.
+ */
 export type StsEvent =
   | { readonly type: 'listening' }
   | { readonly type: 'failed'; readonly reason: string }
@@ -85,12 +91,15 @@ const timeoutMs = 5_000;
 const largestBody = 64 * 1024;
 
 /**
- * Exchanges tokens (RFC 8693) on `port` of the loopback address: listens on subscribe, closes with all its connections on unsubscribe.
+ * Exchanges tokens (RFC 8693) on `port` of the loopback address: listens on subscribe, closes with
+ * all its connections on unsubscribe.
  *
- * Emits `listening` or `failed` once, then `answered` for each request for a token; where the exchange fails, that is an answer too. Errors if the server breaks
- * after it has listened. Never completes.
+ * Emits `listening` or `failed` once, then `answered` for each request for a token; where the
+ * exchange fails, that is an answer too. Errors if the server breaks after it has listened. Never
+ * completes.
  *
- * @param exchange$ emits the exchange that is asked, to each subscriber; a request for a token waits for it
+ * @param exchange$ emits the exchange that is asked, to each subscriber; a request for a token
+ * waits for it
  */
 export function stsServer(host: '127.0.0.1' | '::1', port: number, exchange$: Observable<TokenExchange>): Observable<StsEvent> {
   return new Observable((subscriber) => {
@@ -170,7 +179,9 @@ function status(exchange$: Observable<TokenExchange>): Observable<StsAnswer> {
   );
 }
 
-/** Calls back with the body, or undefined where that is too large; not at all where it does not end. */
+/**
+ * Calls back with the body, or undefined where that is too large; not at all where it does not end.
+ */
 function read(request: IncomingMessage, then: (body: string | undefined) => void): void {
   let body = '';
   let bytes = 0;
