@@ -88,6 +88,10 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
         switchMap((effect) => follow(effect, proxy, timing, scheduler).pipe(takeUntil(endOf(effect.epoch, events$)))),
       ),
       effects$.pipe(
+        ofType('publish-admin'),
+        mergeMap(({ epoch }) => proxy.publishAdmin(epoch)),
+      ),
+      effects$.pipe(
         ofType('await-stable'),
         switchMap(({ epoch }) => timer(timing.stable, scheduler).pipe(map((): AgentEvent => ({ type: 'epoch-stable', epoch })))),
       ),

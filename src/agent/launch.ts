@@ -1,5 +1,5 @@
 import { handOffOthers, newestEpoch, stopLineages } from './lineage.ts';
-import { type Effect, type Epoch, isStandalone, type Running } from './model.ts';
+import { type AgentState, type Effect, type Epoch, isStandalone, type Running } from './model.ts';
 import { type AgentStep, andThen, stay, withEpoch } from './step.ts';
 
 type RunningStep = AgentStep<Running>;
@@ -51,19 +51,26 @@ export function replace(state: Running): RunningStep {
 }
 
 /**
- * An epoch has been seen LIVE: it serves, and all that there were before it drain. Envoy counts the
- * time of its parent from the end of its own initialization, which is then just over.
+ * An epoch is LIVE: it is the one that others find. Where it has come up just now, it serves, and
+ * all that there were before it drain. Envoy counts the time of its parent from the end of its own
+ * initialization, which is then just over.
  */
-export function live(state: Running, number: number): RunningStep {
-  const expiry: readonly Effect[] =
-    state.epochs.get(number)?.parentTime === 'running' ? [{ type: 'await-parent-expiry', epoch: number }] : [];
-  return andThen([withServing(state, number), [{ type: 'await-stable', epoch: number }, ...expiry]], handOffOthers);
+export function live(before: AgentState, number: number): AgentStep {
+  const epoch = before.epochs.get(number);
+  if (epoch === undefined) return stay(before);
+  const publish: Effect = { type: 'publish-admin', epoch: number };
+  if (epoch.stage !== 'starting') return [before, [publish]];
+  const state = withServing(before, number);
+  if (state.phase === 'draining') return [state, [publish, { type: 'ask-drain', epoch: number }]];
+  if (state.phase !== 'running') return [state, [publish]];
+  const expiry: readonly Effect[] = epoch.parentTime === 'running' ? [{ type: 'await-parent-expiry', epoch: number }] : [];
+  return andThen([state, [publish, { type: 'await-stable', epoch: number }, ...expiry]], handOffOthers);
 }
 
 /**
  * The state in which one epoch serves, and the others drain, but for those that are told to end.
  */
-export function withServing<State extends Pick<Running, 'epochs' | 'served'>>(state: State, number: number): State {
+function withServing<State extends Pick<Running, 'epochs' | 'served'>>(state: State, number: number): State {
   const epochs = [...state.epochs].map(([other, epoch]): [number, Epoch] => [
     other,
     epoch.stage === 'stopping' ? epoch : { ...epoch, stage: other === number ? 'live' : 'draining' },

@@ -211,6 +211,8 @@ export type Effect =
    * another one.
    */
   | { readonly type: 'follow'; readonly epoch: number; readonly isChild: boolean }
+  /** From now on this epoch's admin endpoint is the one that others find. */
+  | { readonly type: 'publish-admin'; readonly epoch: number }
   | { readonly type: 'await-stable'; readonly epoch: number }
   | { readonly type: 'await-parent-expiry'; readonly epoch: number }
   /** Send this epoch's clients, and its parent's, elsewhere. */

@@ -123,6 +123,11 @@ export interface Proxy {
    */
   health(epoch: number): Observable<Health>;
   /**
+   * Makes the admin endpoint of an epoch the one that others find, if it is the newest: where two
+   * lineages run side by side each has its own. Completes at once. Never errors.
+   */
+  publishAdmin(epoch: number): Observable<never>;
+  /**
    * Tries a reading, and the files that it names as they are now, without touching a running
    * process. Emits one verdict and completes. Never errors.
    */

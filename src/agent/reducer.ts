@@ -2,7 +2,7 @@ import { unreachable } from '../operators/tagged-union.ts';
 import { adopt } from './adoption.ts';
 import { claim, launchStandalone, turnGranted, withdraw } from './claim.ts';
 import { crash, exited, type RestartPolicy } from './exits.ts';
-import { live, withServing } from './launch.ts';
+import { live } from './launch.ts';
 import { appliedHash, isUnserved, killLineage, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import { type AgentEvent, type AgentState, claimOf, type Effect, type Running } from './model.ts';
 import type { Reading } from './ports.ts';
@@ -53,12 +53,8 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
         return state.phase === 'running' ? refused(state, event.hash, event.reason) : stay(state);
       case 'epoch-spawned':
         return stay(withEpoch(state, event.epoch, { pid: event.pid }));
-      case 'epoch-live': {
-        if (state.epochs.get(event.epoch)?.stage !== 'starting') return stay(state);
-        if (state.phase === 'running') return live(state, event.epoch);
-        const next = withServing(state, event.epoch);
-        return state.phase === 'draining' ? [next, [{ type: 'ask-drain', epoch: event.epoch }]] : stay(next);
-      }
+      case 'epoch-live':
+        return live(state, event.epoch);
       case 'epoch-unresponsive':
         return stay(withEpoch(state, event.epoch, { answering: false }));
       case 'epoch-answered':

@@ -1,4 +1,4 @@
-import { asyncScheduler, defer, finalize, ignoreElements, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
+import { asyncScheduler, defer, EMPTY, finalize, ignoreElements, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
 import { type AdminClient, parseStats } from '../admin/admin-client.ts';
 import type { Health, Launch, ProcessEvent, Proxy, Signal, Verdict } from '../agent/ports.ts';
 import type { EnvoyLine } from '../log/envoy-lines.ts';
@@ -109,10 +109,17 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
           map((answer): Health => {
             if (!answer.ok) return admin.located() ? 'unresponsive' : 'unknown';
             const live = answer.value.status === 200 && (isKnown || isLive(answer.value.body, asked));
-            if (live && asked !== undefined) running.seenLive(asked);
+            if (live && asked !== undefined) asked.seenLive = true;
             return live ? 'live' : 'up';
           }),
         );
+      });
+    },
+
+    publishAdmin(epoch) {
+      return defer(() => {
+        running.publishAdmin(epoch);
+        return EMPTY;
       });
     },
 

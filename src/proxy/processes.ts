@@ -45,8 +45,8 @@ interface Premises {
  * The processes of one agent, each with the base id of its lineage and its admin endpoint, and what
  * has to be cleared away after them.
  *
- * Two lines that run side by side have an admin endpoint each. That of the one that was seen LIVE
- * last is where `admin` and `addressFile` lead.
+ * Two lineages that run side by side have an admin endpoint each. The one that was published last
+ * is where `admin` and `addressFile` lead.
  */
 export function processes({ args, admin, addressFile, folder, tools, detached, newBaseId }: Premises) {
   const running = new Set<Running>();
@@ -109,9 +109,9 @@ export function processes({ args, admin, addressFile, folder, tools, detached, n
      * The newest one is the one that is asked from now on, if it was not, and those that were keep
      * an endpoint of their own.
      */
-    seenLive(own: Running): void {
-      own.seenLive = true;
-      if (own.admin === admin || newest() !== own) return;
+    publishAdmin(epoch: number): void {
+      const own = newest();
+      if (own?.epoch !== epoch || own.admin === admin) return;
       const asked = [...running].filter((other) => other.admin === admin);
       if (asked.length > 0) rename(addressFile, former);
       for (const other of asked) {

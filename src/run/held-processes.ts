@@ -54,6 +54,7 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
           });
         }),
       health: (epoch) => proxy.health(epoch),
+      publishAdmin: (epoch) => proxy.publishAdmin(epoch),
       check: (reading) => proxy.check(reading),
       drain: (epoch, graceful) => proxy.drain(epoch, graceful),
       active: (epoch) => proxy.active(epoch),

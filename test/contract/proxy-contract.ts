@@ -20,7 +20,7 @@ interface Promised {
 }
 
 const promises: readonly Promised[] = [
-  ...(['run', 'health', 'check', 'drain', 'active'] as const).map((what): Promised => ({
+  ...(['run', 'health', 'publishAdmin', 'check', 'drain', 'active'] as const).map((what): Promised => ({
     name: `${what} does nothing before it is subscribed to`,
     done: (s) => [s.unsubscribed(what), s.count()],
     observed: ['0 processes'],

@@ -19,6 +19,7 @@ describe('a parent that refuses every child', () => {
         restartEpochs: at({ '0s': '0', '10s': '1', '10.05s': '1', '10.1s': '0' }),
         lines: at({ '0s': '0', '10s': '0', '10.05s': '0', '10.1s': 'b' }),
         // LIVE seen at 10.6 s, then 1 s
+        published: at({ '500ms': '0', '10.05s': '0', '10.6s': '3' }),
         drained: [at({ '10.6s': 'g', '11.6s': 'pp' }), { g: 'g0', p: 'p0' }],
         signalled: at({ '11.6s': 'T' }),
         lives: { 0: at({ '0s': '^', '11.6s': '!' }) },

@@ -1,4 +1,4 @@
-import { type MonoTypeOperatorFunction, NEVER, type Observable, of, type OperatorFunction, type SchedulerLike, Subject } from 'rxjs';
+import { EMPTY, type MonoTypeOperatorFunction, NEVER, type Observable, of, type OperatorFunction, type SchedulerLike, Subject } from 'rxjs';
 import { expectTypeOf, it } from 'vitest';
 import {
   agent,
@@ -80,16 +80,17 @@ it('the fixed figures and those of the flags make a whole timing', () => {
   expectTypeOf(fixedTiming).not.toExtend<Timing>();
 });
 
-it('a proxy of one’s own gives all five of its answers as streams', () => {
+it('a proxy of one’s own gives all six of its answers as streams', () => {
   const proxy: Proxy = {
     run: () => of<ProcessEvent>({ type: 'spawned', pid: 1 }),
     health: () => of<Health>('live'),
+    publishAdmin: () => EMPTY,
     check: () => of({ ok: true }),
     drain: () => NEVER,
     active: () => of(undefined),
   };
   expectTypeOf(proxy.active(0)).toEqualTypeOf<Observable<number | undefined>>();
-  expectTypeOf<keyof Proxy>().toEqualTypeOf<'run' | 'health' | 'check' | 'drain' | 'active'>();
+  expectTypeOf<keyof Proxy>().toEqualTypeOf<'run' | 'health' | 'publishAdmin' | 'check' | 'drain' | 'active'>();
   // @ts-expect-error a verdict against a configuration has a reason
   const silent: Proxy = { ...proxy, check: () => of({ ok: false }) };
   expectTypeOf(silent).toEqualTypeOf<Proxy>();

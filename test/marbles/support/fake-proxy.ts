@@ -1,4 +1,18 @@
-import { asyncScheduler, defer, delay, filter, finalize, ignoreElements, map, merge, ReplaySubject, takeWhile, tap, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  delay,
+  EMPTY,
+  filter,
+  finalize,
+  ignoreElements,
+  map,
+  merge,
+  ReplaySubject,
+  takeWhile,
+  tap,
+  timer,
+} from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import type { Launch, ProcessEvent, Proxy, Verdict, Health, Exit } from '../../../src/agent/ports.ts';
 
@@ -75,7 +89,8 @@ const at = (diagram: string, time: number): string => {
  *
  * What it is asked to do can be drawn: `launched$`, `signalled$` (T, K or U for SIGUSR1),
  * `checked$` (c), `drained$` (g graceful, p plain, and the epoch that was told, ? for nobody),
- * `asked$` (an epoch's number for each look at it).
+ * `published$` (the epoch whose admin endpoint others find), `asked$` (an epoch's number for each
+ * look at it).
  */
 export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const processes = script.processes.map((diagram) => m.cold(diagram, fates));
@@ -86,6 +101,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const checks$ = new ReplaySubject<string>(Infinity);
   const drains$ = new ReplaySubject<string>(Infinity);
   const looks$ = new ReplaySubject<string>(Infinity);
+  const published$ = new ReplaySubject<string>(Infinity);
   let checks = 0;
 
   /** Its process answers for an epoch; without one, nobody. */
@@ -124,6 +140,11 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         looks$.next(String(epoch));
         return m.cold(`(${health(epoch)}|)`, healthSigns).pipe(delay(answerTime));
       }),
+    publishAdmin: (epoch) =>
+      defer(() => {
+        published$.next(String(answerer(epoch)?.epoch ?? '?'));
+        return EMPTY;
+      }),
     check: () =>
       defer(() => {
         checks$.next('c');
@@ -150,6 +171,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
     signalled$: signals$.asObservable(),
     checked$: checks$.asObservable(),
     drained$: drains$.asObservable(),
+    published$: published$.asObservable(),
     asked$: looks$.asObservable(),
   };
 }

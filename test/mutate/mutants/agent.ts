@@ -79,15 +79,15 @@ export const agent: readonly Mutant[] = [
   },
   {
     id: 'agent/live-only-starting',
-    file: 'agent/reducer.ts',
-    find: "if (state.epochs.get(event.epoch)?.stage !== 'starting') return",
-    replace: 'if (!state.epochs.has(event.epoch)) return',
+    file: 'agent/launch.ts',
+    find: "if (epoch.stage !== 'starting') return",
+    replace: 'if (false) return',
   },
   {
     id: 'agent/live-while-draining',
-    file: 'agent/reducer.ts',
-    find: "[next, [{ type: 'ask-drain', epoch: event.epoch }]]",
-    replace: '[next, []]',
+    file: 'agent/launch.ts',
+    find: "[publish, { type: 'ask-drain', epoch: number }]",
+    replace: '[publish]',
   },
   {
     id: 'agent/stable-resets-crashes',

@@ -50,7 +50,7 @@ export const proxy: readonly Mutant[] = [
     find: 'find(epoch)?.admin ?? nobody',
     replace: 'find(epoch)?.admin ?? admin',
   },
-  { id: 'proxy/newest-comes-forward', file: 'proxy/processes.ts', find: '|| newest() !== own) return;', replace: ') return;' },
+  { id: 'proxy/newest-comes-forward', file: 'proxy/processes.ts', find: 'own?.epoch !== epoch ||', replace: 'own === undefined ||' },
   { id: 'proxy/address-file-renamed', file: 'proxy/processes.ts', find: 'rename(own.addressFile, addressFile);', replace: '' },
   { id: 'proxy/shares-ports-own-config', file: 'proxy/admin-questions.ts', find: '!unshared.test(config) &&', replace: '' },
   { id: 'proxy/fifo-leak', file: 'proxy/spawn-envoy.ts', find: 'if (read !== undefined) closeSync(read);', replace: '' },
