@@ -1,6 +1,7 @@
 import {
   asyncScheduler,
   concat,
+  EMPTY,
   exhaustMap,
   filter,
   ignoreElements,
@@ -15,21 +16,23 @@ import {
   timer,
 } from 'rxjs';
 import { endOf } from './follow.ts';
-import type { AgentEvent } from './model.ts';
+import type { AgentEvent, Effect } from './model.ts';
 import type { Proxy } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Sends the clients of an epoch elsewhere that another one has replaced side by side, then emits
- * `epoch-handed-off` once and completes. The epoch drains gracefully for 1 s, then its listeners
- * close, so that new clients reach the other one alone. What is in flight is waited for as long as
- * that of a parent. Where the admin endpoint does not answer the epoch cannot drain:
- * `unresponsive`, at once.
+ * Sends the clients of an epoch elsewhere, then emits `epoch-handed-off` once and completes. The
+ * epoch drains gracefully for 1 s, then its listeners close, so that new clients reach its
+ * neighbour alone. What is in flight is waited for as long as that of a parent.
  *
+ * Where nobody takes new clients before its successor does, the listeners stay open until nothing
+ * is in flight, as long as a parent at most; what is in flight then is waited for 1 s more.
+ *
+ * Where the admin endpoint does not answer the epoch cannot drain: `unresponsive`, at once.
  * Completes without a word when the epoch ends. Never errors if the proxy does not.
  */
 export function handOff(
-  epoch: number,
+  { epoch, to }: Pick<Extract<Effect, { type: 'hand-off' }>, 'epoch' | 'to'>,
   proxy: Pick<Proxy, 'health' | 'drain' | 'active'>,
   events$: Observable<AgentEvent>,
   { gracefulDrain, poll, parentShutdown }: Timing,
@@ -39,11 +42,15 @@ export function handOff(
     exhaustMap(() => proxy.active(epoch)),
     filter((count) => count === 0),
   );
+  function idleWithin(limit: number): Observable<unknown> {
+    return merge(idle$, timer(limit, scheduler)).pipe(take(1));
+  }
   const handOff$ = concat(
     proxy.drain(epoch, true),
     timer(gracefulDrain, scheduler).pipe(ignoreElements()),
+    to === 'successor' ? idleWithin(parentShutdown).pipe(ignoreElements()) : EMPTY,
     proxy.drain(epoch, false),
-    merge(idle$, timer(parentShutdown, scheduler)).pipe(take(1)),
+    idleWithin(to === 'successor' ? gracefulDrain : parentShutdown),
   ).pipe(map((): AgentEvent => ({ type: 'epoch-handed-off', epoch, unresponsive: false })));
   return proxy.health(epoch).pipe(
     take(1),

@@ -101,7 +101,7 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       ),
       effects$.pipe(
         ofType('hand-off'),
-        mergeMap(({ epoch }) => handOff(epoch, proxy, events$, timing, scheduler)),
+        mergeMap((effect) => handOff(effect, proxy, events$, timing, scheduler)),
       ),
       effects$.pipe(
         filter((effect) => effect.type === 'retry' || effect.type === 'cancel-retry'),

@@ -47,7 +47,7 @@ export function replace(state: Running): RunningStep {
   const next: Running = { ...state, claim: { ...claimed, stage: 'replacing' } };
   const newest = newestEpoch(next);
   if (newest?.stage !== 'live' || !newest.answering) return stopLineages(next);
-  return [withEpoch(next, newest.number, { stage: 'draining' }), [{ type: 'hand-off', epoch: newest.number }]];
+  return [withEpoch(next, newest.number, { stage: 'draining' }), [{ type: 'hand-off', epoch: newest.number, to: 'successor' }]];
 }
 
 /**

@@ -91,7 +91,10 @@ export function stopLineages<State extends AgentState>(state: State, except?: nu
 /** Sends the clients of all lineages elsewhere but those of the one that serves now. */
 export function handOffOthers<State extends AgentState>(state: State): AgentStep<State> {
   const newest = lineagesOf(state).flatMap((lineage) => (lineage === state.lineage ? [] : (newestEpoch(state, lineage) ?? [])));
-  return [state, newest.flatMap(({ stage, number }) => (stage === 'stopping' ? [] : [{ type: 'hand-off', epoch: number }]))];
+  return [
+    state,
+    newest.flatMap(({ stage, number }) => (stage === 'stopping' ? [] : [{ type: 'hand-off', epoch: number, to: 'neighbour' }])),
+  ];
 }
 
 /** Asks the newest Envoy of each lineage to drain, for each lineage has listeners of its own. */

@@ -215,8 +215,8 @@ export type Effect =
   | { readonly type: 'publish-admin'; readonly epoch: number }
   | { readonly type: 'await-stable'; readonly epoch: number }
   | { readonly type: 'await-parent-expiry'; readonly epoch: number }
-  /** Send this epoch's clients, and its parent's, elsewhere. */
-  | { readonly type: 'hand-off'; readonly epoch: number }
+  /** Send the clients of this epoch and of its parent to one that serves, or comes after it. */
+  | { readonly type: 'hand-off'; readonly epoch: number; readonly to: 'neighbour' | 'successor' }
   | { readonly type: 'retry'; readonly delay: number }
   | { readonly type: 'cancel-retry' }
   | { readonly type: 'await-rescue' }

@@ -59,6 +59,31 @@ describe('a parent that refuses every child', () => {
     }),
   );
 
+  it.each([
+    // Nothing is in flight at 40.1 s: new clients wait from then on, for the 500 ms of a start.
+    {
+      what: 'until nothing is in flight',
+      active: at({ '0s': '3', '40s': '0' }),
+      closed: { '40.1s': 'pp' },
+      ended: '40.1s',
+      serves: '40.6s',
+    },
+    // 1 s, and 60 s as for a parent; then 1 s for what is in flight.
+    { what: 'for as long as a parent has', active: '3', closed: { '71.1s': 'p', '72.1s': 'p' }, ended: '72.1s', serves: '72.6s' },
+  ])('keeps its listeners open $what where no other may be beside it', ({ active, closed, ended, serves }) =>
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const processes = ['-', '50ms k', '50ms f', 'n', '-'];
+      const agent = drawAgent(m, { hash$ }, { processes, active: [active] });
+      play(m, agent, {
+        unsub: '^ 90s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.1s': 'n', [serves]: '4' }),
+        drained: [at({ '10.1s': 'g', ...closed }), { g: 'g0', p: 'p0' }], // its end by SIGTERM is the last p
+        epochs: at({ '0s': '0', '10s': '1', '10.05s': '2', '10.1s': '3', [ended]: '4' }),
+      });
+    })(),
+  );
+
   it(
     'goes on serving when the Envoy beside it fails, which is a crash',
     marbles((m) => {
@@ -271,7 +296,7 @@ describe('where two Envoys would not fit', () => {
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '14.5s': '1' }),
-        drained: [at({ '10s': 'g', '11s': 'p', '14s': 'p' }), { g: 'g0', p: 'p0' }],
+        drained: [at({ '10s': 'g', '14s': 'pp' }), { g: 'g0', p: 'p0' }],
         signalled: '14s T',
         hashes: at({ '0s': 'a', '14s': 'b' }),
         lines: at({ '0s': '0', '14s': '0' }),

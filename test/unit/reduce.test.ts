@@ -70,6 +70,8 @@ const brief = (effect: Effect): string => {
     case 'await-rescue':
     case 'cancel-rescue':
       return effect.type;
+    case 'hand-off':
+      return `hand-off ${effect.epoch} to a ${effect.to}`;
     case 'await-drained':
       return `await-drained beside ${effect.parents.join() || 'nobody'}`;
     default:
@@ -310,7 +312,7 @@ describe('an exit', () => {
       what: 'of an Envoy that may not be beside what serves drains that, and takes its place',
       given: sideBySide,
       when: ended(3, { kind: 'spawn-failed', reason: 'enable_reuse_port' }),
-      then: ['follow 0', 'cancel-retry', 'hand-off 0'],
+      then: ['follow 0', 'cancel-retry', 'hand-off 0 to a successor'],
       state: { claim: { epoch: 4, reading: readingOf('b'), stage: 'replacing', forced: true, standalone: true } },
     },
     {
@@ -419,14 +421,14 @@ describe('an epoch', () => {
       what: 'for which there is no room waits until the one that serves has no clients any more',
       given: [...serving, changed('b'), granted(1)],
       when: { type: 'config-accepted', hash: 'b', noRoom: 'memory' },
-      then: ['hand-off 0'],
+      then: ['hand-off 0 to a successor'],
       state: { claim: { epoch: 1, reading: readingOf('b'), stage: 'replacing', forced: false, standalone: false } },
     },
     {
       what: 'that takes over side by side sends the clients of the other one away',
       given: sideBySide,
       when: live(3),
-      then: ['publish-admin 3', 'await-stable 3', 'hand-off 0'],
+      then: ['publish-admin 3', 'await-stable 3', 'hand-off 0 to a neighbour'],
     },
     {
       what: 'that has no clients any more ends',

@@ -150,6 +150,12 @@ export const agent: readonly Mutant[] = [
   { id: 'agent/follow-distinct', file: 'agent/follow.ts', find: 'distinctUntilChanged(),', replace: '' },
   { id: 'agent/retire-farewell', file: 'agent/hand-off.ts', find: 'timer(gracefulDrain, scheduler)', replace: 'timer(poll, scheduler)' },
   {
+    id: 'agent/hand-off-stays-open',
+    file: 'agent/hand-off.ts',
+    find: "to === 'successor' ? idleWithin",
+    replace: "to !== 'successor' ? idleWithin",
+  },
+  {
     id: 'agent/retire-up-is-drained',
     file: 'agent/hand-off.ts',
     find: "health === 'live' || health === 'up'",
