@@ -7,8 +7,8 @@ import type { HttpProbe } from '../config/app-probes.ts';
 import { parseHostPort } from '../config/host-port.ts';
 import { openSocket } from './open-socket.ts';
 
-/** As the kubelet (and Go's client) has it. */
-const mostRedirects = 10;
+/** The kubelet gives up at the tenth, as Go's client does (`len(via) >= 10`). */
+const mostRedirects = 9;
 const redirects = [301, 302, 303, 307, 308];
 
 type Address = Pick<HttpProbe, 'host' | 'port' | 'path' | 'secure'>;

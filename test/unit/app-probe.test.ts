@@ -127,7 +127,6 @@ describe('a probe of the application', () => {
   it.each([
     { what: 'follows a redirect to the same host', location: '/hello/sunnyvale', status: 200 },
     { what: 'takes one that leads elsewhere for the answer', location: 'http://elsewhere.example/', status: 302 },
-    { what: 'gives up after ten', location: '/again', status: 500 },
   ])('$what', async ({ location, status }) => {
     const port = await listen(
       createServer(({ url }, response) => {
@@ -136,6 +135,21 @@ describe('a probe of the application', () => {
       }),
     );
     expect(await probe({ httpGet: { port, path: '/start' } })).toMatchObject({ status });
+  });
+
+  it.each([
+    { redirects: 9, status: 200 },
+    { redirects: 10, status: 500 },
+  ])('answers $status after $redirects redirects: Go gives up at the tenth', async ({ redirects, status }) => {
+    let asked = 0;
+    const port = await listen(
+      createServer((_, response) => {
+        if (++asked > redirects) response.end();
+        else response.writeHead(302, { location: '/again' }).end();
+      }),
+    );
+    expect(await probe({ httpGet: { port } })).toMatchObject({ status });
+    expect(asked).toBe(10);
   });
 
   it('honours the host', async () => {
