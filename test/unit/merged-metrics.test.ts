@@ -188,9 +188,11 @@ describe('/stats/prometheus', () => {
     const accept = 'application/vnd.google.protobuf;q=0.9,application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5';
     await scrape(port, { accept, 'user-agent': 'Prometheus/3', 'x-prometheus-scrape-timeout-seconds': '5' });
     await scrape(port, { accept: 'text/plain' });
+    await scrape(port, { accept: 'text/plain', 'x-prometheus-scrape-timeout-seconds': '3600' });
     expect(asked).toMatchObject([
       { accept: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1', 'user-agent': 'Prometheus/3', 'x-prometheus-scrape-timeout-seconds': '4' }, // prettier-ignore
       { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '8' },
+      { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '96' }, // 2 minutes at most
     ]);
   });
 
@@ -202,6 +204,23 @@ describe('/stats/prometheus', () => {
     const other = await scrape(port, { 'accept-encoding': 'zstd' });
     expect(other.headers['content-encoding']).toBe(zstdCompressSync === undefined ? undefined : 'zstd');
     expect((await scrape(port, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding']).toBeUndefined();
+  });
+
+  it('answers 16 scrapes at a time, and refuses one more until one of them is through', async () => {
+    const held: ServerResponse[] = [];
+    const port = await agentOver((_, response) => void held.push(response));
+    const wait = (seconds: number) => scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) }); // none is shared: each has a time-out of its own
+    const scrapes = Array.from({ length: 16 }, (_, index) => wait(20 + index));
+    await expect.poll(() => held.length, { timeout: 5_000 }).toBe(16);
+    expect((await wait(1)).status).toBe(503);
+    const [first, ...others] = held.splice(0);
+    first?.end();
+    await Promise.race(scrapes);
+    const next = wait(20);
+    await expect.poll(() => held.length, { timeout: 5_000 }).toBe(1);
+    expect((await wait(1)).status).toBe(503);
+    for (const response of [...others, ...held]) response.end();
+    expect((await Promise.all([...scrapes, next])).map(({ status }) => status)).toEqual(Array.from({ length: 17 }, () => 200));
   });
 
   it('does not answer its own scrape', async () => {

@@ -123,9 +123,10 @@ describe('the status port', () => {
     expect(JSON.parse((await ask(port, 'GET', '/version')).body)).toEqual({ version: '1' });
   });
 
-  it('is not for a name of another site that leads to this machine', async () => {
+  it('lets nobody look inside under a name of another site that leads to this machine', async () => {
     const { port } = await serve();
-    expect((await ask(port, 'GET', '/debug/config', { host: 'evil.example:15020' })).status).toBe(403);
+    for (const path of ['/debug/epochs', '/debug/config', '/debug/pprof/profile', '/debug/pprof/heap'])
+      expect((await ask(port, 'GET', path, { host: 'evil.example:15020' })).status, path).toBe(403);
     for (const host of ['localhost:15020', '127.0.0.1', '[::1]:15020'])
       expect((await ask(port, 'GET', '/debug/config', { host })).status).toBe(200);
   });
