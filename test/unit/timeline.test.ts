@@ -83,9 +83,18 @@ describe('the timeline', () => {
     expect(kept.epochs[0]).toMatchObject({ toldToDrainAt: 5_000, endedAt: 7_000, how: 'signaled' });
   });
 
-  it('counts refusals', () => {
+  it('counts refusals, each once, however often it is found again', () => {
     const refusal: AgentEvent = { type: 'config-refused', hash: 'b', reason: 'expired' };
-    expect(keep([...start, changed('b'), granted(1), refusal]).counters.refusals).toBe(1);
+    const refused = [...start, changed('b'), granted(1), refusal];
+    expect(keep(refused).counters.refusals).toBe(1);
+    const again = [{ type: 'retry-due' } as const, granted(1)];
+    expect(keep([...refused, ...again, refusal]).counters.refusals).toBe(1);
+    expect(keep([...refused, ...again, { ...refusal, reason: 'the key is missing' }]).counters.refusals).toBe(2);
+  });
+
+  it('counts a start that took exactly as long as a limit as one within it', () => {
+    const { buckets } = keep([changed('a'), granted(0), live(0)]).durations.start; // 1 s
+    expect(buckets.filter(({ count }) => count === 1).map(({ limit }) => limit)).toEqual([1, 2.5, 5, 10, 20]);
   });
 
   it('counts changes and windows', () => {
