@@ -62,6 +62,7 @@ describe('appProbes', () => {
       },
       { '/app-lifecycle/a/prestopz': { ...http, port: 1, secure: true, host: '10.0.0.1', headers: [['Host', 'h']] } },
     ],
+    ['a plain one that says so', { [ready]: { httpGet: { port: 1, scheme: 'HTTP' } } }, { [ready]: { ...http, port: 1 } }],
     ['TCP', { '/app-health/a/startupz': { tcpSocket: { port: 1 } } }, { '/app-health/a/startupz': { kind: 'tcp', timeout: 1_000, host: 'localhost', port: 1 } }], // prettier-ignore
     ['gRPC', { '/app-health/a/livez': { grpc: { port: 1, service: 's' } } }, { '/app-health/a/livez': { kind: 'grpc', timeout: 1_000, port: 1, service: 's' } }], // prettier-ignore
   ])('%s is taken', (_, value, expected) => {

@@ -53,6 +53,19 @@ describe('memory', () => {
     expect(memory(root)).toEqual({ limit: 1000, used: 300, oomKills: 0 });
   });
 
+  it.each([
+    { own: '1500', pod: '1000', limit: 1000 },
+    { own: '800', pod: '1000', limit: 800 },
+  ])('takes the lowest of several limits: $own in $pod', ({ own, pod, limit }) => {
+    write({
+      'proc/self/cgroup': '0::/pod/container',
+      'sys/fs/cgroup/pod/memory.max': pod,
+      'sys/fs/cgroup/pod/container/memory.max': own,
+      'sys/fs/cgroup/pod/container/memory.current': '300',
+    });
+    expect(memory(root)?.limit).toBe(limit);
+  });
+
   it('has no limit where nobody sets one', () => {
     write({ 'proc/self/cgroup': '0::/', 'sys/fs/cgroup/memory.max': 'max', 'sys/fs/cgroup/memory.current': '300' });
     expect(memory(root)).toEqual({ limit: undefined, used: 300, oomKills: undefined });

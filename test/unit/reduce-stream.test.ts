@@ -126,6 +126,15 @@ describe('a state-of-the-world stream', () => {
     expect(play(asks(['a'], { version: '1' }), comes('a', '2'))).toEqual([['+a'], ['push 1 a=2']]);
   });
 
+  it('pushes all to a client that has come back for several names: its version may be that of any of them', () => {
+    expect(play(asks(['a', 'b'], { version: '1' }), comes('a', '1'), asks(['a', 'b'], { nonce: '1' }), comes('b', '1'))).toEqual([
+      ['+a', '+b'],
+      ['push 1 a=1'],
+      ['acc a=1'],
+      ['push 2 b=1'],
+    ]);
+  });
+
   it('ends without a node id in the first request, and needs none later', () => {
     expect(play(asks(['a'], { node: '' }))).toEqual([['end the first request has no node id']]);
     expect(play(asks(['a']), asks(['a', 'b'], { node: '' }))).toEqual([['+a'], ['+b']]);
