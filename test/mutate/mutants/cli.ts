@@ -50,7 +50,7 @@ export const cli: readonly Mutant[] = [
     id: 'cli/take-over-kept',
     file: 'run/take-over.ts',
     find: 'adopted.pid === pid) === true) continue;',
-    replace: 'adopted.pid === pid) === true) return keeper;',
+    replace: 'adopted.pid === pid) === true) return detached;',
   },
   { id: 'cli/lock-gives-way', file: 'run/folder-lock.ts', find: 'asking > id', replace: 'false' },
   { id: 'cli/lock-holder-gives-way', file: 'run/folder-lock.ts', find: 'if (holds || typeof asking', replace: 'if (typeof asking' },
