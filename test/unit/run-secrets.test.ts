@@ -1,0 +1,81 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
+import { UnsecuredJWT } from 'jose';
+import type { Subscription } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { certificateAuthority, type CertificateAuthority, writeCertificates } from '../../demo/certificates.ts';
+import type { PartFailed } from '../../src/run/part.ts';
+import { runSecrets } from '../../src/run/run-secrets.ts';
+import { secretsPlan } from '../../src/run/secrets-plan.ts';
+import type { ServersSign } from '../../src/run/view.ts';
+import { startCaServer } from '../support/ca-server.ts';
+import { configOf } from '../support/resolved.ts';
+
+const before = process.cwd();
+const within = 10_000;
+
+describe('the secrets of a run', () => {
+  let folder: string;
+  let ca: CertificateAuthority;
+  let running: Subscription | undefined;
+  let signs: (ServersSign | PartFailed)[];
+  beforeEach(async () => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'run-secrets-')));
+    process.chdir(folder);
+    ca = await certificateAuthority();
+    signs = [];
+  });
+  afterEach(() => {
+    running?.unsubscribe();
+    process.chdir(before);
+    rmSync(folder, { recursive: true });
+  });
+
+  function start(env: NodeJS.ProcessEnv): void {
+    const agent = configOf({ env, given: { configPath: folder } });
+    running = runSecrets(secretsPlan(agent), agent).subscribe({ next: (sign) => signs.push(sign), error: expect.unreachable });
+  }
+
+  function put(path: string, text: string): void {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+
+  it('are written where OUTPUT_CERTS says', async () => {
+    const issued = await ca.issue();
+    mkdirSync('given');
+    writeCertificates(join(folder, 'given'), issued);
+    start({ PROV_CERT: 'given', OUTPUT_CERTS: 'output' });
+    const read = (name: string) => {
+      try {
+        return readFileSync(join(folder, 'output', name), 'utf8');
+      } catch {
+        return undefined;
+      }
+    };
+    await expect.poll(() => read('root-cert.pem'), { timeout: within }).toBe(issued.rootCert);
+    expect([read('cert-chain.pem'), read('key.pem')]).toEqual([issued.certChain, issued.key]);
+  });
+
+  it('tell how often their authority was asked, and how often in vain', async () => {
+    const { rootCert: roots, certChain: chain, key } = await ca.issue();
+    put('etc/certs/root-cert.pem', roots);
+    put('var/run/secrets/tokens/istio-token', new UnsecuredJWT({}).setSubject('system:serviceaccount:default:sleep').setExpirationTime('1h').encode()); // prettier-ignore
+    const server = await startCaServer(ca, { tls: { roots, chain, key, asksClient: false } });
+    const sign = server.answer;
+    server.answer = (asked) => (server.asked.length > 1 ? sign(asked) : Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' }));
+    try {
+      start({ CA_ADDR: `127.0.0.1:${server.port}`, PILOT_CERT_PROVIDER: 'custom', ECC_SIGNATURE_ALGORITHM: 'ECDSA' });
+      const requests = () => {
+        const families = signs.findLast((sign) => sign.type === 'servers-measured')?.families() ?? [];
+        return ['outgoing', 'failed_outgoing'].map((kind) => families.find(({ name }) => name === `istio_agent_num_${kind}_requests_total`)?.samples[0]?.value); // prettier-ignore
+      };
+      expect(requests()).toEqual([0, 0]);
+      await expect.poll(requests, { timeout: within }).toEqual([2, 1]);
+    } finally {
+      server.close();
+    }
+  });
+});
