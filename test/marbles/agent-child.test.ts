@@ -23,6 +23,20 @@ describe('a child that fails while it starts', () => {
   );
 
   it(
+    'is tried again at once also when it has ended in order before it took over: the agent goes on',
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const agent = drawAgent(m, { hash$ }, { processes: ['-', '100ms c', '-'] });
+      play(m, agent, {
+        unsub: '^ 20s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.6s': '2' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '10.1s': 'b' }),
+        restartEpochs: at({ '0s': '0', '10s': '1', '10.1s': '1' }),
+      });
+    }),
+  );
+
+  it(
     'spends no budget on the try without a pause, and is left at that when the budget is spent: the parent is still followed',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));

@@ -24,6 +24,30 @@ describe('a crash', () => {
   );
 
   it(
+    'is followed by restarts after that also where Envoy could not be started in between: it has been there before',
+    marbles((m) => {
+      const hash$ = m.hot('a');
+      const agent = drawAgent(m, { hash$ }, { processes: ['1s k', 'n', '-'] });
+      play(m, agent, {
+        unsub: '^ 10s !',
+        serving: at({ '0s': 'n', '500ms': '0', '1s': 'n', '2.1s': '2' }),
+        hashes: at({ '0s': 'a', '1.2s': 'a', '1.6s': 'a' }), // after 200 ms and 400 ms
+      });
+    }),
+  );
+
+  it(
+    'ends the questions to the one that is gone',
+    marbles((m) => {
+      const hash$ = m.hot('a');
+      const agent = drawAgent(m, { hash$ }, { processes: ['2.9s k', '-'], health: ['l', 'l'] });
+      const asked = at({ '0s': '0', '1s': '0', '2s': '0', '3.1s': '1', '4.1s': '1' }); // none at 3 s
+      play(m, agent, { unsub: '^ 4.5s !', serving: at({ '0s': '0', '2.9s': 'n', '3.1s': '1' }) });
+      m.expectObservable(agent.asked$, '^ 4.5s !').toBe(asked);
+    }),
+  );
+
+  it(
     'is followed by restarts for ever where the budget is 0',
     marbles((m) => {
       const hash$ = m.hot('a');

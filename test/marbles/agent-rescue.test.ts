@@ -251,6 +251,21 @@ describe('an Envoy that was replaced side by side', () => {
   );
 
   it(
+    'is told nothing more once it has ended',
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const processes = ['15s k', '5.9s k', '-']; // 1 has 400 ms after the LIVE of 2
+      const agent = drawAgent(m, { hash$ }, { processes });
+      play(m, agent, {
+        unsub: '^ 30s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2' }),
+        drained: [at({ '15.5s': 'g' }), { g: 'g1' }], // and not at 16.5 s
+        signalled: '',
+      });
+    }),
+  );
+
+  it(
     'is drained together with its successor when the agent is asked to end, and what is in flight in it is waited for',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));

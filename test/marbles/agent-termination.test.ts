@@ -105,6 +105,20 @@ describe('a request to terminate', () => {
   );
 
   it(
+    'sends no second SIGTERM to an Envoy that has had one, because it was replaced side by side: that would kill it before its access log is written',
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
+      const terminate$ = m.hot(at({ '22.7s': 'tt' }));
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['23.1s c', '-'], health: ['u'], ignoresTerm: [0] });
+      play(m, agent, {
+        serving: at({ '0s': 'n', '21.5s': '1', '22.7s': 'T', '23.1s': 'A|' }),
+        signalled: at({ '22.5s': 'T', '22.7s': 'T' }), // to 0, and to 1
+        lives: { 0: at({ '0s': '^', '23.1s': '!' }), 1: at({ '21s': '^', '22.7s': '!' }) },
+      });
+    }),
+  );
+
+  it(
     'kills every Envoy when it comes a third time',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));

@@ -100,6 +100,13 @@ describe('a change', () => {
     { what: 'claims the next epoch', given: serving, when: changed('b'), then: ['cancel-retry', 'await-turn 1 after 0'] },
     { what: 'is checked when it is its turn', given: [...serving, changed('b')], when: granted(1), then: ['check b'] },
     {
+      what: 'is not checked at a turn that comes too late for another epoch',
+      given: [...handedOver, changed('c'), ended(0, killed), accepted('c'), changed('d')],
+      when: granted(2),
+      then: [],
+      state: { claim: { epoch: 3, reading: readingOf('d'), stage: 'waiting', forced: false } },
+    },
+    {
       what: 'is launched once accepted',
       given: [...serving, changed('b'), granted(1)],
       when: accepted('b'),
