@@ -7,6 +7,8 @@ export interface Mutant {
   /** A piece of one line, once in the file. */
   readonly find: string;
   readonly replace: string;
+  /** Why no test can find it: what comes of it is the same for everybody. One sentence, for the report. */
+  readonly explained?: string;
 }
 
 /** The code with the mistake in it; undefined if the piece to be replaced is not there exactly once. */

@@ -4,6 +4,7 @@ import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { mutants } from './mutants.ts';
 import { mutated } from './mutant.ts';
+import { report } from './report.ts';
 
 describe('the mutants', () => {
   it('have ids of their own', () => {
@@ -16,5 +17,20 @@ describe('the mutants', () => {
     const code = mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) ?? '';
     expect(code).not.toBe('');
     await expect(transform(code, { loader: 'ts' })).resolves.toBeDefined();
+  });
+});
+
+describe('the report', () => {
+  const mutant = { id: 'a/one', file: '', find: '', replace: '' };
+
+  it('counts by folder and in all, and says of a survivor why no test finds it, where that is known', () => {
+    const page = report([
+      { mutant, verdict: 'killed' },
+      { mutant: { ...mutant, id: 'a/two' }, verdict: 'survived' },
+      { mutant: { ...mutant, id: 'b/three', explained: 'It is the same.' }, verdict: 'survived' },
+      { mutant: { ...mutant, id: 'b/four', explained: 'It is found.' }, verdict: 'timed out' },
+    ]);
+    expect(page).toContain('| in all | 4 | 2 | 1 | 2 | 50 % |');
+    expect(page).toContain('## Survivors\n\n- `a/two`\n- `b/three`: It is the same.\n\n## Timed out\n\n- `b/four`\n');
   });
 });

@@ -6,14 +6,14 @@ export interface Tried {
   readonly verdict: Verdict;
 }
 
-/** A page of Markdown: the share of killed mutants by folder of the ids and in all, and which survived. */
+/** A page of Markdown: the share of killed mutants by folder of the ids and in all, and which survived, with why where that is known. */
 export function report(tried: readonly Tried[]): string {
   const folders = [...new Set(tried.map(folderOf))].sort();
   const rows = [
     ...folders.map((folder) => row(`\`${folder}\``, tried.filter((one) => folderOf(one) === folder))), // prettier-ignore
     row('in all', tried),
   ];
-  const named = (verdict: Verdict) => tried.filter((one) => one.verdict === verdict).map(({ mutant }) => `- \`${mutant.id}\``);
+  const named = (verdict: Verdict) => tried.filter((one) => one.verdict === verdict).map(({ mutant }) => line(mutant, verdict));
   return `${[
     '# Mutants',
     '',
@@ -33,6 +33,10 @@ export function report(tried: readonly Tried[]): string {
   ]
     .join('\n')
     .trim()}\n`;
+}
+
+function line({ id, explained }: Mutant, verdict: Verdict): string {
+  return `- \`${id}\`${verdict === 'survived' && explained !== undefined ? `: ${explained}` : ''}`;
 }
 
 function folderOf({ mutant }: Tried): string {

@@ -103,7 +103,13 @@ export const agent: readonly Mutant[] = [
     find: 'merge(stopping$, killing$, reopening$)',
     replace: 'merge(stopping$, killing$)',
   },
-  { id: 'agent/turns-in-order', file: 'agent/interpret.ts', find: 'concatMap((effect) => turn(', replace: 'mergeMap((effect) => turn(' },
+  {
+    id: 'agent/turns-in-order',
+    file: 'agent/interpret.ts',
+    find: 'concatMap((effect) => turn(',
+    replace: 'mergeMap((effect) => turn(',
+    explained: 'The reducer never asks for a turn while another is outstanding, which `test/unit/reduce.model.test.ts` checks.',
+  },
   { id: 'agent/turn-withdrawn', file: 'agent/interpret.ts', find: ".pipe(takeUntil(orders('withdraw-turn', effect.epoch)))", replace: '' },
   {
     id: 'agent/check-replaced',
@@ -138,7 +144,13 @@ export const agent: readonly Mutant[] = [
     replace: 'gone(older)',
   },
   { id: 'agent/drained-alone-needs-no-lag', file: 'agent/drained.ts', find: 'if (!zero || alone) return', replace: 'if (!zero) return' },
-  { id: 'agent/drained-minimum-capped', file: 'agent/drained.ts', find: 'Math.min(drainMinimum, drainCap)', replace: 'drainMinimum' },
+  {
+    id: 'agent/drained-minimum-capped',
+    file: 'agent/drained.ts',
+    find: 'Math.min(drainMinimum, drainCap)',
+    replace: 'drainMinimum',
+    explained: 'At the cap `drained` comes in any case with the last count, which is 0 where nothing is in flight.',
+  },
   {
     id: 'agent/drained-cap-count',
     file: 'agent/drained.ts',
