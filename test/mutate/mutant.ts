@@ -7,7 +7,7 @@ export interface Mutant {
   /** A piece of one line, once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** Why no test can find it: what comes of it is the same for everybody. One sentence, for the report. */
+  /** Why no test can find it, in a sentence: what comes of it is the same for everybody. */
   readonly explained?: string;
 }
 

@@ -6,7 +6,10 @@ export interface Tried {
   readonly verdict: Verdict;
 }
 
-/** A page of Markdown: the share of killed mutants by folder of the ids and in all, and which survived, with why where that is known. */
+/**
+ * A page of Markdown: the share of killed mutants by folder of the ids and in all, and which
+ * survived, with why where that is known.
+ */
 export function report(tried: readonly Tried[]): string {
   const folders = [...new Set(tried.map(folderOf))].sort();
   const rows = [

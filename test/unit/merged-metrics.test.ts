@@ -192,7 +192,7 @@ describe('/stats/prometheus', () => {
     expect(asked).toMatchObject([
       { accept: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1', 'user-agent': 'Prometheus/3', 'x-prometheus-scrape-timeout-seconds': '4' }, // prettier-ignore
       { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '8' },
-      { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '96' }, // 2 minutes at most
+      { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '96' }, // of 2 minutes, the most
     ]);
   });
 
@@ -209,7 +209,8 @@ describe('/stats/prometheus', () => {
   it('answers 16 scrapes at a time, and refuses one more until one of them is through', async () => {
     const held: ServerResponse[] = [];
     const port = await agentOver((_, response) => void held.push(response));
-    const wait = (seconds: number) => scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) }); // none is shared: each has a time-out of its own
+    // None shares an answer: each has a time-out of its own.
+    const wait = (seconds: number) => scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
     const scrapes = Array.from({ length: 16 }, (_, index) => wait(20 + index));
     await expect.poll(() => held.length, { timeout: 5_000 }).toBe(16);
     expect((await wait(1)).status).toBe(503);
