@@ -67,7 +67,7 @@ export function drained(
       );
     }),
   );
-  const minimum$ = timer(Math.min(drainMinimum, drainCap), scheduler);
+  const minimum$ = timer(drainMinimum, scheduler);
   return merge(
     combineLatest([idle$, minimum$]).pipe(
       filter(([idle]) => idle),

@@ -145,13 +145,6 @@ export const agent: readonly Mutant[] = [
   },
   { id: 'agent/drained-alone-needs-no-lag', file: 'agent/drained.ts', find: 'if (!zero || alone) return', replace: 'if (!zero) return' },
   {
-    id: 'agent/drained-minimum-capped',
-    file: 'agent/drained.ts',
-    find: 'Math.min(drainMinimum, drainCap)',
-    replace: 'drainMinimum',
-    explained: 'At the cap `drained` comes in any case with the last count, which is 0 where nothing is in flight.',
-  },
-  {
     id: 'agent/drained-cap-count',
     file: 'agent/drained.ts',
     find: "({ type: 'drained', active: count })",
