@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderTemplate, templateVariables } from '../../src/bootstrap/template.ts';
 import { bootstrapOf, goldenCases, inputsOf } from '../golden/cases.ts';
 import { trialEnvoy, type TrialEnvoy } from '../golden/envoy.ts';
+import { meanings } from '../golden/meanings.ts';
+import { summary } from '../golden/summary.ts';
 
 const update = process.env['UPDATE_GOLDEN'] === '1';
 const path = (name: string) => `test/golden/${name}.json`;
@@ -34,6 +36,11 @@ describe('a golden bootstrap', () => {
   it.each(Object.entries(goldenCases))('%s is made as it was', async (name, golden) => {
     const made = bootstrapOf(golden);
     await isGolden(name, made.ok ? made.bootstrap : made.problems);
+  });
+
+  it.each(Object.entries(goldenCases))('%s leads where its inputs say', (name, golden) => {
+    const made = bootstrapOf(golden);
+    expect(made.ok && summary(made.bootstrap)).toEqual(meanings[name]);
   });
 
   it('template is made as it was', async () => {

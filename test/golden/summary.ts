@@ -1,0 +1,96 @@
+/** What a bootstrap means to a reader: who is reached where and how, and where Envoy listens. */
+export interface Summary {
+  readonly node: string;
+  readonly admin: string;
+  readonly listeners: Readonly<Record<string, string>>;
+  /** Where each cluster leads; after that `TLS`, the name that is asked for, what is trusted and what is shown. */
+  readonly clusters: Readonly<Record<string, string>>;
+  /** What Envoy takes its configuration from. */
+  readonly ads: string;
+  /** The tracer, and where it reports to. */
+  readonly tracing?: string;
+  /** Each sink of statistics, and where it leads. */
+  readonly sinks?: readonly string[];
+  /** The prefixes of HTTP statistics that are kept besides those of the agent. */
+  readonly included?: readonly string[];
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Reads a bootstrap by the paths of Envoy's API (v3), without what has made it. */
+export function summary(made: unknown): Summary {
+  const sinks = list(made, 'stats_sinks').map((sink) => `${text(sink, 'name')} → ${sinkTarget(sink)}`);
+  const tracer = get(made, 'tracing', 'http');
+  const patterns = list(made, 'stats_config', 'stats_matcher', 'inclusion_list', 'patterns');
+  const included = patterns.map((pattern) => text(pattern, 'prefix')).filter((prefix) => prefix.startsWith('http.'));
+  return {
+    node: text(made, 'node', 'id'),
+    admin: socket(get(made, 'admin', 'address')),
+    listeners: byName(list(made, 'static_resources', 'listeners'), (listener) => socket(get(listener, 'address'))),
+    clusters: byName(list(made, 'static_resources', 'clusters'), (cluster) => [target(cluster), ...tls(cluster)].join(' ')),
+    ads: text(made, 'dynamic_resources', 'ads_config', 'grpc_services', 0, 'envoy_grpc', 'cluster_name'),
+    ...(tracer !== undefined && { tracing: `${text(tracer, 'name')} → ${tracerTarget(get(tracer, 'typed_config'))}` }),
+    ...(sinks.length > 0 && { sinks }),
+    ...(included.length > 0 && { included }),
+  };
+}
+
+function target(cluster: unknown): string {
+  return socket(get(cluster, 'load_assignment', 'endpoints', 0, 'lb_endpoints', 0, 'endpoint', 'address'));
+}
+
+function tls(cluster: unknown): readonly string[] {
+  const context = get(cluster, 'transport_socket', 'typed_config');
+  if (context === undefined) return [];
+  const common = get(context, 'common_tls_context');
+  const combined = get(common, 'combined_validation_context');
+  const shown = [
+    text(common, 'tls_certificates', 0, 'certificate_chain', 'filename'),
+    text(common, 'tls_certificate_sds_secret_configs', 0, 'name'),
+  ];
+  const trusted = [
+    text(common, 'validation_context', 'trusted_ca', 'filename'),
+    text(combined, 'validation_context_sds_secret_config', 'name'),
+  ];
+  const validation = get(common, 'validation_context') ?? get(combined, 'default_validation_context');
+  const names = list(validation, 'match_typed_subject_alt_names').map((name) => text(name, 'matcher', 'exact'));
+  const [sni, root, certificate] = [text(context, 'sni'), trusted.join(''), shown.join('')];
+  return [
+    'TLS',
+    ...(sni === '' ? [] : [`to ${sni}`]),
+    ...(root === '' ? [] : [`trusts ${root}`]),
+    ...(names.length === 0 ? [] : [`for ${names.join(' or ')}`]),
+    ...(certificate === '' ? [] : [`shows ${certificate}`]),
+  ];
+}
+
+function tracerTarget(tracer: unknown): string {
+  const grpc = get(tracer, 'grpc_service');
+  return [text(tracer, 'collector_cluster'), text(grpc, 'envoy_grpc', 'cluster_name'), text(grpc, 'google_grpc', 'target_uri')].join('');
+}
+
+function sinkTarget(sink: unknown): string {
+  const config = get(sink, 'typed_config');
+  return get(config, 'address') === undefined ? text(config, 'grpc_service', 'envoy_grpc', 'cluster_name') : socket(get(config, 'address'));
+}
+
+function socket(address: unknown): string {
+  const { address: host, port_value: port } = (get(address, 'socket_address') ?? {}) as { address?: string; port_value?: number };
+  return host === undefined ? text(address, 'pipe', 'path') : `${host} ${port}`;
+}
+
+function byName(items: readonly unknown[], tell: (item: unknown) => string): Readonly<Record<string, string>> {
+  return Object.fromEntries(items.map((item) => [text(item, 'name'), tell(item)]));
+}
+
+function get(value: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((inner, key) => (inner as Json | undefined)?.[key], value);
+}
+
+function list(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
+  return (get(value, ...path) ?? []) as readonly unknown[];
+}
+
+function text(value: unknown, ...path: readonly (string | number)[]): string {
+  return (get(value, ...path) ?? '') as string;
+}
