@@ -32,7 +32,7 @@ import { findSecret, secretBook } from '../secrets/secret-book.ts';
 import type { SecretState, SetReading } from '../secrets/secret.ts';
 import { narrateSecret, secretFamilies } from '../secrets/telemetry.ts';
 import { writeSet } from '../secrets/write-set.ts';
-import { asPart, asServer, type PartFailed, steady } from './part.ts';
+import { asPart, asServer, type PartFailed, partFailed, steady } from './part.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 import type { ServersSign } from './view.ts';
 import { workloadSecrets } from './workload-secrets.ts';
@@ -86,7 +86,10 @@ function serveSecrets(
     isAtHand ? merge(merge(book.get('ROOTCA'), book.get('default')).pipe(ignoreElements()), outputs$).pipe(asPart('secrets')) : EMPTY,
     sdsServer(socket, book).pipe(
       asServer('sds', { listening: 'listening', failed: 'failed' }),
-      map((event): SecretsEvent => (event.type === 'part-failed' ? event : { type: 'sds', event })),
+      map((event): SecretsEvent => {
+        if (event.type === 'stream-failed') return partFailed('sds', event.error, 0);
+        return event.type === 'part-failed' ? event : { type: 'sds', event };
+      }),
     ),
   );
   return events$.pipe(

@@ -87,7 +87,7 @@ function serve(path: string, book: SecretBook, grpc: typeof Grpc): Observable<Ob
       deltaSecrets: (call: ServerDuplexStream<DeltaDiscoveryRequest, DeltaDiscoveryResponse>) =>
         subscriber.next(serveStream(++streams, call, book, toDeltaResponse)),
       fetchSecrets: ({ request }: ServerUnaryCall<DiscoveryRequest, DiscoveryResponse>, answer: sendUnaryData<DiscoveryResponse>) =>
-        subscriber.next(serveFetch(request.resourceNames, book, answer, grpc.status.NOT_FOUND)),
+        subscriber.next(serveFetch(request.resourceNames, book, answer, grpc.status)),
     });
     server.addService(grpcDefinition(SecretsService), {
       listSecrets: (_: unknown, answer: sendUnaryData<ListSecretsResponse>) => answer(null, listSecrets(book.states())),
@@ -141,13 +141,17 @@ function serveFetch(
   names: readonly string[],
   book: SecretBook,
   answer: sendUnaryData<DiscoveryResponse>,
-  notFound: Grpc.status,
-): Observable<never> {
+  status: typeof Grpc.status,
+): Observable<SdsEvent> {
   return fetchSecrets(names, book).pipe(
     tap(({ push, missing }) => {
       if (missing.length === 0) answer(null, toResponse(push));
-      else answer({ code: notFound, details: `there is no secret ${missing.join(', ')}` });
+      else answer({ code: status.NOT_FOUND, details: `there is no secret ${missing.join(', ')}` });
     }),
     ignoreElements(),
+    catchError((error: unknown) => {
+      answer({ code: status.INTERNAL, details: String(error) });
+      return of<SdsEvent>({ type: 'stream-failed', error });
+    }),
   );
 }

@@ -1,5 +1,6 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import {
+  catchError,
   concat,
   defer,
   distinctUntilChanged,
@@ -75,12 +76,13 @@ function outputOf({ event, state: { node } }: Transition<StreamState, StreamEven
   return event.type === 'request' || event.type === 'secret' ? [] : [{ ...event, node }];
 }
 
-/** INVALID_ARGUMENT: https://grpc.io/docs/guides/status-codes/ */
-const invalidArgument = 3;
+/** INVALID_ARGUMENT and INTERNAL: https://grpc.io/docs/guides/status-codes/ */
+const statusCodes = { invalidArgument: 3, internal: 13 };
 
 /**
  * Serves one gRPC stream, from `stream-opened` to `stream-closed`, and completes when it is over,
- * whoever ends it. `encode` makes an answer of a push.
+ * whoever ends it. `encode` makes an answer of a push. Where something throws, the stream alone is
+ * ended by an error: Envoy opens another one.
  *
  * Cold, for one subscriber; unsubscribing lets go of the secrets. Never errors.
  */
@@ -100,7 +102,11 @@ export function serveStream<Response>(
     const over$ = merge(fromEvent(call, 'end'), fromEvent(call, 'cancelled'), fromEvent(call, 'error')).pipe(take(1));
     return concat(
       of<SdsEvent>({ type: 'stream-opened', stream }),
-      output$.pipe(mergeMap(answer), takeUntil(over$)),
+      output$.pipe(
+        mergeMap(answer),
+        catchError((error: unknown) => concat(of<SdsEvent>({ type: 'stream-failed', error }), end(statusCodes.internal, String(error)))),
+        takeUntil(over$),
+      ),
       defer(() => {
         call.end(); // where the client has ended its half
         return of<SdsEvent>({ type: 'stream-closed', stream });
@@ -118,16 +124,16 @@ export function serveStream<Response>(
       }
       case 'end': {
         const { reason } = output;
-        return concat(of<SdsEvent>({ type: 'stream-refused', stream, reason }), refuse(reason));
+        return concat(of<SdsEvent>({ type: 'stream-refused', stream, reason }), end(statusCodes.invalidArgument, reason));
       }
       default:
         return of({ ...output, stream, node });
     }
   }
 
-  function refuse(reason: string): Observable<never> {
+  function end(code: number, details: string): Observable<never> {
     return defer(() => {
-      call.emit('error', { code: invalidArgument, details: reason });
+      call.emit('error', { code, details });
       return EMPTY;
     });
   }

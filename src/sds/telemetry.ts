@@ -8,6 +8,8 @@ export type SdsEvent =
   | { readonly type: 'stream-opened'; readonly stream: number }
   | { readonly type: 'stream-closed'; readonly stream: number }
   | { readonly type: 'stream-refused'; readonly stream: number; readonly reason: string }
+  /** A bug or a fault has ended the stream, or the answer of a fetch; other streams go on. */
+  | { readonly type: 'stream-failed'; readonly error: unknown }
   /** Versions by name: what was sent, and what the client then made of it. */
   | { readonly type: 'pushed' | 'accepted'; readonly stream: number; readonly node: string; readonly versions: ReadonlyMap<string, string> }
   | { readonly type: 'rejected'; readonly stream: number; readonly node: string; readonly versions: ReadonlyMap<string, string>; readonly reason: string } // prettier-ignore
@@ -43,6 +45,7 @@ export function countSds(counts: SdsCounts, event: SdsEvent): SdsCounts {
     case 'listening':
     case 'failed':
     case 'stream-refused':
+    case 'stream-failed':
     case 'missing':
       return counts;
   }
@@ -77,6 +80,7 @@ export function narrateSds(event: SdsEvent): readonly LogLine[] {
       return []; // it ends the agent, which says why
     case 'stream-opened':
     case 'stream-closed':
+    case 'stream-failed': // told as the failure of a part
       return [];
     case 'stream-refused':
       return [

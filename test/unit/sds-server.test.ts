@@ -2,12 +2,13 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ReplaySubject, share, type Subscription } from 'rxjs';
+import { of, ReplaySubject, share, type Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { certificateAuthority, type CertificateAuthority, type Issued, writeCertificates } from '../../demo/certificates.ts';
 import { countSds, noSds, type SdsCounts, type SdsEvent } from '../../src/sds/telemetry.ts';
 import { sdsServer } from '../../src/sds/sds-server.ts';
 import { fileSecrets } from '../../src/secrets/file-secrets.ts';
+import type { SecretState } from '../../src/secrets/secret.ts';
 import { findSecret, secretBook } from '../../src/secrets/secret-book.ts';
 import { sdsClient, secretsIn } from '../e2e/support/sds-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -22,6 +23,13 @@ describe('sdsServer', () => {
   const clients: { close(): void }[] = [];
 
   const counts = (): SdsCounts => events.reduce(countSds, noSds);
+  /** A secret that cannot be put into an answer. */
+  const poison: SecretState = {
+    name: 'poison',
+    source: 'test',
+    served: { version: '1', secret: { kind: 'roots', get roots(): string { throw new Error('injected'); } } }, // prettier-ignore
+    refused: undefined,
+  };
   const serve = (path = socket) => {
     const [chain, key, root] = ['cert-chain.pem', 'key.pem', 'root-cert.pem'].map((name) => join(folder, name));
     const workload$ = fileSecrets({ chain: chain ?? '', key: key ?? '', root: root ?? '' }).pipe(
@@ -29,7 +37,8 @@ describe('sdsServer', () => {
     );
     const book = secretBook(findSecret({ workload$, files: (paths) => fileSecrets(paths), gateway: () => undefined }));
     running.push(book.get('default').subscribe(), book.get('ROOTCA').subscribe());
-    const server = sdsServer(path, book).subscribe({
+    const poisoned = { ...book, get: (name: string) => (name === 'poison' ? of(poison) : book.get(name)) };
+    const server = sdsServer(path, poisoned).subscribe({
       next: (event) => events.push(event),
       error: (error: unknown) => expect.unreachable(String(error)),
     });
@@ -114,6 +123,30 @@ describe('sdsServer', () => {
       expect((await event('missing')).name).toBe(name);
     },
   );
+
+  it('ends the one stream in which something throws, and goes on with the others', async () => {
+    const sds = await start();
+    const other = sds.stream();
+    other.send({ resourceNames: ['ROOTCA'] });
+    const { nonce, versionInfo } = await other.answer(1);
+    other.send({ resourceNames: ['ROOTCA'], responseNonce: nonce, versionInfo });
+    const stream = sds.stream();
+    stream.send({ resourceNames: ['poison'] });
+    await expect.poll(() => stream.ended(), { timeout: 10_000 }).toContain('injected');
+    await expect(sds.fetch('poison')).rejects.toThrow('injected');
+    expect(events.flatMap((each) => (each.type === 'stream-failed' ? [String(each.error)] : []))).toEqual(['Error: injected', 'Error: injected']); // prettier-ignore
+    await expect.poll(() => counts().streams, { timeout: 10_000 }).toBe(1);
+    writeCertificates(folder, {
+      ...issued,
+      rootCert: `${issued.rootCert}
+`,
+    });
+    expect(secretsIn(await other.answer(2))).toEqual({
+      ROOTCA: `${issued.rootCert}
+`,
+    });
+    expect(other.ended()).toBe(undefined);
+  });
 
   it('counts a refusal with its reason, is silent, and delivers the next push', async () => {
     const stream = (await start()).stream();
