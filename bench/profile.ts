@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { median } from './median.ts';
+import type { Report } from './page.ts';
 
 /** What `node --cpu-prof` writes: https://chromedevtools.github.io/devtools-protocol/v8/Profiler/#type-Profile */
 interface CpuProfile {
@@ -15,13 +16,16 @@ interface CpuProfile {
 /**
  * `bench profile [ROUNDS]`: where the time of a whole short life of the agent goes, over a proxy that ends at once: medians of self time, in ms.
  */
-export function profile(rounds = 9): Promise<void> {
+export function profile(rounds = 9): Promise<Report> {
   const runs = Array.from({ length: rounds }, () => oneLife());
-  for (const kind of ['idle', 'program', 'garbage collection', "Node's own modules", 'the bundle'] as const) {
-    console.log(`${kind.padEnd(20)} ${median(runs.map((run) => run.get(kind) ?? 0)).toFixed(1)} ms`);
-  }
-  console.log("'program' is native code, the deserialization of the code cache and the start of processes included");
-  return Promise.resolve();
+  const kinds = ["Node's own modules", 'the bundle', 'garbage collection', 'program', 'idle'] as const;
+  return Promise.resolve({
+    columns: ['Where', 'Self time'],
+    rows: kinds.map((kind) => [kind, `${median(runs.map((run) => run.get(kind) ?? 0)).toFixed(1)} ms`]),
+    notes: [
+      `Medians of ${rounds} short lives of the agent, with the profiler on. "program" is native code: the start of processes and the deserialization of the code cache included.`,
+    ],
+  });
 }
 
 function oneLife(): ReadonlyMap<string, number> {

@@ -9,6 +9,7 @@ import { envoyConfig } from '../demo/envoy-config.ts';
 import { freePorts } from '../test/support/free-ports.ts';
 import { certificateEnv } from '../test/e2e/support/rig.ts';
 import { median } from './median.ts';
+import type { Report } from './page.ts';
 
 /** One agent to be measured: how it is started over `envoy` with the same configuration and certificates as the others. */
 interface Contender {
@@ -32,7 +33,7 @@ const settle = 3_000;
  * `bench start [ROUNDS]`: from exec of the agent to exec of Envoy, to LIVE, and the agent's memory when idle, for this agent, bare Node and,
  * where it is to be had, the Go agent 1.5: in turns, in one run, on one machine; medians, and ratios of medians.
  */
-export async function start(rounds = 15): Promise<void> {
+export async function start(rounds = 15): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bench-'));
   const certDir = join(folder, 'certs');
   const config = join(folder, 'envoy.json');
@@ -86,22 +87,26 @@ export async function start(rounds = 15): Promise<void> {
   }
 
   const floor = median(bare);
-  const rows = contenders.map(({ name }) => {
+  const [own, peer] = contenders.map(({ name }) => {
     const measured = starts.get(name) ?? [];
-    return { name, spawned: median(measured.map(({ spawned }) => spawned)), live: median(measured.map(({ live }) => live)), rss: median(measured.map(({ rss }) => rss)) }; // prettier-ignore
+    return { spawned: median(measured.map(({ spawned }) => spawned)), live: median(measured.map(({ live }) => live)), rss: median(measured.map(({ rss }) => rss)) }; // prettier-ignore
   });
-  const [own, peer] = rows;
-  const ratio = (a: number, b: number | undefined) => (b === undefined ? '–' : `${(a / b).toFixed(2)} ×`);
-  console.log(`${rounds} rounds, Node ${process.version}, Envoy ${real}; medians`);
-  console.log(`bare Node (node -e 0)  ${floor.toFixed(0)} ms`);
-  for (const { name, spawned, live, rss } of rows) {
-    console.log(
-      `${name.padEnd(14)} exec → Envoy's exec ${spawned.toFixed(0)} ms   exec → LIVE ${live.toFixed(0)} ms   idle RSS ${(rss / 1024).toFixed(1)} MB`,
-    );
-  }
-  if (own === undefined) return;
-  console.log(`exec → Envoy's exec: ${ratio(own.spawned, floor)} bare Node   exec → LIVE: ${ratio(own.live, peer?.live)} Go 1.5   idle RSS: ${ratio(own.rss, peer?.rss)} Go 1.5`); // prettier-ignore
-  if (peer === undefined) console.log('the Go agent 1.5 is not beside this checkout: left out');
+  const ms = (value: number | undefined) => (value === undefined ? '–' : `${value.toFixed(0)} ms`);
+  const mb = (value: number | undefined) => (value === undefined ? '–' : `${(value / 1024).toFixed(1)} MB`);
+  const ratio = (a: number | undefined, b: number | undefined, what: string) =>
+    a === undefined || b === undefined ? '–' : `${(a / b).toFixed(2)} × ${what}`;
+  return {
+    columns: ['What', 'pilot-agent', 'bare Node', 'Go agent 1.5', 'Ratio'],
+    rows: [
+      ["exec → Envoy's exec", ms(own?.spawned), ms(floor), ms(peer?.spawned), ratio(own?.spawned, floor, 'bare Node')],
+      ['exec → LIVE', ms(own?.live), '–', ms(peer?.live), ratio(own?.live, peer?.live, 'Go')],
+      ['memory when idle (RSS)', mb(own?.rss), '–', mb(peer?.rss), ratio(own?.rss, peer?.rss, 'Go')],
+    ],
+    notes: [
+      `Medians of ${rounds} starts each, with the code cache. The goals are 1.5 × bare Node, 2 × and 1.5 × Go.`,
+      ...(peer === undefined ? ['The Go agent 1.5 is not beside this checkout: left out.'] : []),
+    ],
+  };
 }
 
 /** An Envoy whose start is the birth of the stamp file, to a tick of the kernel (4 ms), and leaves out the one flag of the Go agent that Envoy no longer knows. */

@@ -1,0 +1,46 @@
+import { cpus } from 'node:os';
+
+/** What a benchmark has measured, for a reader. */
+export interface Report {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** How it was measured: rounds, figures, and what was left out. */
+  readonly notes: readonly string[];
+}
+
+/** A report that was kept, and on what it was measured. */
+export interface KeptReport extends Report {
+  readonly machine: string;
+}
+
+/** What each benchmark is about, in the order of the page. */
+export const titles = {
+  start: 'Start and memory',
+  profile: 'Where the time of a start goes',
+  load: 'Requests during hot restarts',
+  sds: 'From a change of the files to the first client that is shown it',
+  status: 'The status port under load',
+} as const;
+
+export type BenchName = keyof typeof titles;
+
+/** A page of Markdown with all reports that were kept. */
+export function page(kept: Readonly<Partial<Record<BenchName, KeptReport>>>): string {
+  const names = Object.keys(titles) as BenchName[];
+  const sections = names.flatMap((name) => {
+    const report = kept[name];
+    return report === undefined ? [] : [`## ${titles[name]}`, '', `\`npm run bench -- ${name}\`, on ${report.machine}.`, '', table(report), '', ...report.notes.flatMap((note) => [note, ''])]; // prettier-ignore
+  });
+  return ['# Benchmarks', '', 'Written by `npm run bench -- --write`. All contenders run in turns, on one machine, in one run.', '', ...sections].join('\n'); // prettier-ignore
+}
+
+/** The table of a report, as Markdown. */
+export function table({ columns, rows }: Report): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(columns), line(columns.map((_, index) => (index === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n');
+}
+
+/** What a report is measured on. */
+export function machine(envoy: string): string {
+  return `${cpus().length} cores (${process.arch}), Node ${process.versions.node}, Envoy ${envoy}`;
+}
