@@ -1,4 +1,4 @@
-// Draws which folder of src imports which, into ARCHITECTURE.md. With --check it writes nothing, and fails if the picture there is another.
+// Draws which folder of src imports which, and writes what each may import. With --check it writes nothing, and fails if what is there differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cruise } from 'dependency-cruiser';
 import configuration from '../.dependency-cruiser.mjs';
@@ -26,11 +26,25 @@ const arrows = [...imports].flatMap(([folder, targets]) =>
 );
 const picture = ['```mermaid', 'flowchart TD', ...arrows, '```'].join('\n');
 
-const path = 'ARCHITECTURE.md';
+const architecture = JSON.parse(readFileSync('architecture.json', 'utf8'));
+const isFolder = (target) => target in architecture || ['everything else', 'package.json'].includes(target);
+const rows = Object.entries(architecture).map(([folder, targets]) => [
+  `\`${folder}\``,
+  targets.filter((target) => isFolder(target) && target !== folder).join(', '),
+  targets.filter((target) => !isFolder(target)).join(', '),
+]);
+const lines = [['Folder', 'Folders that it may import', 'Packages'], ['---', '---', '---'], ...rows];
+// Prettier would pad each row to the widest one.
+const table = ['<!-- prettier-ignore -->', ...lines.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
+
+const path = 'docs/architecture/imports.md';
 const text = readFileSync(path, 'utf8');
-const drawn = text.replace(/(?<=<!-- picture -->\n\n)[^]*(?=\n\n<!-- \/picture -->)/, () => picture);
+const drawn = Object.entries({ picture, table }).reduce(
+  (before, [name, content]) => before.replace(new RegExp(`(?<=<!-- ${name} -->\n)[^]*(?=\n<!-- /${name} -->)`), () => `\n${content}\n`),
+  text,
+);
 if (!process.argv.includes('--check')) writeFileSync(path, drawn);
 else if (drawn !== text) {
-  process.stderr.write(`The picture in ${path} is not that of src. Run npm run picture.\n`);
+  process.stderr.write(`The picture or the table in ${path} is not that of src. Run npm run picture.\n`);
   process.exitCode = 1;
 }

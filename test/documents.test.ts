@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import architecture from '../architecture.json' with { type: 'json' };
@@ -16,7 +16,8 @@ const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => join('src', name));
 const folders = readdirSync('src').filter((name) => statSync(join('src', name)).isDirectory());
-const documents = ['README.md', 'ARCHITECTURE.md', 'RATIONALE.md', 'CHANGELOG.md', 'CONTRIBUTING.md'];
+const pages = readdirSync('docs/architecture').map((name) => join('docs/architecture', name));
+const documents = ['README.md', 'ARCHITECTURE.md', 'RATIONALE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...pages];
 
 /** The cells of the tables below a heading, a row each, without the head; up to the next heading of any level. */
 function tables(document: string, heading: string): readonly (readonly string[])[] {
@@ -151,21 +152,33 @@ describe('README.md', () => {
 });
 
 describe('ARCHITECTURE.md', () => {
-  const heading = 'The folders, and what each may import';
-  const matrix = tables('ARCHITECTURE.md', heading).map(([folder, targets]): readonly [string, string] => [code(folder), targets ?? '']);
-
-  it('has each folder of src, in the table and in words', () => {
-    expect(matrix.map(([folder]) => folder).sort()).toEqual(readdirSync('src').sort());
-    const described = [...read('ARCHITECTURE.md').matchAll(/^\*\*`(\w+)`\*\* /gm)].map(([, folder]) => folder ?? '');
-    expect(described.sort()).toEqual([...folders].sort());
+  it('has each folder of src', () => {
+    expect(
+      tables('ARCHITECTURE.md', 'The folders')
+        .map(([folder]) => code(folder))
+        .sort(),
+    ).toEqual(readdirSync('src').sort());
   });
 
-  it('has the matrix of imports that is checked', () => {
-    expect(matrix).toEqual(Object.entries(architecture).map(([folder, targets]) => [folder, targets.join(', ')]));
+  it('begins each folder with files that exist', () => {
+    const begins = tables('ARCHITECTURE.md', 'The folders').flatMap(([folder, , files = '']) =>
+      [...files.matchAll(/`([^`]+)`/g)].map(([, file = '']) => join('src', code(folder), file)),
+    );
+    expect(begins.length).toBeGreaterThan(19);
+    expect(begins.filter((file) => !existsSync(file))).toEqual([]);
   });
 
-  it('has the picture of the folders as they are', () => {
+  it('names files of the reducer that exist', () => {
+    const named = tables('ARCHITECTURE.md', 'The flow').map(([file]) => join('src/agent', code(file)));
+    expect(named).toHaveLength(7);
+    expect(named.filter((file) => !existsSync(file))).toEqual([]);
+  });
+});
+
+describe('docs/architecture/imports.md', () => {
+  it('has the picture of the folders as they are, and the matrix of imports that is checked', () => {
     expect(spawnSync(process.execPath, ['scripts/picture.mjs', '--check'], { encoding: 'utf8' })).toMatchObject({ stderr: '', status: 0 });
+    expect(tables('docs/architecture/imports.md', 'Imports').map(([folder]) => code(folder))).toEqual(Object.keys(architecture));
   });
 });
 
@@ -191,7 +204,7 @@ describe.each(documents)('%s', (document) => {
           .replaceAll(' ', '-'),
       );
     const broken = links.filter(([, file = '', anchor]) => {
-      const target = file === '' ? document : file;
+      const target = file === '' ? document : join(dirname(document), file);
       return !existsSync(target) || (anchor !== undefined && !anchors(target).includes(anchor));
     });
     expect(broken.map(([link]) => link)).toEqual([]);

@@ -3,8 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
-const [, section = ''] = readFileSync('ARCHITECTURE.md', 'utf8').split(/^## Walks$/m);
-const [walks = ''] = section.split(/^## /m);
+const walks = readFileSync('docs/architecture/walks.md', 'utf8');
 
 interface Step {
   readonly module: string;
@@ -14,7 +13,7 @@ interface Step {
 
 /** The walks by their headings: each step, and the one that it follows, which is the one before it unless the line says otherwise. */
 const steps = walks
-  .split(/^### /m)
+  .split(/^## /m)
   .slice(1)
   .map((text): readonly [string, readonly Step[]] => {
     const [heading = '', ...lines] = text.split('\n');
@@ -31,8 +30,8 @@ function importsOf(module: string): readonly string[] {
   return importedFiles.map(({ fileName }) => normalize(join(dirname(module), fileName)));
 }
 
-describe('the walks of ARCHITECTURE.md', () => {
-  it('are those that a newcomer asks for', () => {
+describe('docs/architecture/walks.md', () => {
+  it('has the walks that a newcomer asks for', () => {
     expect(steps.map(([heading]) => heading)).toEqual([
       'A file changed',
       'Envoy crashed',
