@@ -11,7 +11,7 @@ const linesOf = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n
 
 const pages = readdirSync('docs/architecture').map((name) => join('docs/architecture', name));
 
-describe.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages])('%s', (path) => {
+describe.each(['ARCHITECTURE.md', 'RATIONALE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages])('%s', (path) => {
   it(`has no line of more than ${widest} columns outside of tables`, () => {
     expect(linesOf(path).filter((line) => Array.from(line).length > widest && !line.startsWith('|'))).toEqual([]);
   });
@@ -20,5 +20,18 @@ describe.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages])(
 describe('ARCHITECTURE.md', () => {
   it(`has ${longestArchitecture} lines at most`, () => {
     expect(linesOf('ARCHITECTURE.md').length).toBeLessThanOrEqual(longestArchitecture);
+  });
+});
+
+describe('RATIONALE.md', () => {
+  const [, ...decisions] = readFileSync('RATIONALE.md', 'utf8').split(/^### /m);
+
+  it('says of each decision what is done and why, and then what was measured, if anything was', () => {
+    const parts = decisions.map((text): readonly [string, string] => {
+      const [title = '', ...lines] = text.split('\n');
+      return [title, [...lines.join('\n').matchAll(/^\*\*(What|Why|Measured|Tried)\.\*\* /gm)].map(([, part]) => part).join(' ')];
+    });
+    expect(parts.length).toBeGreaterThan(50);
+    expect(parts.filter(([, found]) => !/^What Why( Measured| Tried)?$/.test(found))).toEqual([]);
   });
 });
