@@ -126,7 +126,8 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
     check(reading) {
       // Where no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs
       // the pairs.
-      return defer(() => (running.newest() === undefined ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler))).pipe(
+      const pairs$ = defer(() => (running.newest() === undefined ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler)));
+      return pairs$.pipe(
         switchMap((verdict) =>
           verdict.ok === true
             ? withConfigFile<Verdict>(reading.config, `${folder}/envoy-check`, {
@@ -140,6 +141,8 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
             : of(verdict),
         ),
         switchMap((verdict) => (verdict.ok === true ? withCompatibility(verdict, binary, identity, running.newest()?.pid) : of(verdict))),
+        // The child reads the files when it starts: they may have changed since they were checked.
+        switchMap((verdict) => (verdict.ok === true ? pairs$.pipe(map((again) => (again.ok === true ? verdict : again))) : of(verdict))),
       );
     },
 

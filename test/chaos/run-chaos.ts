@@ -106,6 +106,22 @@ export async function runChaos({ seed, events, skipped = 0, duration = Infinity,
     writeCertificates(rig.certDir, issued);
     wanted = { serial: issued.serial, since: now() + from, seen: false };
   }
+  /**
+   * Puts a bad file on disk. Where an Envoy comes up or is about to, it may read what nobody has
+   * checked: docs/explain/limits.md.
+   */
+  function spoil(write: () => void): void {
+    const last = (...events: readonly string[]) =>
+      agent()
+        .log()
+        .findLastIndex(({ event }) => events.includes(event));
+    if (last('epoch.claimed', 'epoch.started', 'restart.scheduled') > last('epoch.live', 'config.refused')) {
+      disturbed = true;
+      calmSince = undefined;
+    }
+    wanted = undefined;
+    write();
+  }
   function kill(pid: number | undefined, signal: NodeJS.Signals): void {
     try {
       if (pid !== undefined) process.kill(pid, signal);
@@ -177,23 +193,20 @@ export async function runChaos({ seed, events, skipped = 0, duration = Infinity,
     switch (event.kind) {
       case 'good':
         return rotate();
-      case 'does not parse':
-        wanted = undefined;
-        writeFileSync(join(rig.certDir, 'cert-chain.pem'), 'no certificate');
-        return;
-      case 'does not match': {
-        const { 'cert-chain.pem': chain = '' } = certificateFiles(await rig.ca.issue());
-        wanted = undefined;
-        writeFileSync(join(rig.certDir, 'cert-chain.pem'), chain);
+      case 'does not parse': {
+        spoil(() => writeFileSync(join(rig.certDir, 'cert-chain.pem'), 'no certificate'));
         return;
       }
-      case 'has expired':
-        wanted = undefined;
-        writeCertificates(
-          rig.certDir,
-          await rig.ca.issue({ notBefore: new Date(Date.now() - 9_000), notAfter: new Date(Date.now() - 1_000) }),
-        );
+      case 'does not match': {
+        const { 'cert-chain.pem': chain = '' } = certificateFiles(await rig.ca.issue());
+        spoil(() => writeFileSync(join(rig.certDir, 'cert-chain.pem'), chain));
         return;
+      }
+      case 'has expired': {
+        const expired = await rig.ca.issue({ notBefore: new Date(Date.now() - 9_000), notAfter: new Date(Date.now() - 1_000) });
+        spoil(() => writeCertificates(rig.certDir, expired));
+        return;
+      }
       case 'kill newest':
         return hand(() => kill(envoys().at(-1), 'SIGKILL'));
       case 'kill oldest':

@@ -158,6 +158,14 @@ describe('a certificate without its key', () => {
 });
 
 describe('while an Envoy runs, a check', () => {
+  it('refuses a pair that becomes one half while Envoy validates', async () => {
+    stage = envoyStage({ pair: { chain: 'cert-chain.pem', key: 'key.pem' } });
+    await stage.start({});
+    expect(await check()).toEqual(ok);
+    stage.install(validating(`echo half >'${join(stage.root, 'cert-chain.pem')}'; exit 0`));
+    expect(await check()).toMatchObject({ ok: false, reason: expect.stringMatching(/key\.pem: the key is missing$/) as unknown });
+  });
+
   it('does not ask the same program for its hot restart version', async () => {
     stage = envoyStage();
     stage.install(version('11.104'));
