@@ -1,31 +1,24 @@
-import { createServer, get, type IncomingMessage, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { heldAnswer, heldUpstream, type HeldUpstream } from './support/held-upstream.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
-let upstream: Server;
-let answerAll: () => void;
+let upstream: HeldUpstream;
 beforeEach(async () => {
-  const waiting: (() => void)[] = [];
-  answerAll = () => waiting.splice(0).forEach((answer) => answer());
-  upstream = createServer((request, response) => {
-    waiting.push(() => response.end('slow but whole'));
-    request.resume();
-  }).listen(0, '127.0.0.1');
-  await once(upstream, 'listening');
-  rig = await makeRig({ plain: true, upstreamPort: (upstream.address() as AddressInfo).port });
+  upstream = await heldUpstream();
+  rig = await makeRig({ plain: true, upstreamPort: upstream.port });
 });
 afterEach(async () => {
-  upstream.closeAllConnections();
   upstream.close();
   await rig.dispose();
 });
 
 const env = { MINIMUM_DRAIN_DURATION: '1s', TERMINATION_DRAIN_DURATION_SECONDS: '20' };
 
-/** A request that stays in flight until {@link answerAll}. */
+/** A request that stays in flight until the upstream answers. */
 async function inFlight(): Promise<{ answered: Promise<string> }> {
   const answered = new Promise<string>((done, fail) => {
     get({ host: '127.0.0.1', port: rig.ports.listen, path: '/slow', agent: false }, (response: IncomingMessage) => {
@@ -34,7 +27,7 @@ async function inFlight(): Promise<{ answered: Promise<string> }> {
     }).on('error', fail);
   });
   answered.catch(() => undefined);
-  await once(upstream, 'request');
+  await upstream.asked();
   return { answered };
 }
 
@@ -52,8 +45,8 @@ it('SIGTERM waits for the request in flight, but not for idle connections', asyn
   await expect
     .poll(async () => (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum, { timeout: 5_000 })
     .toBe(true);
-  answerAll();
-  expect(await answered).toBe('slow but whole');
+  upstream.answerAll();
+  expect(await answered).toBe(heldAnswer);
   expect(await agent.exit).toEqual({ code: 0, signal: null });
   expect(await agent.said('drain.ended')).toMatchObject({ active: 0 });
   idle.destroy();

@@ -1,14 +1,25 @@
 // Loaded into an agent before its own code: a file in $FAULTS, by its name and what it says, makes something of Node fail once. It is removed when that is armed.
+// What is there already is armed before the agent begins.
 const crypto = require('node:crypto');
 const { existsSync, readdirSync, readFileSync, unlinkSync } = require('node:fs');
 const { Server } = require('node:net');
 
 const servers = new Map();
+/** The ports whose servers break as soon as they listen. */
+const doomed = new Set();
 const { listen } = Server.prototype;
 Server.prototype.listen = function (...args) {
-  this.once('listening', () => servers.set(this.address().port, this));
+  this.once('listening', () => {
+    const { port } = this.address();
+    servers.set(port, this);
+    if (doomed.delete(port)) setImmediate(breakServer, this); // after all that hear that it listens
+  });
   return listen.apply(this, args);
 };
+
+function breakServer(server) {
+  server.emit('error', new Error('injected: server'));
+}
 
 /** Makes the next call of a method throw whose `this` and arguments are what is looked for. */
 function throwOnce(object, name, isMeant) {
@@ -26,8 +37,12 @@ function isOfNode(stack) {
 }
 
 const faults = {
-  /** A server that listens breaks. */
-  server: (port) => servers.get(Number(port)).emit('error', new Error('injected: server')),
+  /** A server that listens breaks, or will when it does. */
+  server: (port) => {
+    const server = servers.get(Number(port));
+    if (server === undefined) doomed.add(Number(port));
+    else breakServer(server);
+  },
   /** Certificates cannot be packed for Envoy. */
   pack: () => throwOnce(Buffer, 'from', (_, [text]) => String(text).includes('BEGIN CERTIFICATE') && !isOfNode(new Error().stack)),
   /** What has been read from files cannot be hashed, one of which is at this path. */
@@ -45,8 +60,8 @@ const faults = {
   expiry: () => throwOnce(Array.prototype, 'flat', (list) => list.some((read) => read?.[0]?.expiresAt !== undefined)),
   /** A hash cannot be shortened for the log. */
   words: () => throwOnce(String.prototype, 'slice', (text, [start, end]) => text.length === 64 && start === 0 && end === 8),
-  /** The newest hundred epochs cannot be kept. */
-  past: () => throwOnce(Array.prototype, 'slice', (_, [start]) => start === -100),
+  /** What is kept of an epoch cannot be found. */
+  past: () => throwOnce(Array.prototype, 'find', (list) => list.some((record) => record?.launchedAt !== undefined)),
   /** The core cannot list its epochs, of which the next SIGUSR1 makes it think. */
   core: () => process.prependOnceListener('SIGUSR1', () => throwOnce(Array.prototype, 'flatMap', () => true)),
   uncaught: () => setTimeout(() => { throw new Error('injected: uncaught'); }), // prettier-ignore
@@ -54,11 +69,13 @@ const faults = {
 };
 
 const folder = process.env.FAULTS;
-setInterval(() => {
+function arm() {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
     const given = readFileSync(`${folder}/${name}`, 'utf8');
     faults[name](given);
     unlinkSync(`${folder}/${name}`);
   }
-}, 20).unref();
+}
+arm();
+setInterval(arm, 20).unref();

@@ -1,0 +1,28 @@
+import { expect } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { startLoad } from '../../support/load.ts';
+import type { Rig } from './rig.ts';
+
+export interface LoadOfBoth {
+  /** Ends it; not one request has failed. */
+  lostNothing(): Promise<void>;
+  stop(): Promise<unknown>;
+}
+
+/** Requests over connections that are kept and over new ones; resolves once both are answered. */
+export async function underLoad(rig: Rig): Promise<LoadOfBoth> {
+  const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 2 };
+  const loads = [startLoad({ ...to, mode: 'keep-alive', pause: 5 }), startLoad({ ...to, mode: 'new-connection', pause: 20 })];
+  const stop = () => Promise.all(loads.map((load) => load.stop()));
+  await eventually(() => loads.every(({ counts }) => counts.ok > 20), { within: 10_000 });
+  return {
+    stop,
+    async lostNothing() {
+      const results = await stop();
+      expect(results.map(({ failed, errors }) => [failed, [...errors]])).toEqual([
+        [0, []],
+        [0, []],
+      ]);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { writeCertificates } from '../../../demo/certificates.ts';
+import { servedSerial } from '../../../demo/served-serial.ts';
+import type { LogEvent } from '../../../src/log/log-event.ts';
+import type { Part } from '../../../src/run/part.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Fault } from './inject.ts';
+import type { Rig, RunningAgent } from './rig.ts';
+
+/** An agent, one of whose parts fails. */
+export interface Scene {
+  readonly rig: Rig;
+  readonly agent: RunningAgent;
+  readonly stsPort: number;
+}
+
+/** How a part fails, and how one sees that it is at work again. */
+interface PartFault {
+  readonly fault: Fault;
+  /** What the fault is told. */
+  readonly given?: (rig: Rig, stsPort: number) => string;
+  /** What a part that is to fail runs into it by: by itself, by a new certificate, or by the next thing that happens to an epoch. */
+  readonly by: 'itself' | 'a change' | 'an epoch';
+  /** Certificates come by push. */
+  readonly isPushed?: true;
+  readonly isBack: (scene: Scene) => boolean | Promise<boolean>;
+}
+
+const key = ({ certDir }: Rig) => join(certDir, 'key.pem');
+
+export const partFaults: Readonly<Record<Part, PartFault>> = {
+  status: { fault: 'server', given: ({ ports }) => String(ports.status), by: 'itself', isBack: async ({ rig }) => (await rig.ready()).status !== 0 }, // prettier-ignore
+  sts: { fault: 'server', given: (_, port) => String(port), by: 'itself', isBack: async ({ stsPort }) => (await answer(stsPort, '/stsStatus')).status === 200 }, // prettier-ignore
+  sds: { fault: 'pack', by: 'a change', isPushed: true, isBack: ({ rig }) => servesNewest(rig) },
+  secrets: { fault: 'hash', given: key, by: 'a change', isPushed: true, isBack: ({ rig }) => servesNewest(rig) },
+  // The change that it failed at is not lost.
+  sources: { fault: 'hash', given: key, by: 'a change', isBack: ({ agent }) => saidAfter(agent, ['config.read', 'config.changed']) },
+  expiry: {
+    fault: 'expiry',
+    by: 'an epoch',
+    isBack: async ({ rig }) => (await metric(rig, certificateExpires)) === String(expiresAt(rig)),
+  },
+  log: { fault: 'words', by: 'a change', isBack: ({ rig, agent }) => touched(rig, () => saidAfter(agent, ['config.change_seen'])) },
+  timeline: { fault: 'past', by: 'an epoch', isBack: ({ rig }) => countsChanges(rig) },
+};
+
+const certificateExpires = 'istio_agent_certificate_expiration_seconds\\{path=".*"\\}';
+
+/** What a port answers: the status code, 0 where nobody does, and the body. */
+function answer(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((done) => {
+    get({ host: '127.0.0.1', port, path, agent: false }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+      response.on('end', () => done({ status: response.statusCode ?? 0, body }));
+    }).on('error', ({ message }) => done({ status: 0, body: message }));
+  });
+}
+
+/** What the status port says of a time series. */
+async function metric({ ports }: Rig, series: string): Promise<string | undefined> {
+  const { body } = await answer(ports.status, '/stats/prometheus');
+  return new RegExp(`^${series} (\\S+)$`, 'm').exec(body)?.[1];
+}
+
+/** How often a part has failed, as the status port has it. */
+export function failuresOf(part: Part, rig: Rig): Promise<string | undefined> {
+  return metric(rig, `istio_agent_part_failures_total\\{part="${part}"\\}`);
+}
+
+const certificate = ({ certDir }: Rig) => new X509Certificate(readFileSync(join(certDir, 'cert-chain.pem')));
+const expiresAt = (rig: Rig) => Date.parse(certificate(rig).validTo) / 1_000;
+
+/** A certificate that expires at another time than those before it. */
+export async function writeNew(rig: Rig): Promise<void> {
+  writeCertificates(rig.certDir, await rig.ca.issue({ notAfter: new Date(expiresAt(rig) * 1_000 + 60_000) }));
+}
+
+/** Whether a new client is shown the certificate that is on disk. */
+export async function servesNewest(rig: Rig): Promise<boolean> {
+  return (await servedSerial(rig.ports.listen, rig.ca.rootCert)) === certificate(rig).serialNumber;
+}
+
+/** A file is written as it was, and what becomes of that is looked at for a second. */
+async function touched(rig: Rig, isSeen: () => boolean | Promise<boolean>): Promise<boolean> {
+  writeFileSync(rig.config, readFileSync(rig.config));
+  return eventually(isSeen, { within: 1_000 }).catch(() => false);
+}
+
+async function countsChanges(rig: Rig): Promise<boolean> {
+  const counted = () => metric(rig, 'istio_agent_config_changes_total');
+  const before = await counted();
+  return touched(rig, async () => (await counted()) !== before);
+}
+
+/** Whether the agent has said one of them after the failure of a part. */
+function saidAfter(agent: RunningAgent, events: readonly LogEvent[]): boolean {
+  const log = agent.log();
+  return log.slice(log.findIndex(({ event }) => event === 'part.failed')).some(({ event }) => events.includes(event));
+}

@@ -1,0 +1,156 @@
+import { get } from 'node:https';
+import { expect } from 'vitest';
+import type { Part } from '../../../src/run/part.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePorts } from '../../support/free-ports.ts';
+import { heldAnswer, heldUpstream } from './held-upstream.ts';
+import { arm, faultEnv, inject } from './inject.ts';
+import { type LoadOfBoth, underLoad } from './load-of-both.ts';
+import { failuresOf, partFaults, type Scene, servesNewest, writeNew } from './part-faults.ts';
+import { makeRig, type Rig, type RunningAgent } from './rig.ts';
+
+const within = { within: 15_000 };
+
+/** A part that fails, from the rig to the end of its agent. What is left to clear away is told to `clear`. */
+type Moment = (part: Part, clear: (action: () => unknown) => void) => Promise<RunningAgent>;
+
+export const moments = {
+  'at the start': async (part, clear) => {
+    const { rig, stsPort, start } = await prepare(part, clear);
+    const { fault, given } = partFaults[part];
+    arm(rig, fault, given?.(rig, stsPort));
+    const scene = start();
+    await isToldAndBack(part, scene);
+    await eventually(async () => (await rig.ready()).status === 200, within);
+    return goesOn(scene, await load(rig, clear));
+  },
+
+  'while it runs': async (part, clear) => {
+    const { rig, start } = await prepare(part, clear);
+    const scene = start();
+    await scene.agent.said('epoch.live', 0);
+    const loaded = await load(rig, clear);
+    await injected(part, scene);
+    if (partFaults[part].by === 'an epoch') await newEpoch(scene);
+    await isToldAndBack(part, scene);
+    return goesOn(scene, loaded);
+  },
+
+  'during a hot restart': async (part, clear) => {
+    const [nobody = 0] = await freePorts(1);
+    const { rig, start } = await prepare(part, clear, { upstreamPort: nobody, extra: awaitsClusters });
+    const scene = start();
+    const { agent } = scene;
+    await agent.said('epoch.live', 0);
+    const loaded = await load(rig, clear);
+    await newEpoch(scene);
+    await agent.said('epoch.started', 1);
+    await injected(part, scene);
+    expect(agent.log().some(({ event, epoch }) => event === 'epoch.live' && epoch === 1)).toBe(false);
+    await isToldAndBack(part, scene);
+    await agent.said('epoch.live', 1);
+    return goesOn(scene, loaded);
+  },
+
+  'at the end': async (part, clear) => {
+    const upstream = await heldUpstream();
+    clear(() => upstream.close());
+    const { rig, start } = await prepare(part, clear, { upstreamPort: upstream.port });
+    const scene = start(['--drainDuration', '20s', '--parentShutdownDuration', '21s']); // its listeners stay open
+    const { agent } = scene;
+    await agent.said('epoch.live', 0);
+    const loaded = await load(rig, clear);
+    const answered = request(rig);
+    await upstream.asked();
+    agent.kill('SIGTERM');
+    await agent.said('termination.requested');
+    await injected(part, scene);
+    // What fails by an epoch fails by its end. That is told, but the status port is gone then.
+    if (partFaults[part].by !== 'an epoch') await isToldAndBack(part, scene);
+    expect(await rig.ready()).toEqual({ status: 503, body: 'draining\n' });
+    await loaded.lostNothing();
+    upstream.answerAll();
+    expect(await answered).toBe(heldAnswer);
+    return agent;
+  },
+} as const satisfies Readonly<Record<string, Moment>>;
+
+export type MomentName = keyof typeof moments;
+
+/** Where a part has nothing to do, and why: what is to make it fail does not. */
+export const idle: Readonly<Partial<Record<Part, Readonly<Partial<Record<MomentName, string>>>>>> = {
+  expiry: { 'at the end': 'certificates are read when an Envoy becomes LIVE, and none does after SIGTERM' },
+};
+
+/** A child is not LIVE for a second: it waits for clusters that nobody sends. */
+const awaitsClusters = {
+  dynamic_resources: {
+    cds_config: {
+      resource_api_version: 'V3',
+      initial_fetch_timeout: '1s',
+      api_config_source: {
+        api_type: 'GRPC',
+        transport_api_version: 'V3',
+        grpc_services: [{ envoy_grpc: { cluster_name: 'upstream' } }],
+      },
+    },
+  },
+};
+
+async function prepare(part: Part, clear: (action: () => unknown) => void, options: Parameters<typeof makeRig>[0] = {}) {
+  const [stsPort = 0] = await freePorts(1);
+  const rig = await makeRig({ ...options, ...(partFaults[part].isPushed === true && { secret: 'default' }) });
+  clear(() => rig.dispose());
+  const drain = { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '20' };
+  const env = { GCP_METADATA: 'project|123|cluster|zone', ...drain, ...faultEnv(rig) };
+  const start = (flags: readonly string[] = []): Scene => ({
+    rig,
+    stsPort,
+    agent: rig.start(['--stsPort', String(stsPort), ...flags], { env }),
+  });
+  return { rig, stsPort, start };
+}
+
+async function load(rig: Rig, clear: (action: () => unknown) => void): Promise<LoadOfBoth> {
+  const loaded = await underLoad(rig);
+  clear(() => loaded.stop());
+  return loaded;
+}
+
+async function injected(part: Part, { rig, stsPort }: Scene): Promise<void> {
+  const { fault, given, by } = partFaults[part];
+  await inject(rig, fault, given?.(rig, stsPort));
+  if (by === 'a change') await writeNew(rig);
+}
+
+/** By hand, at once; with a certificate of its own, so that it can be told from the one before. */
+async function newEpoch({ rig, agent }: Scene): Promise<void> {
+  await writeNew(rig);
+  agent.kill('SIGHUP');
+}
+
+/** The failure is told, the part is at work again, and the status port counts one. */
+async function isToldAndBack(part: Part, scene: Scene): Promise<void> {
+  await scene.agent.said('part.failed');
+  await eventually(() => partFaults[part].isBack(scene), within);
+  await eventually(async () => (await failuresOf(part, scene.rig)) === '1', within);
+}
+
+/** A new certificate comes to its clients, and no request fails until the agent is told to end. */
+async function goesOn({ rig, agent }: Scene, loaded: LoadOfBoth): Promise<RunningAgent> {
+  await writeNew(rig);
+  await eventually(() => servesNewest(rig), within);
+  await loaded.lostNothing();
+  agent.kill('SIGTERM');
+  return agent;
+}
+
+/** A request that is answered when the upstream does. */
+function request({ ports, ca }: Rig): Promise<string> {
+  return new Promise((done, fail) => {
+    get({ host: '127.0.0.1', servername: 'localhost', port: ports.listen, path: '/slow', ca: ca.rootCert, agent: false }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('end', () => done(body)).on('error', fail); // prettier-ignore
+    }).on('error', fail);
+  });
+}
