@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** What a control group allows, in bytes, and what has come of it. */
@@ -96,5 +96,14 @@ export function residentOf(pid: number): number {
     );
   } catch {
     return 0;
+  }
+}
+
+/** Where memory runs short the kernel ends this process first, whatever its size (`oom_score_adj`, proc(5)). Raising that needs no privilege. */
+export function endFirst(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
+  } catch {
+    // It is gone, or /proc is not to be written: then the kernel decides by size.
   }
 }

@@ -71,6 +71,7 @@ export function validate({ binary, args, folder, tools, alone, scheduler }: Vali
         fifo: `${folder}/validate.stderr`,
         tools,
         stdout: 'ignore',
+        expendable: true,
         onLine: () => undefined,
         signals$: late$,
         scheduler,
@@ -90,7 +91,8 @@ function verdictOf(exit: Exit, isLate: boolean, isAlone: boolean): Verdict {
   if (isLate) return { ok: undefined, reason: `--mode validate took longer than ${timeoutMs / 1_000} s`, outOfMemory: false };
   const isKilled = exit.kind === 'signaled' && !crashes.includes(exit.signal);
   if (!isKilled && exit.kind !== 'spawn-failed') return { ok: false, reason: refusalReason(exit) };
-  return { ok: undefined, reason: refusalReason(exit), outOfMemory: exit.kind === 'signaled' && exit.outOfMemory === true };
+  const outOfMemory = exit.kind === 'signaled' && exit.outOfMemory === true;
+  return { ok: undefined, reason: `${outOfMemory ? 'memory is short: ' : ''}${refusalReason(exit)}`, outOfMemory };
 }
 
 /** The signals by which a program ends itself, or is ended for what it did. */

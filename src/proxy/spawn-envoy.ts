@@ -6,7 +6,7 @@ import { Observable, type SchedulerLike, Subject } from 'rxjs';
 import type { ProcessEvent, Signal, Exit } from '../agent/ports.ts';
 import { remove } from '../files/whole-file.ts';
 import { type EnvoyLine, envoyLines } from '../log/envoy-lines.ts';
-import { memory } from './memory.ts';
+import { endFirst, memory } from './memory.ts';
 
 /** The small programs that take part in a start, where the machine has them. */
 export interface Tools {
@@ -26,6 +26,8 @@ export interface Spawn {
    * the word of a validation is not.
    */
   readonly stdout: 'inherit' | 'ignore';
+  /** Where memory runs short it is to end before the agent does, and before an Envoy that serves. */
+  readonly expendable?: true;
   readonly onLine: (line: EnvoyLine) => void;
   readonly signals$: Observable<Signal>;
   readonly scheduler: SchedulerLike;
@@ -50,7 +52,17 @@ const unlessOrphaned = '[ "$PPID" = "$0" ] && exec "$@"';
  * not open by path for an access log on `/dev/stderr`. It is read until Envoy has closed it, so
  * `onLine` has seen all before the exit is emitted.
  */
-export function spawnEnvoy({ binary, args, fifo, tools, stdout, onLine, signals$, scheduler }: Spawn): Observable<ProcessEvent> {
+export function spawnEnvoy({
+  binary,
+  args,
+  fifo,
+  tools,
+  stdout,
+  expendable,
+  onLine,
+  signals$,
+  scheduler,
+}: Spawn): Observable<ProcessEvent> {
   return new Observable((subscriber) => {
     const errors = openFifo(tools.mkfifo, fifo);
     const wrapped = protect(tools, binary, args);
@@ -61,6 +73,7 @@ export function spawnEnvoy({ binary, args, fifo, tools, stdout, onLine, signals$
       buffer: false,
       reject: false,
     });
+    if (expendable === true && child.pid !== undefined) endFirst(child.pid);
     const fail = (error: unknown) => subscriber.error(error);
     const killsBefore = memory()?.oomKills;
     const tail: string[] = [];

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom, NEVER, type Observable, type SchedulerLike, Subject, toArray } from 'rxjs';
@@ -59,6 +59,8 @@ export interface EnvoyStage {
   readonly heard: readonly string[];
   /** Puts another program in the place of the one there is: the text of a shell script, which may go on with {@link onward}. */
   install(script: string): void;
+  /** The same by one that takes no end with a validation; what it returns resolves to the process id of that. */
+  installLasting(): () => Promise<string>;
   /** What the last Envoy to validate a configuration was started with, and that configuration; undefined if there was none. */
   validated(): { readonly argv: readonly string[]; readonly config: string; readonly mode: number } | undefined;
   /** How often the program was asked for its hot restart version. */
@@ -137,6 +139,11 @@ export function envoyStage({
       if (!existsSync(`${binary}.validated`)) return undefined;
       const mode = statSync(`${binary}.tried`).mode & 0o777;
       return { argv: words(read(`${binary}.validated`)), config: read(`${binary}.tried`), mode };
+    },
+    installLasting() {
+      install(`case "$*" in *'--mode validate') touch "$0.$$.validates"; exec sleep 60 ;; esac\n${onward}`);
+      const name = () => readdirSync(root).find((found) => found.endsWith('.validates'));
+      return async () => (await eventually(name, { within })).split('.').at(-2) ?? '';
     },
     versionAsked: () => read(`${binary}.versions`).length,
     async start(launch) {

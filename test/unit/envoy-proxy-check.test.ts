@@ -1,24 +1,12 @@
-import type * as nodeFs from 'node:fs';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { VirtualTimeScheduler } from 'rxjs';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { validate } from '../../src/proxy/preflight.ts';
-import { eventually } from '../support/eventually.ts';
 import { bootstrap, type EnvoyStage, envoyStage, onward, only } from '../support/fake-envoy.ts';
 
-/** What the kernel says of the control group that the tests run in, where a test says it. */
-const kernel = vi.hoisted(() => new Map<string, string>());
-vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof nodeFs>();
-  return { ...fs, readFileSync: (path: string, ...rest: readonly 'utf8'[]) => kernel.get(path) ?? fs.readFileSync(path, ...rest) };
-});
-
 let stage: EnvoyStage;
-afterEach(() => {
-  stage.dispose();
-  kernel.clear();
-});
+afterEach(() => stage.dispose());
 
 const check = () => only(stage.check());
 const ok = { ok: true };
@@ -119,11 +107,10 @@ describe('a check', () => {
 
   it('that is given up ends its validation, and leaves nothing', async () => {
     stage = envoyStage();
-    stage.install(validating('touch "$0.$$.validates"; exec sleep 60'));
+    const validation = stage.installLasting();
     const life = stage.check().subscribe();
-    const name = await eventually(() => readdirSync(stage.root).find((name) => name.endsWith('.validates')), { within: 10_000 });
+    const pid = await validation();
     life.unsubscribe();
-    const pid = name.split('.').at(-2) ?? '';
     await expect.poll(() => readdirSync('/proc').includes(pid), { timeout: 10_000 }).toBe(false);
     expect(readdirSync(stage.folder)).toEqual([]);
   });
@@ -205,29 +192,5 @@ describe('while an Envoy runs, a check', () => {
     stage.install(validating('exit 1'));
     expect(await check()).toMatchObject({ ok: false });
     expect(stage.versionAsked()).toBe(0);
-  });
-
-  const hasMemory = (limit: number) => {
-    kernel.set('/proc/self/cgroup', '0::/of-a-test');
-    kernel.set('/sys/fs/cgroup/of-a-test/memory.max', String(limit));
-    kernel.set('/sys/fs/cgroup/of-a-test/memory.current', String(1 << 20));
-  };
-
-  it('says that another one does not fit, without a look at the program’s version', async () => {
-    hasMemory(1 << 20);
-    stage = envoyStage();
-    expect(await check()).toEqual(ok);
-    await stage.start({});
-    stage.install(version('11.104'));
-    const noRoom = expect.stringMatching(/^a second Envoy needs about \d+ MiB, and 0 of 1 MiB are free$/) as unknown;
-    expect(await check()).toEqual({ ok: true, noRoom });
-    expect(stage.versionAsked()).toBe(0);
-  });
-
-  it('has nothing to say where another one fits', async () => {
-    hasMemory(1 << 28);
-    stage = envoyStage();
-    await stage.start({});
-    expect(await check()).toEqual(ok);
   });
 });

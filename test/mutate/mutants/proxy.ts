@@ -77,5 +77,6 @@ export const proxy: readonly Mutant[] = [
     find: '!crashes.includes(exit.signal)',
     replace: 'crashes.includes(exit.signal)',
   },
+  { id: 'proxy/validate-expendable', file: 'proxy/preflight.ts', find: 'expendable: true,', replace: '' },
   { id: 'proxy/validate-late', file: 'proxy/preflight.ts', find: 'if (isLate) return', replace: 'if (!isLate && isAlone) return' },
 ];
