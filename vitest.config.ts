@@ -7,6 +7,6 @@ export default defineConfig({
     hookTimeout: 30_000,
     expect: { poll: { interval: 20 } },
     maxWorkers: 2,
-    globalSetup: ['test/support/left-out.ts'],
+    globalSetup: ['test/support/tell-left-out.ts'],
   },
 });

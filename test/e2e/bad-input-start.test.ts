@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acceptsAll, expectEnd, expectNothingLeft, fakeEnvoy, leftOut, onFullDisk, program, realEnvoy, run, standardFlags, starts, withoutDrain, withoutPrivilege } from './support/bad-input-program.ts'; // prettier-ignore
+import { leftOut } from '../support/left-out.ts';
+import { acceptsAll, expectEnd, expectNothingLeft, fakeEnvoy, onFullDisk, program, realEnvoy, run, standardFlags, starts, withoutDrain, withoutPrivilege } from './support/bad-input-program.ts'; // prettier-ignore
 import { makeRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { leftOut } from '../support/left-out.ts';
 import { type Istiod, makeIstiod } from './support/istiod.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
@@ -41,6 +42,8 @@ function ask(host: string, port: number): Promise<number> {
     }).on('error', () => done(0));
   });
 }
+
+if (controlPlane === undefined) leftOut('the tests with a real istiod', 'a program');
 
 describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
   it('connects, is ready when the configuration is there, follows changes without a restart, outlives istiod, and hot-restarts', async () => {

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { leftOut } from './support/bad-input-program.ts';
+import { leftOut } from '../support/left-out.ts';
 
 const matrix = [process.execPath, '--import', 'tsx', 'test/support/status-matrix.ts'] as const;
 const other = '10.99.0.1';

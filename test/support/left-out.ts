@@ -1,8 +1,23 @@
-import { controlPlane } from './control-plane.ts';
+import { appendFileSync } from 'node:fs';
+import { inject } from 'vitest';
 
-/** Says at the end of a run what it could not try. */
-export default function leftOut(): () => void {
-  return () => {
-    if (controlPlane === undefined) process.stdout.write('\nLeft out: the tests with a real istiod, which is not to be had here.\n');
-  };
+/** What a test needs that not every machine has: root with mounts, namespaces and control groups; or a program that is no part of the project. */
+export type Need = 'root' | 'a program';
+
+/** Something that a run could not try. */
+export interface LeftOut {
+  readonly what: string;
+  readonly need: Need;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The file that gathers what is left out, one a line. */
+    readonly leftOut: string;
+  }
+}
+
+/** For what this machine does not let a test do: it is named at the end of the run. */
+export function leftOut(what: string, need: Need = 'root'): void {
+  appendFileSync(inject('leftOut'), `${JSON.stringify({ what, need })}\n`);
 }

@@ -122,8 +122,3 @@ export function withoutPrivilege(): readonly string[] | undefined {
   const [file, ...flags] = ['setpriv', `--inh-caps=${power}`, `--bounding-set=${power}`] as const;
   return spawnSync(file, [...flags, 'true']).status === 0 ? [file, ...flags] : undefined;
 }
-
-/** For what this machine does not let a test do. */
-export function leftOut(what: string): void {
-  console.error(`\n*** LEFT OUT, this machine does not permit it: ${what} ***\n`);
-}

@@ -1,0 +1,35 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import type { LeftOut, Need } from './left-out.ts';
+
+const because: Readonly<Record<Need, string>> = {
+  root: 'this machine does not permit it',
+  'a program': 'its program is not to be had here',
+};
+
+/** What there is to say of what a run left out, one thing a line, and whether it fails for that: on CI nothing is left out that needs only root. Pure. */
+export function toldLeftOut(all: readonly LeftOut[], isCi: boolean): { readonly lines: readonly string[]; readonly fails: boolean } {
+  const named = new Set(all.map(({ what, need }) => `Left out, for ${because[need]}: ${what}`));
+  const fails = isCi && all.some(({ need }) => need === 'root');
+  const verdict = 'The run fails: CI is set, and a machine of CI permits what needs only root, mounts, namespaces and control groups.';
+  return { lines: [...named, ...(fails ? [verdict] : [])], fails };
+}
+
+/** Gathers what the tests of a run leave out, and says it at its end. */
+export default function tellLeftOut(project: TestProject): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-left-out-'));
+  const file = join(folder, 'left-out');
+  project.provide('leftOut', file);
+  return () => {
+    const said = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+    rmSync(folder, { recursive: true });
+    const { lines, fails } = toldLeftOut(
+      said.map((line) => JSON.parse(line) as LeftOut),
+      (process.env['CI'] ?? '') !== '',
+    );
+    if (lines.length > 0) process.stdout.write(`\n${lines.join('\n')}\n`);
+    if (fails) process.exitCode = 1;
+  };
+}
