@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parts } from '../../src/run/part.ts';
+import { clearedAfter } from '../support/cleared-after.ts';
 import { idle, type MomentName, moments } from './support/part-moments.ts';
 
 const names = Object.keys(moments) as readonly MomentName[];
 const rows = names.flatMap((moment) => parts.map((part) => [part, moment] as const));
-
-/** What is begun last is cleared away first. */
-async function clearedAfter<T>(run: (clear: (action: () => unknown) => void) => Promise<T>): Promise<T> {
-  const actions: (() => unknown)[] = [];
-  try {
-    return await run((action) => void actions.unshift(action));
-  } finally {
-    for (const action of actions) await action();
-  }
-}
 
 describe.concurrent('a part that fails is told, counted and started again, and no request is lost', () => {
   it.each(rows)('%s %s', { timeout: 60_000 }, (part, moment) =>

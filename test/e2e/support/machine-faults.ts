@@ -1,8 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, openSync, closeSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import type { LogEvent } from '../../../src/log/log-event.ts';
-import type { StartOptions } from './rig.ts';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { eventually } from '../../support/eventually.ts';
+import { realEnvoy } from './bad-input-program.ts';
+import type { LogLine, StartOptions } from './rig.ts';
 
 /** The place of one agent, and what can go wrong with it. */
 export interface FaultStage {
@@ -15,17 +28,17 @@ export interface FaultStage {
   /** Before the agent's folder is removed. */
   unmount?(): void;
   /** When no process is left. */
-  dispose?(): void;
+  dispose?(): unknown;
 }
 
 /** A fault of the machine that an agent and its Envoys run on. */
 export interface Fault {
   /** Whether the machine that the tests run on lets it be made. */
   readonly isPossible: () => boolean;
-  /** Node itself does not start then. */
+  /** Node itself does not start then: there is nothing to try at the start. */
   readonly preventsStart?: true;
   /** The line of the log that a restart meets; undefined where the fault does not concern it. */
-  readonly told?: LogEvent;
+  readonly told?: Pick<LogLine, 'event'> & Readonly<Record<string, unknown>>;
   readonly stage: (folder: string) => FaultStage;
 }
 
@@ -51,24 +64,74 @@ function ownDisk(folder: string, fault: Pick<FaultStage, 'begin' | 'end'>): Faul
   return { folder, start: {}, ...fault, unmount: () => run('umount', '-l', folder) };
 }
 
-/** The processes of the agent are a control group of their own. */
-const groups = '/sys/fs/cgroup/pids';
-function ownGroup(folder: string): FaultStage {
-  const group = join(groups, `pilot-agent-fault-${process.pid}-${String(Math.random()).slice(2, 8)}`);
-  mkdirSync(group);
+/** Starts a command as a member of a control group. */
+const within = (group: string) => ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$@"`, 'sh'] as const;
+
+/** The processes of the agent are a control group of their own (version 1). */
+function ownGroup(controller: 'pids' | 'memory') {
+  const path = join('/sys/fs/cgroup', controller, `pilot-agent-fault-${process.pid}-${String(Math.random()).slice(2, 8)}`);
+  mkdirSync(path);
+  return {
+    path,
+    start: { wrap: within(path) },
+    read: (file: string) => readFileSync(join(path, file), 'utf8'),
+    write: (file: string, text: string) => writeFileSync(join(path, file), text),
+    dispose: () => eventually(() => possible(() => rmdirSync(path)), { within: 5_000 }), // the last process is on its way out
+  };
+}
+
+function groupable(controller: 'pids' | 'memory'): boolean {
+  return possible(() => rmdirSync(ownGroup(controller).path));
+}
+
+/** Of a container of moderate size, in bytes. */
+const memoryLimit = 160 << 20;
+/** What is left of it lets live what runs, and no Envoy besides. */
+const memoryLeft = 8 << 20;
+
+/** Something else in the agent's container holds so much memory that little is left. */
+function littleMemory(folder: string): FaultStage {
+  const group = ownGroup('memory');
+  group.write('memory.limit_in_bytes', String(memoryLimit));
+  const held = join('/dev/shm', `pilot-agent-fault-${process.pid}-${String(Math.random()).slice(2, 8)}`);
   return {
     folder,
-    start: { wrap: ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$@"`, 'sh'] },
-    begin: () => writeFileSync(join(group, 'pids.max'), readFileSync(join(group, 'pids.current'), 'utf8')),
-    end: () => writeFileSync(join(group, 'pids.max'), 'max'),
-    dispose: () => rmdirSync(group),
+    start: group.start,
+    begin: () => {
+      const files = ['active', 'inactive'].map((name) => Number(new RegExp(`^total_${name}_file (\\d+)$`, 'm').exec(group.read('memory.stat'))?.[1])); // prettier-ignore
+      const free = memoryLimit - Number(group.read('memory.usage_in_bytes')) + files.reduce((sum, bytes) => sum + bytes);
+      const [shell, ...args] = within(group.path);
+      run(shell, ...args, 'sh', '-c', `head -c ${free - memoryLeft} /dev/zero > ${held}`);
+    },
+    end: () => rmSync(held, { force: true }),
+    dispose: group.dispose,
   };
+}
+
+/**
+ * Another user than root, who may read all files and sees no process but its own. Envoy is where it may execute it, for `access(2)` looks at no capability of such a
+ * user.
+ */
+const hidden = (envoy: string, place: string) =>
+  [
+    ...['unshare', '-m', 'sh', '-c', `mount -t proc -o hidepid=2 proc /proc && mount --bind ${envoy} ${place} && exec "$@"`, 'sh'],
+    ...['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'],
+  ] as const;
+
+function hiddenProcesses(folder: string): FaultStage {
+  const [rig, place] = [dirname(folder), join(dirname(folder), 'envoy')];
+  chmodSync(rig, 0o755);
+  mkdirSync(folder, { mode: 0o700 });
+  chownSync(folder, 65_534, 65_534);
+  writeFileSync(place, '');
+  const wrap = hidden(realEnvoy(), place);
+  return { folder, start: { wrap, env: { ENVOY_BIN: place } }, begin: () => undefined, end: () => undefined };
 }
 
 function clock(hours: number): Fault {
   return {
     isPossible: () => true,
-    told: 'config.refused',
+    told: { event: 'config.refused' },
     stage: (folder) => {
       const file = join(folder, '..', 'clock');
       writeFileSync(file, '0');
@@ -80,6 +143,12 @@ function clock(hours: number): Fault {
       };
     },
   };
+}
+
+/** The lowest number that a process has no file open at: with that as its limit it can open none. */
+function freeDescriptor(pid: number): number {
+  const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+  return Array.from({ length: open.size + 1 }, (_, number) => number).find((number) => !open.has(number)) ?? open.size;
 }
 
 export const faults = {
@@ -121,7 +190,7 @@ export const faults = {
   },
   'no file descriptors': {
     isPossible: () => true,
-    told: 'part.failed',
+    told: { event: 'part.failed' },
     stage: (folder) => {
       let limited: number | undefined;
       const limit = (files: number) => possible(() => run('prlimit', '--pid', String(limited), `--nofile=${files}:`));
@@ -130,22 +199,37 @@ export const faults = {
         start: {},
         begin: (pid) => {
           limited = pid;
-          if (pid !== undefined) limit(readdirSync(`/proc/${pid}/fd`).length);
+          // Some are open for a moment only: the lowest number that is free in one of several looks is free.
+          if (pid !== undefined) limit(Math.min(...Array.from({ length: 50 }, () => freeDescriptor(pid))));
         },
         end: () => limit(10_000),
       };
     },
   },
   'no processes': {
-    isPossible: () =>
-      possible(() => {
-        const group = join(groups, 'pilot-agent-try');
-        mkdirSync(group);
-        rmdirSync(group);
-      }),
+    isPossible: () => groupable('pids'),
     preventsStart: true,
-    told: 'config.unchecked',
-    stage: ownGroup,
+    told: { event: 'config.unchecked' },
+    stage: (folder) => {
+      const group = ownGroup('pids');
+      return {
+        folder,
+        start: group.start,
+        begin: () => group.write('pids.max', group.read('pids.current')),
+        end: () => group.write('pids.max', 'max'),
+        dispose: group.dispose,
+      };
+    },
+  },
+  'no memory': {
+    isPossible: () => groupable('memory'),
+    preventsStart: true,
+    told: { event: 'config.unchecked', reason: 'memory is short: Envoy was ended by SIGKILL' },
+    stage: littleMemory,
+  },
+  'processes that are hidden': {
+    isPossible: () => possible(() => run(...hidden('/dev/null', '/dev/zero'), 'sh', '-c', '! [ -e /proc/1 ]')),
+    stage: hiddenProcesses,
   },
   'a clock that jumps an hour forward': clock(1),
   'a clock that jumps an hour back': clock(-1),

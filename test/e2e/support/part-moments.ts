@@ -1,6 +1,7 @@
 import { get } from 'node:https';
 import { expect } from 'vitest';
 import type { Part } from '../../../src/run/part.ts';
+import type { Clear } from '../../support/cleared-after.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import { heldAnswer, heldUpstream } from './held-upstream.ts';
@@ -12,7 +13,7 @@ import { makeRig, type Rig, type RunningAgent } from './rig.ts';
 const within = { within: 15_000 };
 
 /** A part that fails, from the rig to the end of its agent. What is left to clear away is told to `clear`. */
-type Moment = (part: Part, clear: (action: () => unknown) => void) => Promise<RunningAgent>;
+type Moment = (part: Part, clear: Clear) => Promise<RunningAgent>;
 
 export const moments = {
   'at the start': async (part, clear) => {
@@ -97,7 +98,7 @@ const awaitsClusters = {
   },
 };
 
-async function prepare(part: Part, clear: (action: () => unknown) => void, options: Parameters<typeof makeRig>[0] = {}) {
+async function prepare(part: Part, clear: Clear, options: Parameters<typeof makeRig>[0] = {}) {
   const [stsPort = 0] = await freePorts(1);
   const rig = await makeRig({ ...options, ...(partFaults[part].isPushed === true && { secret: 'default' }) });
   clear(() => rig.dispose());
@@ -111,7 +112,7 @@ async function prepare(part: Part, clear: (action: () => unknown) => void, optio
   return { rig, stsPort, start };
 }
 
-async function load(rig: Rig, clear: (action: () => unknown) => void): Promise<LoadOfBoth> {
+async function load(rig: Rig, clear: Clear): Promise<LoadOfBoth> {
   const loaded = await underLoad(rig);
   clear(() => loaded.stop());
   return loaded;
