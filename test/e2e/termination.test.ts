@@ -45,7 +45,7 @@ it('SIGTERM waits for the request in flight, but not for idle connections', asyn
   await expect
     .poll(async () => (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum, { timeout: 5_000 })
     .toBe(true);
-  upstream.answerAll();
+  upstream.open();
   expect(await answered).toBe(heldAnswer);
   expect(await agent.exit).toEqual({ code: 0, signal: null });
   expect(await agent.said('drain.ended')).toMatchObject({ active: 0 });

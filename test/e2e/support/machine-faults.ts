@@ -145,10 +145,34 @@ function clock(hours: number): Fault {
   };
 }
 
-/** The lowest number that a process has no file open at: with that as its limit it can open none. */
+/** The lowest number at which a process has no file open: with that as its limit it can open none. */
 function freeDescriptor(pid: number): number {
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   return Array.from({ length: open.size + 1 }, (_, number) => number).find((number) => !open.has(number)) ?? open.size;
+}
+
+/** The agent can open no file. What it closes meanwhile makes no room. */
+function noDescriptors(folder: string): FaultStage {
+  let limited: number | undefined;
+  let lowest = Infinity;
+  let looks: NodeJS.Timeout | undefined;
+  const limit = (files: number) => run('prlimit', '--pid', String(limited), `--nofile=${files}:`);
+  const lower = (pid: number) => {
+    const free = freeDescriptor(pid);
+    if (free < lowest) limit((lowest = free));
+  };
+  return {
+    folder,
+    start: {},
+    begin: (pid) => {
+      limited = pid;
+      if (pid !== undefined) looks = setInterval(() => possible(() => lower(pid)), 10);
+    },
+    end: () => {
+      clearInterval(looks);
+      possible(() => limit(10_000));
+    },
+  };
 }
 
 export const faults = {
@@ -191,20 +215,7 @@ export const faults = {
   'no file descriptors': {
     isPossible: () => true,
     told: { event: 'part.failed' },
-    stage: (folder) => {
-      let limited: number | undefined;
-      const limit = (files: number) => possible(() => run('prlimit', '--pid', String(limited), `--nofile=${files}:`));
-      return {
-        folder,
-        start: {},
-        begin: (pid) => {
-          limited = pid;
-          // Some are open for a moment only: the lowest number that is free in one of several looks is free.
-          if (pid !== undefined) limit(Math.min(...Array.from({ length: 50 }, () => freeDescriptor(pid))));
-        },
-        end: () => limit(10_000),
-      };
-    },
+    stage: noDescriptors,
   },
   'no processes': {
     isPossible: () => groupable('pids'),
