@@ -1,6 +1,7 @@
 import {
   asyncScheduler,
   combineLatest,
+  connect,
   defaultIfEmpty,
   exhaustMap,
   filter,
@@ -51,8 +52,14 @@ export function turn(
   function gone(epochs: readonly number[]): Observable<unknown> {
     return forkJoin(epochs.map((number) => endOf(number, events$))).pipe(defaultIfEmpty(undefined));
   }
-  const undisturbed$ = merge(gone(older), timer(parentShutdown, scheduler)).pipe(take(1));
-  const turn$ = combineLatest([ready$, undisturbed$, gone(others)]).pipe(
+  // A parent that comes up tells them to end so long after it is LIVE. For one that never is none
+  // of them drains.
+  const limit$ = (states$: typeof ready$) =>
+    parent.awaits === 'epoch-live'
+      ? states$.pipe(switchMap((state) => timer(state === 'stuck' ? 0 : parentShutdown, scheduler)))
+      : timer(parentShutdown, scheduler);
+  const turn$ = ready$.pipe(
+    connect((states$) => combineLatest([states$, merge(gone(older), limit$(states$)).pipe(take(1)), gone(others)])),
     map(([state]): AgentEvent => ({ type: 'turn-granted', epoch, parent: state })),
   );
   if (!parent.lostChild) return turn$;

@@ -99,7 +99,10 @@ export function residentOf(pid: number): number {
   }
 }
 
-/** Where memory runs short the kernel ends this process first, whatever its size (`oom_score_adj`, proc(5)). Raising that needs no privilege. */
+/**
+ * Where memory runs short the kernel ends this process first, whatever its size (`oom_score_adj`,
+ * proc(5)). Raising that needs no privilege.
+ */
 export function endFirst(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');

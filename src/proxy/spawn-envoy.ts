@@ -26,7 +26,7 @@ export interface Spawn {
    * the word of a validation is not.
    */
   readonly stdout: 'inherit' | 'ignore';
-  /** Where memory runs short it is to end before the agent does, and before an Envoy that serves. */
+  /** Where memory runs short, the kernel is to end it before the agent and what serves. */
   readonly expendable?: true;
   readonly onLine: (line: EnvoyLine) => void;
   readonly signals$: Observable<Signal>;

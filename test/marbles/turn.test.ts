@@ -136,6 +136,25 @@ describe('turn', () => {
   );
 
   it(
+    'counts that time from when a parent that comes up is LIVE, for that is when Envoy begins to count',
+    marbles((m) => {
+      const events$ = m.hot('  15s L', events);
+      //                           [ 60s ]
+      const expected = '       75s (l|)';
+      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing)).toBe(expected, granted);
+    }),
+  );
+
+  it(
+    'does not wait for those older than a parent that has had its 20 s: they do not drain',
+    marbles((m) => {
+      const events$ = m.hot('  -', events);
+      const expected = '       20s (s|)';
+      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing)).toBe(expected, granted);
+    }),
+  );
+
+  it(
     'needs both: a parent that is LIVE, and nobody older',
     marbles((m) => {
       const events$ = m.hot('  ---y 5s L', events);

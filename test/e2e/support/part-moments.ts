@@ -56,6 +56,7 @@ export const moments = {
     controlPlane.open();
     await agent.said('epoch.live', 1);
     if (partFaults[part].by === 'an epoch') await isToldAndBack(part, scene);
+    await agent.said('epoch.ended', 0); // in its time, whatever change has come meanwhile
     return goesOn(scene, loaded);
   },
 

@@ -134,15 +134,17 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/turn-awaits-others',
     file: 'agent/turn.ts',
-    find: '[ready$, undisturbed$, gone(others)]',
-    replace: '[ready$, undisturbed$]',
+    find: '.pipe(take(1)), gone(others)]',
+    replace: '.pipe(take(1))]',
   },
   {
     id: 'agent/turn-undisturbed-limit',
     file: 'agent/turn.ts',
-    find: 'merge(gone(older), timer(parentShutdown, scheduler))',
+    find: 'merge(gone(older), limit$(states$))',
     replace: 'gone(older)',
   },
+  { id: 'agent/turn-undisturbed-from-live', file: 'agent/turn.ts', find: "parent.awaits === 'epoch-live'", replace: 'false' },
+  { id: 'agent/turn-undisturbed-stuck', file: 'agent/turn.ts', find: "state === 'stuck' ? 0 : parentShutdown", replace: 'parentShutdown' },
   { id: 'agent/drained-alone-needs-no-lag', file: 'agent/drained.ts', find: 'if (!zero || alone) return', replace: 'if (!zero) return' },
   {
     id: 'agent/drained-cap-count',
