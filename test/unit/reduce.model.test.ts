@@ -40,6 +40,10 @@ const promises: Record<string, Promised> = {
       return restartEpoch !== (parent === undefined ? 0 : parent.restartEpoch + 1);
     }) && 'a wrong restart epoch',
 
+  'starts no child of an Envoy that is told to end': ({ effects, survivors }) =>
+    launches(effects).some(({ restartEpoch, lineage }) => restartEpoch > 0 && newestOf(survivors, lineage)?.told === true) &&
+    'a child of an Envoy that ends',
+
   'starts no second epoch of a lineage while one comes up': ({ effects, survivors }) =>
     launches(effects).some(({ lineage }) => [...survivors.values()].some((process) => process.lineage === lineage && !process.live)) &&
     'two epochs of a lineage come up',
