@@ -7,11 +7,7 @@ import { exitCodes, Fatal } from '../run/exit.ts';
  */
 export function ending(error: unknown): readonly [code: number, why?: string] {
   if (error instanceof Fatal) return error.message === '' ? [error.code] : [error.code, oneLine(error.message)];
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return [exitCodes.ok];
-    if (error.code === 'commander.help') return [exitCodes.usage]; // a command without its subcommand: the help page has been printed
-    return [exitCodes.usage, oneLine(error.message.replace(/^error: /, ''))];
-  }
+  if (error instanceof CommanderError) return [error.exitCode === 0 ? exitCodes.ok : exitCodes.usage]; // a page has been printed
   return [exitCodes.software, `this is a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`];
 }
 

@@ -1,11 +1,13 @@
-import { Command, Option, type OptionValues } from 'commander';
+import { Argument, Command, Option, type OptionValues } from 'commander';
 import type { GivenFlags } from '../config/flag-layer.ts';
-import { type Flag, flags, logFlags } from '../config/flags.ts';
+import { type Flag, flagGroups, flags, logFlags } from '../config/flags.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import type { PrintBootstrapOptions } from './bootstrap.ts';
 import type { ConfigPrintOptions } from './config-print.ts';
 import type { ExecOptions } from './exec.ts';
+import { addHelp } from './help.ts';
 import type { RequestOptions } from './request.ts';
+import { printVersion, version } from './version.ts';
 import type { WaitOptions } from './wait.ts';
 
 /**
@@ -20,16 +22,31 @@ export function spelledOut(args: readonly string[], ...tables: readonly Readonly
 /** Runs with the flags of `proxy` that were given, what no flag took, and all other options. */
 type Run<Options extends OptionValues> = (given: GivenFlags, leftover: readonly string[], options: Options) => Promise<void>;
 
-/** Makes a command that takes the role and all flags of `proxy`. */
-function agentCommand<Options extends OptionValues>(parent: Command, name: string, description: string, run: Run<Options>): Command {
-  const command = parent.command(name).description(description);
-  command.argument('[role]', 'sidecar or router', 'sidecar').allowUnknownOption().allowExcessArguments();
-  const options = Object.entries<Flag>(flags).map(([flag, { value, text, default: standard }]) => {
-    const option = new Option(`--${flag} <${value}>`, standard === '' ? text : `${text} (default ${standard})`);
-    command.addOption(option);
-    return [flag, option.attributeName()] as const;
+/** A flag of a table, below the heading of its group. */
+function flagOption(name: string, { group, value, text, default: standard }: Flag): Option {
+  const description = standard === '' ? text : `${text} (default: ${standard})`;
+  return new Option(`--${name} <${value}>`, description).helpGroup(`${flagGroups[group]}:`);
+}
+
+/** An option of one command, with its default as a user would write it. */
+function option(written: string, text: string, standard: string): Option {
+  return new Option(written, text).default(standard, standard);
+}
+
+/** Makes a command that takes the role, options of its own, and all flags of `proxy` by group. */
+function agentCommand<Options extends OptionValues>(command: Command, own: readonly Option[], run: Run<Options>): void {
+  command
+    .addArgument(new Argument('[role]', 'sidecar or router').default('sidecar', 'sidecar'))
+    .allowUnknownOption()
+    .allowExcessArguments();
+  for (const one of own) command.addOption(one);
+  const sorted = Object.keys(flagGroups).flatMap((group) => Object.entries<Flag>(flags).filter(([, flag]) => flag.group === group));
+  const options = sorted.map(([name, flag]) => {
+    const made = flagOption(name, flag);
+    command.addOption(made);
+    return [name, made.attributeName()] as const;
   });
-  return command.action(() => {
+  command.action(() => {
     const given = options.map(([flag, key]) => [flag, command.getOptionValue(key) as string | undefined]);
     const said = Object.fromEntries(given.filter(([, text]) => text !== undefined)) as GivenFlags;
     return run(said, command.args, command.optsWithGlobals<Options>());
@@ -43,79 +60,81 @@ function agentCommand<Options extends OptionValues>(parent: Command, name: strin
 export function program(): Command {
   const all = new Command('pilot-agent')
     .description('Owns the life of one Envoy proxy.')
-    .exitOverride()
+    .version(version, '-V, --version', 'print the version')
     .configureOutput({ outputError: () => undefined });
-  for (const [name, { value, text, default: standard }] of Object.entries(logFlags)) {
-    const description = standard === '' ? text : `${text} (default ${standard})`;
-    all.option(`--${name} <${value}>`, description, (given: string, before?: readonly string[]) => [...(before ?? []), given]);
+  for (const [name, flag] of Object.entries<Flag>(logFlags)) {
+    all.addOption(flagOption(name, flag).argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]));
   }
-  agentCommand(all, 'proxy', 'run the agent', async (given, leftover, logFlags: GivenLogFlags) =>
+  agentCommand(all.command('proxy').description('run the agent'), [], async (given, leftover, logFlags: GivenLogFlags) =>
     (await import('./proxy.ts')).proxy(given, leftover, logFlags),
   );
-  agentCommand(all, 'bootstrap', 'print what Envoy would be started from', async (given, leftover, options: PrintBootstrapOptions) =>
-    (await import('./bootstrap.ts')).printBootstrap(given, leftover, options),
-  )
-    .option('-o, --output <format>', 'json or yaml', 'json')
-    .option('--validate', 'let Envoy check it');
-  addConfig(all);
+  agentCommand(
+    all.command('bootstrap').description('print the configuration that Envoy would be started with'),
+    [option('-o, --output <format>', 'json or yaml', 'json'), new Option('--validate', 'let Envoy check it')],
+    async (given, leftover, options: PrintBootstrapOptions) => (await import('./bootstrap.ts')).printBootstrap(given, leftover, options),
+  );
+  agentCommand(
+    all.command('config').description('show the configuration').command('print').description('print each value and where it comes from'),
+    [option('-o, --output <format>', 'table, json or yaml', 'table')],
+    async (given, leftover, options: ConfigPrintOptions) => (await import('./config-print.ts')).configPrint(given, leftover, options),
+  );
   addEnvoy(all);
   addClients(all);
-  all
-    .command('secrets')
-    .description('print what the running agent serves: names, subjects, serials, validity')
-    .option('--configPath <dir>', flags.configPath.text, flags.configPath.default)
-    .option('-o, --output <format>', 'json')
-    .action(async (options: { configPath: string; output?: string }) => (await import('./secrets.ts')).printSecrets(options));
   all
     .command('version')
     .description('print the version')
     .option('-s, --short', 'the number alone')
-    .option('-o, --output <format>', 'yaml or json')
-    .action(async (options: { short?: boolean; output?: string }) => (await import('./version.ts')).printVersion(options));
+    .option('-o, --output <format>', 'yaml or json; if not given: one line')
+    .action((options: { short?: boolean; output?: string }) => printVersion(options));
+  addHelp(all);
   return all;
 }
 
-function addConfig(all: Command): void {
-  const config = all.command('config').description('the configuration');
-  agentCommand(config, 'print', 'print each value, and where it is from', async (given, leftover, options: ConfigPrintOptions) =>
-    (await import('./config-print.ts')).configPrint(given, leftover, options),
-  ).option('-o, --output <format>', 'table, json or yaml', 'table');
-}
-
 function addEnvoy(all: Command): void {
-  const envoy = all.command('envoy').description('the Envoy binary');
+  const envoy = all.command('envoy').description('install or find the Envoy binary');
   envoy
     .command('install [version]')
-    .description('put an Envoy into the cache')
+    .description('download an Envoy into the cache')
     .action(async (wanted?: string) => (await import('./envoy.ts')).envoyInstall(wanted));
   envoy
     .command('path')
-    .description('print the path of the Envoy that would be run')
+    .description('print the path of the Envoy that would run')
     .action(async () => (await import('./envoy.ts')).envoyPath());
 }
 
 /** Commands that talk to an agent that runs. */
 function addClients(all: Command): void {
+  const configPath = () => option('--configPath <dir>', 'the --configPath of the agent', flags.configPath.default);
   all
-    .command('request <method> <path> [body]')
-    .description("ask Envoy's admin endpoint, and print the answer")
-    .option('--port <port>', "its port on 127.0.0.1; without it, where the agent's Envoy has it, else 15000")
-    .option('--configPath <dir>', 'folder of the agent', flags.configPath.default)
+    .command('request')
+    .description("send a request to Envoy's admin endpoint and print the answer")
+    .argument('<method>', 'GET or POST')
+    .argument('<path>', 'path on the admin endpoint, such as /clusters')
+    .argument('[body]', 'body of the request')
+    .option('--port <port>', 'port of the admin endpoint on 127.0.0.1; if not given: that of the running Envoy, else 15000')
+    .addOption(configPath())
     .action(async (method: string, path: string, body: string | undefined, options: RequestOptions) =>
       (await import('./request.ts')).request(method, path, body, options),
     );
   all
     .command('wait')
     .description('wait until the proxy is ready')
-    .option('--timeoutSeconds <n>', 'how long, in all', '60')
-    .option('--requestTimeoutMillis <n>', 'how long for one answer', '500')
-    .option('--periodMillis <n>', 'from one answer to the next request', '500')
-    .option('--url <url>', 'what has to answer with 200', 'http://localhost:15021/healthz/ready')
+    .addOption(option('--timeoutSeconds <n>', 'how long to wait in all', '60'))
+    .addOption(option('--requestTimeoutMillis <n>', 'how long to wait for one answer', '500'))
+    .addOption(option('--periodMillis <n>', 'pause between an answer and the next request', '500'))
+    .addOption(option('--url <url>', 'URL that must answer with 200', 'http://localhost:15021/healthz/ready'))
     .action(async (options: WaitOptions) => (await import('./wait.ts')).wait(options));
   all
-    .command('exec <command...>')
-    .description('run a command once the agent is ready, and end the agent with it')
-    .option('--statusPort <port>', 'status port of the agent', flags.statusPort.default)
-    .option('--timeoutSeconds <n>', 'how long to wait for it, in all', '60')
+    .command('exec')
+    .description('run a command when the agent is ready, and end the agent with it')
+    .argument('<command...>', 'the command and its arguments, after --')
+    .addOption(option('--statusPort <port>', 'the --statusPort of the agent', flags.statusPort.default))
+    .addOption(option('--timeoutSeconds <n>', 'how long to wait in all until the agent is ready', '60'))
     .action(async (command: readonly string[], options: ExecOptions) => (await import('./exec.ts')).exec(command, options));
+  all
+    .command('secrets')
+    .description('print the secrets that the agent serves to Envoy: names, subjects, serials, validity; no keys')
+    .addOption(configPath())
+    .option('-o, --output <format>', 'json; if not given: text')
+    .action(async (options: { configPath: string; output?: string }) => (await import('./secrets.ts')).printSecrets(options));
 }

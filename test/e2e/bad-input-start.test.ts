@@ -25,7 +25,7 @@ describe('the command line', () => {
     ['an admin port in words', ['--proxyAdminPort', 'http'], "--proxyAdminPort: 'http' is not a port (1 to 65535)"],
     ['status port 70000', ['--statusPort', '70000'], "--statusPort: '70000' is not a port (1 to 65535, or 0 for none)"],
     ['a negative concurrency', ['--concurrency', '-1'], "--concurrency: '-1' is not a whole number from 0 on"],
-    ['a flag without its value', ['--proxyAdminPort'], "option '--proxyAdminPort <port>' argument missing"],
+    ['a flag without its value', ['--proxyAdminPort'], "option '--proxyAdminPort <port>' argument missing; see pilot-agent proxy --help"],
     ['a flag in the place of a value', ['--drainDuration', '--minDelay'], "--drainDuration: '--minDelay' is not a duration (such as '45s' or '1m30s')"], // prettier-ignore
     ['a value of two lines', ['--concurrency', '1\n2'], "--concurrency: '1 2' is not a whole number from 0 on"],
   ])('%s is refused with 64', async (_what, flags, why) => {

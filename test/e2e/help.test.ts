@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { examples } from '../../src/cli/examples.ts';
+import { program } from './support/bad-input-program.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+/** Those that need no agent; test/unit/help.test.ts says of all that they are taken. */
+const commands = ['bootstrap', 'config print', 'envoy install', 'envoy path', 'version', 'help'];
+const shown = commands.flatMap((name) => [...examples(`pilot-agent ${name}`).matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line));
+
+let rig: Rig;
+beforeEach(async () => (rig = await makeRig({ plain: true })));
+afterEach(() => rig.dispose());
+
+it.each(shown)('the example %s does what its page says', (example) => {
+  writeFileSync(join(rig.folder, 'pilot-agent'), `#!/bin/sh\nexec ${program.join(' ')} "$@"\n`);
+  chmodSync(join(rig.folder, 'pilot-agent'), 0o755);
+  writeFileSync(join(rig.folder, 'envoy.yaml'), 'static_resources: {}\n');
+  const env = { ...process.env, PATH: `${rig.folder}:${process.env['PATH'] ?? ''}` };
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', example], { cwd: rig.folder, env, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/\S\n+$/);
+});
