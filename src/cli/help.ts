@@ -3,14 +3,12 @@ import { exitCodes, Fatal } from '../run/exit.ts';
 import { examples } from './examples.ts';
 
 /**
- * Adds to a command, and to all below it, a help page of 80 columns with examples, a `help` where
- * there are commands below, and errors that say where to look.
+ * Adds to a command, and to all below it, the examples of its page, a `help` where there are
+ * commands below, and errors that say where to look.
  */
 export function addHelp(command: Command): void {
   const words = wordsOf(command);
   command
-    .configureHelp({ helpWidth: 80, minWidthToWrap: 30 })
-    .helpOption('-h, --help', 'print this page')
     .addHelpText('after', () => examples(words))
     .exitOverride((error) => {
       throw told(error, words);

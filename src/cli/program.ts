@@ -33,6 +33,8 @@ function option(written: string, text: string, standard: string): Option {
   return new Option(written, text).default(standard, standard);
 }
 
+const sorted = Object.keys(flagGroups).flatMap((group) => Object.entries<Flag>(flags).filter(([, flag]) => flag.group === group));
+
 /** Makes a command that takes the role, options of its own, and all flags of `proxy` by group. */
 function agentCommand<Options extends OptionValues>(command: Command, own: readonly Option[], run: Run<Options>): void {
   command
@@ -40,7 +42,6 @@ function agentCommand<Options extends OptionValues>(command: Command, own: reado
     .allowUnknownOption()
     .allowExcessArguments();
   for (const one of own) command.addOption(one);
-  const sorted = Object.keys(flagGroups).flatMap((group) => Object.entries<Flag>(flags).filter(([, flag]) => flag.group === group));
   const options = sorted.map(([name, flag]) => {
     const made = flagOption(name, flag);
     command.addOption(made);
@@ -61,6 +62,8 @@ export function program(): Command {
   const all = new Command('pilot-agent')
     .description('Owns the life of one Envoy proxy.')
     .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this page')
+    .configureHelp({ helpWidth: 80, minWidthToWrap: 30 })
     .configureOutput({ outputError: () => undefined });
   for (const [name, flag] of Object.entries<Flag>(logFlags)) {
     all.addOption(flagOption(name, flag).argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]));

@@ -80,7 +80,7 @@ export const cli: readonly Mutant[] = [
   { id: 'cli/await-ready-limit', file: 'cli/wait.ts', find: 'limit: limit - period', replace: 'limit: limit - period + 1' },
   { id: 'cli/await-ready-patience', file: 'cli/wait.ts', find: 'Math.min(timeoutMs, end - scheduler.now())', replace: 'timeoutMs' },
   { id: 'cli/whole-number-least', file: 'cli/wait.ts', find: 'Number(value) >= least', replace: 'Number(value) > least' },
-  { id: 'cli/help-width', file: 'cli/help.ts', find: 'helpWidth: 80, ', replace: '' },
+  { id: 'cli/help-width', file: 'cli/program.ts', find: 'helpWidth: 80, ', replace: '' },
   { id: 'cli/help-names-all', file: 'cli/help.ts', find: "if (!name.startsWith('-')) named(command, name);", replace: '' },
   {
     id: 'cli/help-goes-down',
