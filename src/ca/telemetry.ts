@@ -24,19 +24,19 @@ export function caFamilies({ requests, failures, took }: CaCounts): readonly Met
     {
       name: 'istio_agent_num_outgoing_requests_total',
       type: 'counter',
-      help: 'Requests to the certificate authority',
+      help: 'Requests for a certificate',
       samples: [{ labels, value: requests }],
     },
     {
       name: 'istio_agent_num_failed_outgoing_requests_total',
       type: 'counter',
-      help: 'Those of them that failed',
+      help: 'Requests for a certificate that failed',
       samples: [{ labels, value: failures }],
     },
     {
       name: 'istio_agent_outgoing_latency_ms_total',
       type: 'counter',
-      help: 'How long they took in all',
+      help: 'How long all these requests took, in ms',
       samples: [{ labels, value: took }],
     },
   ];

@@ -18,7 +18,7 @@ export function stateFamilies(state: AgentState): readonly MetricFamily[] {
       help: 'Crashes of Envoy since the restart budget was last full',
       samples: [{ value: crashes }],
     },
-    { name: 'istio_agent_configuration_refused', type: 'gauge', help: 'Whether the newest configuration can not work, and who says so', samples: [reason === undefined ? { value: 0 } : { labels: { reason }, value: 1 }] }, // prettier-ignore
+    { name: 'istio_agent_configuration_refused', type: 'gauge', help: 'Whether the newest configuration cannot work', samples: [reason === undefined ? { value: 0 } : { labels: { reason }, value: 1 }] }, // prettier-ignore
   ];
 }
 
@@ -34,17 +34,17 @@ function refusal({ refused, wanted }: AgentState): 'configuration' | 'check' | u
 /** What the lives of the epochs have to tell as metrics. Pure. */
 export function lifecycleFamilies({ counters, durations, certificates }: Timeline): readonly MetricFamily[] {
   return [
-    counter('config_changes', 'Signs of a change that a source has given', counters.changes),
+    counter('config_changes', 'Changes that were seen', counters.changes),
     counter('config_windows', 'Readings of all sources', counters.windows),
-    counter('config_refusals', 'Readings that could not work', counters.refusals),
+    counter('config_refusals', 'Configurations that were refused', counters.refusals),
     counter('envoy_restarts', 'Envoys started after the first one', counters.restarts),
-    counter('envoy_crashes', 'Envoys that ended otherwise than they should', counters.crashes),
-    counter('envoy_rescues', 'Envoys started beside another one that no hot restart could follow', counters.rescues),
+    counter('envoy_crashes', 'Envoys that crashed', counters.crashes),
+    counter('envoy_rescues', 'Envoys started beside the old one, where no hot restart could work', counters.rescues),
     counter('envoy_drains', 'Envoys that were told to drain', counters.drains),
     {
       name: 'istio_agent_certificate_expiration_seconds',
       type: 'gauge',
-      help: 'When a certificate expires that is served, in seconds since 1970',
+      help: 'When a served certificate expires, in s since 1970',
       samples: certificates.map(({ path, expiresAt }) => ({ labels: { path }, value: expiresAt / 1_000 })),
     },
     histogram('envoy_start_seconds', 'From the launch of an Envoy to LIVE', durations.start),
@@ -88,7 +88,7 @@ export function processFamilies(): readonly MetricFamily[] {
     {
       name: 'istio_agent_process_uptime_seconds',
       type: 'gauge',
-      help: 'Since the agent was started',
+      help: 'Seconds since the agent was started',
       samples: [{ value: process.uptime() }],
     },
   ];

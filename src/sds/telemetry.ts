@@ -61,7 +61,7 @@ export function sdsFamilies({ streams, pushes, accepted, rejected }: SdsCounts):
       samples: [{ value: streams }],
     },
     { name: 'istio_agent_pushes_total', type: 'counter', help: 'Secrets that were pushed', samples: [{ value: pushes }] },
-    { name: 'istio_agent_pushes_accepted_total', type: 'counter', help: 'Pushes that Envoy took', samples: [{ value: accepted }] },
+    { name: 'istio_agent_pushes_accepted_total', type: 'counter', help: 'Pushes that Envoy accepted', samples: [{ value: accepted }] },
     {
       name: 'istio_agent_secret_update_failures_total',
       type: 'counter',

@@ -37,6 +37,6 @@ export function secretFamilies(states: readonly SecretState[], now: number): rea
       help: 'Seconds until a secret expires; negative since then',
       samples: expiry,
     },
-    { name: 'istio_agent_secret_refused', type: 'gauge', help: 'Whether what came last for a secret can not be served', samples: refused },
+    { name: 'istio_agent_secret_refused', type: 'gauge', help: 'Whether what came last for a secret cannot be served', samples: refused },
   ];
 }

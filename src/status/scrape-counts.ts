@@ -47,8 +47,8 @@ export function scrapeFamilies({ scrapes, sources }: ScrapeCounts): readonly Met
   const failed = all.flatMap(({ labels, failures }) => [...failures].map(([reason, value]) => ({ labels: { ...labels, reason }, value })));
   return [
     { name: 'istio_agent_scrapes_total', type: 'counter', help: 'Scrapes of the status port', samples: [{ value: scrapes }] },
-    { name: 'istio_agent_scrape_source_up', type: 'gauge', help: 'Whether the last scrape got all of the metrics of a source', samples: all.map(({ labels, isUp }) => ({ labels, value: Number(isUp) })) }, // prettier-ignore
+    { name: 'istio_agent_scrape_source_up', type: 'gauge', help: 'Whether the last scrape got all of a source', samples: all.map(({ labels, isUp }) => ({ labels, value: Number(isUp) })) }, // prettier-ignore
     { name: 'istio_agent_scrape_failures_total', type: 'counter', help: 'Scrapes in which a source failed', samples: failed },
-    { name: 'istio_agent_scrape_dropped_rows_total', type: 'counter', help: 'Rows of a source that were left out: not well-formed, or of a family that a source before it has', samples: all.map(({ labels, dropped }) => ({ labels, value: dropped })) }, // prettier-ignore
+    { name: 'istio_agent_scrape_dropped_rows_total', type: 'counter', help: 'Rows of a source that were left out', samples: all.map(({ labels, dropped }) => ({ labels, value: dropped })) }, // prettier-ignore
   ];
 }
