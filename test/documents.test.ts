@@ -1,23 +1,27 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import ts from 'typescript';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import architecture from '../architecture.json' with { type: 'json' };
 import packageJson from '../package.json' with { type: 'json' };
-import { exitCodes } from '../src/run/exit.ts';
-import { environment } from '../src/config/environment.ts';
-import { type Flag, flags, logFlags } from '../src/config/flags.ts';
-import { resolveConfig, type ResolvedConfig } from '../src/config/resolve-config.ts';
+import { commands } from '../scripts/docs/commands.ts';
+import { families } from '../scripts/docs/metrics.ts';
+import { variables } from '../scripts/docs/variables.ts';
+import { flags, logFlags } from '../src/config/flags.ts';
 import { logEvents } from '../src/log/log-event.ts';
+import { exitCodes } from '../src/run/exit.ts';
+import { literals, read, sources } from './support/source-text.ts';
 
-const read = (path: string) => readFileSync(path, 'utf8');
-const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => join('src', name));
 const folders = readdirSync('src').filter((name) => statSync(join('src', name)).isDirectory());
-const pages = readdirSync('docs/architecture').map((name) => join('docs/architecture', name));
-const documents = ['README.md', 'ARCHITECTURE.md', 'RATIONALE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...pages];
+const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+const documents = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'RATIONALE.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  ...pages.map((name) => join('docs', name)),
+];
 
 /** The cells of the tables below a heading, a row each, without the head; up to the next heading of any level. */
 function tables(document: string, heading: string): readonly (readonly string[])[] {
@@ -33,23 +37,8 @@ function tables(document: string, heading: string): readonly (readonly string[])
     );
 }
 
-function resolved(env: NodeJS.ProcessEnv): ResolvedConfig {
-  const layers = { mesh: undefined, proxyConfig: undefined, annotation: undefined, annotations: {}, warnings: [] };
-  return resolveConfig({ given: {}, leftover: [], surroundings: environment(env), addresses: [], layers });
-}
-
 /** What is code in a cell, and nothing if it is something else. */
 const code = (cell = '') => /^`(.*)`$/.exec(cell)?.[1] ?? '';
-
-function literals(file: string): readonly string[] {
-  const found: string[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) found.push(node.text);
-    ts.forEachChild(node, visit);
-  };
-  visit(ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest));
-  return found;
-}
 
 /** Files that are part of the repository, whether or not it is one: all but what .gitignore names. */
 function files(folder = '.'): readonly string[] {
@@ -61,66 +50,98 @@ function files(folder = '.'): readonly string[] {
   });
 }
 
+/** The anchors of a page: those of its headings, as they are made for a page in a browser, and those that it sets itself. */
+function anchors(text: string): readonly string[] {
+  const ofHeadings = [...text.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  const again = (anchor: string, index: number) => ofHeadings.slice(0, index).filter((other) => other === anchor).length;
+  const numbered = ofHeadings.map((anchor, index) => (again(anchor, index) === 0 ? anchor : `${anchor}-${again(anchor, index)}`));
+  return [...numbered, ...[...text.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, id = '']) => id)];
+}
+
+/** What is code in a text: spans, and the lines of blocks. */
+function codes(text: string): readonly string[] {
+  const blocks = [...text.matchAll(/^```.*\n([^]*?)^```/gm)].flatMap(([, block = '']) => block.split('\n'));
+  return [...blocks, ...[...text.replace(/^```[^]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)];
+}
+
+/** Words that are not of the agent, and what looks like one of its words and is another. */
+const foreign = {
+  flags: ['--drain-strategy', '--skip-hot-restart-on-no-parent'],
+  words: ['SECRET_ROTATION_CHECK_INTERVAL', 'O_NONBLOCK', 'PROJECT_ID', 'PROJECT_NUMBER', 'CLUSTER_NAME', 'CLUSTER_ZONE'],
+  components: ['envoy.stderr'],
+  exitCodes: [126, 127, 128, 255],
+};
+const scripts = ['demo', 'bench', 'test/chaos', 'test/mutate', 'test/soak'].flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name)),
+);
+const texts = [...sources, ...scripts].flatMap(literals);
+/** Words of the program, of its scripts, and of the schemas. */
+const words = new Set([
+  ...texts.flatMap((text) => text.match(/\w+/g) ?? []),
+  ...foreign.words,
+  ...Object.values(variables).flatMap((group) => group.map(({ name }) => name)),
+]);
+/** Flags of the agent, and those of other programs that it is started with or starts. */
+const knownFlags = new Set([
+  ...Object.keys({ ...flags, ...logFlags }).map((name) => `--${name}`),
+  ...[...commands().values()].flatMap((command) => command.options.flatMap(({ long }) => long ?? [])),
+  ...texts.flatMap((text) => text.match(/--[a-z\d-]+/g) ?? []),
+  ...scripts.flatMap((file) => [...read(file).matchAll(/(\w+): \{ type: '/g)].map(([, option]) => `--${option}`)),
+  ...['--help', '--version', ...foreign.flags],
+]);
+const knownCodes = [...Object.values(exitCodes), ...foreign.exitCodes];
+const areas = new Set(Object.keys(logEvents).map((event) => event.split('.')[0] ?? ''));
+const events = [...Object.keys(logEvents), ...foreign.components];
+const metrics = families().flatMap(({ name, type }) =>
+  type === 'histogram' ? ['', '_bucket', '_sum', '_count'].map((end) => name + end) : [name],
+);
+
+/** What a text names as code, by what it looks like, and is not in the code. */
+const unknownWords: Readonly<Record<string, (text: string) => readonly string[]>> = {
+  /** Of other programs there are flags too: one of the agent stands alone, or behind its name, or is in camel case. */
+  flag: (text) =>
+    codes(text).flatMap((piece) => {
+      const own = /^--|pilot-agent(?:\.cjs)? /.test(piece) ? /(?<![\w-])--\w[\w-]*/g : /(?<![\w-])--[a-z]+[A-Z]\w*/g;
+      return (piece.replace(/ -- .*/, '').match(own) ?? []).filter((flag) => !knownFlags.has(flag));
+    }),
+  variable: (text) => codes(text).flatMap((piece) => piece.match(/(?<![\w.<*])[A-Z][A-Z\d]*(?:_[A-Z\d]+)+(?![\w*…<])/g) ?? []).filter((name) => !words.has(name)), // prettier-ignore
+  metric: (text) =>
+    codes(text)
+      .flatMap((piece) => piece.match(/\bistio_agent_[\w*]+/g) ?? [])
+      .filter((name) => !name.endsWith('_') && !metrics.some((known) => new RegExp(`^${name.replaceAll('*', '.*')}$`).test(known))),
+  'log event': (text) =>
+    codes(text).filter(
+      (piece) =>
+        /^[a-z]+\.[a-z_]+$/.test(piece) &&
+        areas.has(piece.split('.')[0] ?? '') &&
+        !/\.(?:ts|json|yaml|md)$/.test(piece) &&
+        !events.includes(piece),
+    ),
+  'exit code': (text) =>
+    [...text.matchAll(/(?:exit codes?|\bends?(?: the agent| it)? with|\bended with|\bexits with)\s+[`[]*(\d+)\b(?! *(?:s|ms|%)\b)/gi)]
+      .map(([, number]) => Number(number))
+      .filter((number) => !knownCodes.includes(number))
+      .map(String),
+};
+
 describe('README.md', () => {
-  it('has each flag with its value and its default, in the order of src/config/flags.ts', () => {
-    const rows = tables('README.md', 'Flags').map(([name, value, standard]) => [code(name), code(value), code(standard)]);
-    expect(rows).toEqual(Object.entries<Flag>(flags).map(([name, flag]) => [`--${name}`, flag.value, flag.default]));
+  it('names the commands that a machine of its own runs', () => {
+    expect(read('README.md')).toContain('npm ci && npm start');
+    for (const document of ['README.md', 'CONTRIBUTING.md']) expect(read(document)).toContain('npm ci && npm test && npm run test:nodes\n');
+    expect(read('.ci/run').trim().split('\n').at(-1)).toBe('npm ci && npm test && npm run test:nodes');
+    expect(statSync('.ci/run').mode & 0o111).toBe(0o111);
   });
+});
 
-  it('has each flag about logging likewise', () => {
-    const rows = tables('README.md', 'Logging flags').map(([name, value, standard]) => [code(name), code(value), code(standard)]);
-    expect(rows).toEqual(Object.entries<Flag>(logFlags).map(([name, flag]) => [`--${name}`, flag.value, flag.default]));
-  });
-
-  it('has each variable that is read', () => {
-    const named = sources.flatMap((file) =>
-      [...read(file).matchAll(/env\['(\w+)'\]|'(\w+)' in (?:process\.)?env/g)].map(([, access, test]) => access ?? test ?? ''),
-    );
-    const asked = new Set<string>();
-    const env = new Proxy<NodeJS.ProcessEnv>({}, { get: (_, name) => void asked.add(String(name)) });
-    expect(resolved(env)).toMatchObject({ ok: true });
-    const table = tables('README.md', 'Environment').map(([name]) => code(name));
-    expect([...table].sort()).toEqual([...new Set([...named, ...asked])].sort());
-  });
-
-  it('sees all variables: the configuration reads them, but for those of commands that have none, and of the program itself', () => {
-    const elsewhere = sources.filter(
-      (file) => !file.startsWith(join('src', 'config')) && /\benv\[|' in (?:process\.)?env\b/.test(read(file)),
-    );
-    expect(elsewhere).toEqual(['cli/load.ts', 'envoy/find-envoy.ts', 'log/terminal-lines.ts'].map((file) => join('src', file)));
-    const computed = sources.filter((file) => /\benv\[[^']|\} = (?:process\.)?env\b/.test(read(file)));
-    expect(computed).toEqual([join('src', 'config', 'environment.ts')]);
-  });
-
-  it('has the defaults of variables as they are', () => {
-    const defaults = new Map(tables('README.md', 'Environment').map(([name, standard]) => [code(name), code(standard)]));
-    const given = Object.fromEntries([...defaults].filter(([, standard]) => standard !== ''));
-    expect(Object.keys(given)).toHaveLength(24);
-    const config = (env: NodeJS.ProcessEnv) => {
-      const result = resolved(env);
-      if (!result.ok) throw new Error(JSON.stringify(result.problems));
-      const { config, warnings } = result;
-      const named = 'what is named by a variable'; // of ISTIO_META_TLS_* it matters that they are given
-      const secrets = { ...config.secrets, namesServer: named, namesClient: named, namesPair: named };
-      return { ...config, awaited: named, metadataVariables: named, secrets, warnings };
-    };
-    expect(config(given)).toEqual(config({}));
-  });
-
-  it('has each exit code of the agent', () => {
-    const numbers = tables('README.md', 'Exit codes').flatMap(([cell]) => (/^\d+$/.test(code(cell)) ? [Number(code(cell))] : []));
-    expect(numbers).toEqual(Object.values(exitCodes).sort((a, b) => a - b));
-  });
-
-  it('has each code of a line of the log with its meaning', () => {
-    expect(tables('README.md', 'Log events').map(([event, meaning]) => [code(event), meaning])).toEqual(Object.entries(logEvents));
-  });
-
-  it('has no code of a line of the log that no line has', () => {
-    const texts = [...sources, 'demo/start.ts'].filter((file) => file !== join('src', 'log', 'log-event.ts')).map(read);
-    expect(Object.keys(logEvents).filter((event) => !texts.some((text) => text.includes(`'${event}'`)))).toEqual([]);
-  });
-
+describe('docs/reference/commands.md', () => {
   it('has each command with its arguments', () => {
     const commands = (...path: readonly string[]): readonly string[] => {
       const page = execFileSync(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...path, '--help'], { encoding: 'utf8' });
@@ -130,24 +151,8 @@ describe('README.md', () => {
         return ['config', 'envoy'].includes(name) ? commands(name) : [[...path, name].join(' ') + words.replace(' [options]', '')];
       });
     };
-    const table = tables('README.md', 'Commands').map(([command]) => code(command));
+    const table = tables('docs/reference/commands.md', 'Commands').map(([command]) => code(command));
     expect([...table].sort()).toEqual([...commands()].sort());
-  });
-
-  it('has each reason for not being ready, and no other', () => {
-    const reasons = tables('README.md', 'Status port')
-      .map(([cell]) => code(cell))
-      .filter((cell) => cell !== '' && !cell.includes('/'));
-    const pieces = literals('src/status/readiness.ts').filter((text) => text.includes(' ') || ['draining', 'terminating'].includes(text));
-    expect(pieces.filter((piece) => !reasons.some((reason) => reason.includes(piece)))).toEqual([]);
-    expect(reasons.filter((reason) => !pieces.some((piece) => reason.startsWith(piece)))).toEqual([]);
-  });
-
-  it('names the commands that a machine of its own runs', () => {
-    expect(read('README.md')).toContain('npm ci && npm start');
-    for (const document of ['README.md', 'CONTRIBUTING.md']) expect(read(document)).toContain('npm ci && npm test && npm run test:nodes\n');
-    expect(read('.ci/run').trim().split('\n').at(-1)).toBe('npm ci && npm test && npm run test:nodes');
-    expect(statSync('.ci/run').mode & 0o111).toBe(0o111);
   });
 });
 
@@ -196,18 +201,37 @@ describe.each(documents)('%s', (document) => {
 
   it('links to files and headings that exist', () => {
     const links = [...read(document).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
-    const anchors = (file: string) =>
-      [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-        title
-          .toLowerCase()
-          .replace(/[^\w -]/g, '')
-          .replaceAll(' ', '-'),
-      );
     const broken = links.filter(([, file = '', anchor]) => {
-      const target = file === '' ? document : join(dirname(document), file);
-      return !existsSync(target) || (anchor !== undefined && !anchors(target).includes(anchor));
+      const target = file === '' ? document : normalize(join(dirname(document), file));
+      return !existsSync(target) || (anchor !== undefined && !anchors(read(target)).includes(anchor));
     });
     expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  it.each(Object.entries(unknownWords))('names no %s that is not in the code', (_, find) => {
+    expect(find(read(document))).toEqual([]);
+  });
+});
+
+describe('the check of words', () => {
+  it.each([
+    ['flag', 'See `--drainDurations` and `--drainDuration 1s`.', '--drainDurations'],
+    ['flag', '```sh\npilot-agent proxy --statusports 1\n```', '--statusports'],
+    ['variable', 'Set `CA_ADDR` or `CA_ADDRESS`.', 'CA_ADDRESS'],
+    ['metric', '`istio_agent_envoys{stage}` and `istio_agent_envoy{stage}`', 'istio_agent_envoy'],
+    ['log event', '`epoch.live`, `epoch.alive`', 'epoch.alive'],
+    ['exit code', 'It ends with 69, or ends with `68` after 20 s.', '68'],
+  ])('would find a %s in: %s', (kind, text, word) => {
+    expect(unknownWords[kind]?.(text)).toEqual([word]);
+  });
+
+  it('finds the anchors of headings as a browser does, and those that a page sets', () => {
+    expect(anchors('# One `two` three (four)\n## [A link](b.md)\n## A link\n<a id="own"></a>\n```sh\n# no\n```\n')).toEqual([
+      'one-two-three-four',
+      'a-link',
+      'a-link-1',
+      'own',
+    ]);
   });
 });
 

@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { program } from '../../src/cli/program.ts';
+import { flags } from '../../src/config/flags.ts';
+import { pinnedEnvoy } from '../../src/envoy/find-envoy.ts';
+import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
+
+/** What there is to say of a command that its help page does not say. */
+export const more: Readonly<Record<string, readonly string[]>> = {
+  proxy: ['The role is `sidecar` (default) or `router`. [Flags](flags.md) has its flags.'],
+  bootstrap: ['It prints what `proxy` with the same [flags](flags.md) would start Envoy from. With `--validate` Envoy checks it too.'],
+  'config print': [
+    'It takes the [flags](flags.md) of `proxy`. [Layers](layers.md) says where a value may come from. Secrets are struck out.',
+  ],
+  'envoy install': [`Without a version it is ${pinnedEnvoy.version}. It prints the path of the Envoy. Progress is shown on stderr.`],
+  'envoy path': ['It is the Envoy that `proxy` runs without `--binaryPath`.'],
+  request: ['Without `--port` it asks the Envoy of the agent that has the folder of `--configPath`.'],
+  wait: [],
+  exec: [
+    'The form is `pilot-agent exec -- COMMAND…`. The command has the input and the output of `exec`, and gets its [signals](signals.md).',
+    'The agent is asked to quit when the command has ended. `exec` ends with the exit code of the command.',
+    'If the agent is not ready in time, the command is not run.',
+  ],
+  secrets: [
+    'It prints what the agent that has the folder of `--configPath` serves to Envoy: names, subjects, serials, validity; never a key.',
+  ],
+  version: [],
+  help: ['It prints the help page, as `--help` does. So does `pilot-agent` alone.'],
+};
+
+/** All commands that can be run, by their words, as the help pages have them. */
+export function commands(parent: Command = program(), path: readonly string[] = []): ReadonlyMap<string, Command> {
+  return new Map(
+    parent
+      .createHelp()
+      .visibleCommands(parent)
+      .flatMap((command) => {
+        if (command.name() === 'help' && path.length > 0) return [];
+        const words = [...path, command.name()];
+        return command.commands.length > 0 ? [...commands(command, words)] : [[words.join(' '), command] as const];
+      }),
+  );
+}
+
+export function usage(name: string, command: Command): string {
+  return [
+    name,
+    ...command.registeredArguments.map((one) => {
+      const word = one.variadic ? `${one.name()}...` : one.name();
+      return one.required ? `<${word}>` : `[${word}]`;
+    }),
+  ].join(' ');
+}
+
+function options(command: Command): readonly (readonly string[])[] {
+  const takesAll = command.options.some(({ long }) => long === '--discoveryAddress');
+  return command.options
+    .filter(({ long }) => !takesAll || !((long ?? '').slice(2) in flags))
+    .map(({ flags: written, description, defaultValue }) => [
+      code(written),
+      defaultValue === undefined ? '–' : code(String(defaultValue)),
+      sentence(description.replace(/\b(?:json|yaml|table)\b/g, (format) => code(format))),
+    ]);
+}
+
+export function commandsPage(): string {
+  const all = [...commands()];
+  return page(
+    'Commands',
+    table(
+      ['Command', 'What it does'],
+      all.map(([name, command]) => [code(usage(name, command)), sentence(command.description())]),
+    ),
+    paragraph('All commands take the logging [flags](flags.md#logging).'),
+    ...all.flatMap(([name, command]) => {
+      const rows = options(command);
+      const told = more[name] ?? [];
+      if (rows.length + told.length === 0) return [];
+      return [
+        section(
+          name,
+          ...(told.length === 0 ? [] : [list(told)]),
+          ...(rows.length === 0 ? [] : [table(['Flag', 'Default', 'Meaning'], rows)]),
+        ),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,66 @@
+import { exitCodes } from '../../src/run/exit.ts';
+import { code, list, page, paragraph, section, table } from './markdown.ts';
+
+interface ExitCode {
+  readonly text: string;
+  /** What ends the program so. */
+  readonly causes: readonly string[];
+}
+
+const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
+  ok: { text: 'Asked to end', causes: ['The agent was asked to end.', 'The last Envoy ended with 0.'] },
+  refused: { text: 'Envoy refuses a request', causes: ['`request`: Envoy answers with a status above 399, except 404.'] },
+  usage: {
+    text: 'Wrong command line',
+    causes: ['A flag or a role is wrong.', 'The command is unknown.', 'The command does not have the flag.'],
+  },
+  unavailable: {
+    text: 'Something is not there, or is taken',
+    causes: [
+      'The status port is taken.',
+      'No Envoy is found, can be installed or can be executed.',
+      'The first Envoy finds one of its own addresses in use.',
+      'Another agent has the folder of `--configPath`.',
+      '`--keepEnvoy`: `setsid` or `sh` is missing.',
+      'An Envoy that was kept is gone, and it is not known how it ended.',
+      '`request` or `wait` gets no answer, or `exec` waits in vain.',
+    ],
+  },
+  software: {
+    text: 'A bug',
+    causes: ['The log has the stack. Envoy was drained first, or, with `--keepEnvoy`, left running.'],
+  },
+  config: {
+    text: 'Wrong configuration',
+    causes: [
+      'The mesh file, `PROXY_CONFIG` or an annotation is wrong.',
+      '`ISTIO_KUBE_APP_PROBERS` or a metrics target cannot be used.',
+      '`--customConfigFile` cannot be read.',
+      '`--configPath` or a `--log_target` cannot be written.',
+      'No bootstrap can be made.',
+      'The first Envoy refuses its configuration.',
+    ],
+  },
+};
+
+export function exitCodesPage(): string {
+  const all = Object.entries(exitCodes)
+    .map(([name, number]) => ({ number, ...meanings[name as keyof typeof exitCodes] }))
+    .sort((one, other) => one.number - other.number);
+  return page(
+    'Exit codes',
+    paragraph('One line on stderr says why the program ends, unless it was asked to end.'),
+    table(
+      ['Code', 'Meaning'],
+      [...all.map(({ number, text }) => [code(String(number)), text]), ['other', 'That of Envoy, or of the command of `exec`']],
+    ),
+    ...all.map(({ number, causes }) => section(String(number), list(causes))),
+    section(
+      'Other codes',
+      list([
+        '**The code of Envoy**, or 128 and the number of the signal that ended it: the crash budget is spent, or `--envoyRestartPolicy` is `exit`.',
+        '**`exec`**: the code of the command, or 128 and the number of the signal that ended it. 126 or 127 if the command cannot be started.',
+      ]),
+    ),
+  );
+}

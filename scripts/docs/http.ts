@@ -1,0 +1,165 @@
+import { code, list, page, paragraph, section, table } from './markdown.ts';
+
+interface Endpoint {
+  readonly method: 'GET' | 'POST';
+  /** As `src/status/routes.ts` has it. */
+  readonly path: string;
+  /** What follows the path in a request. */
+  readonly rest?: string;
+  /** Who may ask: everybody, or programs on this machine. */
+  readonly who: 'everybody' | 'this machine';
+  readonly text: string;
+  /** What has no room in the table. */
+  readonly more?: string;
+}
+
+export const endpoints: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/healthz/ready',
+    who: 'everybody',
+    text: '200 without a body, or 503 with the [reason](#reasons-for-not-being-ready)',
+    more: 'With `Accept: application/json` the answer is JSON. It has notes too, such as that a change was refused.',
+  },
+  { method: 'GET', path: '/healthz/live', who: 'everybody', text: '200; 503 if Envoy has been silent for 30 s' },
+  { method: 'GET', path: '/healthz/startup', who: 'everybody', text: '200 once an Envoy has been LIVE; until then 503 with the reason' },
+  {
+    method: 'GET',
+    path: '/app-health/',
+    rest: '<container>/<probe>',
+    who: 'everybody',
+    text: 'What the [application](#probes-of-the-application) answers',
+  },
+  { method: 'GET', path: '/app-lifecycle/', rest: '<container>/<hook>', who: 'everybody', text: 'The same for hooks' },
+  { method: 'GET', path: '/stats/prometheus', who: 'everybody', text: '[All metrics](metrics.md)' },
+  { method: 'GET', path: '/version', who: 'everybody', text: 'The version, JSON' },
+  { method: 'POST', path: '/quitquitquit', who: 'this machine', text: '`OK`. The agent ends as with SIGTERM' },
+  {
+    method: 'POST',
+    path: '/drain',
+    who: 'this machine',
+    text: '`OK`. Envoy drains and goes on',
+    more: 'The agent is not ready and starts no epoch any more. A SIGTERM that comes later ends it without a drain.',
+  },
+  { method: 'POST', path: '/restart', who: 'this machine', text: '`OK`. A new epoch starts now, as with SIGHUP' },
+  {
+    method: 'POST',
+    path: '/logging',
+    rest: '?level=<level>',
+    who: 'this machine',
+    text: "Sets the agent's and Envoy's log level",
+    more: 'The level is `trace`, `debug`, `info`, `warning`, `error`, `critical` or `off`. The next epoch of Envoy has its old level again.',
+  },
+  { method: 'POST', path: '/logging', rest: '?paths=<logger>:<level>,…', who: 'this machine', text: "Sets the levels of Envoy's loggers" },
+  {
+    method: 'GET',
+    path: '/debug/epochs',
+    who: 'this machine',
+    text: 'The state of the agent, JSON',
+    more: 'It has the lives of the last hundred epochs, and counters.',
+  },
+  {
+    method: 'GET',
+    path: '/debug/config',
+    who: 'this machine',
+    text: 'The configuration, JSON',
+    more: 'It has each value and where it comes from. Secrets are struck out.',
+  },
+  {
+    method: 'GET',
+    path: '/debug/pprof/profile',
+    rest: '?seconds=10',
+    who: 'this machine',
+    text: 'What the agent does: a `.cpuprofile`',
+    more: 'The developer tools of a browser show it. 30 s at most.',
+  },
+  {
+    method: 'GET',
+    path: '/debug/pprof/heap',
+    who: 'this machine',
+    text: 'What the agent holds: a `.heapsnapshot`',
+    more: 'The agent does nothing else while it is made.',
+  },
+];
+
+/** What `/healthz/ready` says, with a placeholder for what varies. */
+export const reasons: readonly (readonly [reason: string, meaning: string])[] = [
+  ['waiting for <files>', 'Certificates that a variable names, or that TLS needs, are not there yet'],
+  ['Envoy has not been started yet', 'The files are being read'],
+  ['Envoy is starting', 'Its admin endpoint does not answer yet'],
+  ['failed to get readiness stats', 'The statistics of Envoy lack what is looked for'],
+  ['failed to get readiness stats: <status>', 'Envoy answers with an error'],
+  [
+    'config not received from Pilot (is Pilot running?): cds updates: N successful, N rejected; lds updates: N successful, N rejected',
+    'Envoy subscribes to clusters or listeners and has none yet',
+  ],
+  ['server is not live, current state is: <state>', 'Envoy initializes or drains'],
+  ['workers have not yet started', 'Envoy is LIVE, but takes no connections yet'],
+  ['Envoy does not answer', 'Its admin endpoint has been silent for 2 s, or is silent now'],
+  ['Envoy has crashed and waits to be started again', 'The pause before the restart'],
+  ['Envoy is not running: configuration refused: <why>', 'Envoy is gone, and what is on disk now cannot work'],
+  ['Envoy is being replaced', 'No second Envoy can run beside the old one: the old one ends first'],
+  ['draining', 'The agent was asked to end'],
+  ['terminating', 'The drain is over, Envoy ends'],
+  ['terminating: a bug', 'The agent has a bug and ends'],
+];
+
+export function httpPage(): string {
+  const told = endpoints.flatMap(({ method, path, rest = '', more }) =>
+    more === undefined ? [] : [`${code(`${method} ${path}${rest}`)}: ${more}`],
+  );
+  return page(
+    'Status port',
+    paragraph('The agent answers HTTP/1.1 at `--statusPort`, on all interfaces, IPv6 and IPv4. HEAD is answered as GET.'),
+    table(
+      ['Request', 'Who may', 'Answer'],
+      endpoints.map(({ method, path, rest = '', who, text }) => [code(`${method} ${path}${rest}`), who, text]),
+    ),
+    list(told),
+    section(
+      'Limits',
+      list([
+        'What only this machine may ask is answered with 403 for all others, and for a browser on behalf of another site.',
+        'Another method is answered with 405. Another path is answered with 404, and `/app-health` with a redirect to `/app-health/`.',
+        'A request has to be there within 5 s. Its head has 16 KiB at most.',
+        'Of more than 512 connections that ask nothing the oldest one is closed.',
+        'If the server breaks, it is started again each second, and the log says so.',
+      ]),
+    ),
+    section(
+      'Reasons for not being ready',
+      paragraph(
+        'Probes that come together share one question to Envoy. An answer that Envoy is ready counts for 100 ms. What the agent itself ' +
+          'knows counts at once. Nothing is remembered for longer. While a new epoch starts the old one serves, and the answer is still 200.',
+      ),
+      paragraph('In JSON the reason has a name too: its words up to the first detail, such as `envoy-does-not-answer`.'),
+      table(
+        ['Reason', 'What it means'],
+        reasons.map(([reason, meaning]) => [code(reason), meaning]),
+      ),
+    ),
+    section(
+      'Probes of the application',
+      paragraph(
+        '`ISTIO_KUBE_APP_PROBERS` is a JSON object of paths and probes. A path is `/app-health/<container>/` or `/app-lifecycle/<container>/` ' +
+          'and one of `livez`, `readyz`, `startupz`, `prestopz`, `poststartz`. A path that is not configured is answered with 400.',
+      ),
+      paragraph('A probe is written as in a pod, with `timeoutSeconds` (1 s if there is none). Ports are numbers.'),
+      table(
+        ['Kind', 'Fields', 'What the agent does'],
+        [
+          ['`httpGet`', '`path`, `port`, `scheme`, `host`, `httpHeaders`', 'It asks by GET'],
+          ['`tcpSocket`', '`port`, `host`', 'It connects'],
+          ['`grpc`', '`port`, `service`', 'It asks `grpc.health.v1.Health/Check` without TLS. SERVING is 200, all else 500'],
+        ],
+      ),
+      list([
+        'The agent asks `localhost`, or `host`, each time on a new connection.',
+        'It sends the headers of the probe that it was sent and, over them, the configured ones.',
+        "It answers with the application's status, without body and headers. If there is no answer in time, it answers with 500.",
+        'HTTPS accepts any certificate. HTTP/2 is spoken with an application that offers it, or that understands nothing else.',
+        'A redirect to the same host is followed, nine times at most (Go gives up at the tenth). A redirect to another host is the answer.',
+      ]),
+    ),
+  );
+}

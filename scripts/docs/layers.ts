@@ -1,0 +1,71 @@
+import { jsonSchema } from '../../src/config/json-schema.ts';
+import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
+
+/** The layers of the configuration, the lowest first. A test compares them with those that are read. */
+export const layers: readonly (readonly [name: string, what: string])[] = [
+  ['Defaults', 'Those of the flags'],
+  ['`STACKDRIVER_TRACING_ENABLED`', '`tracing`'],
+  ['`--meshConfig`', '`defaultConfig` of a MeshConfig, YAML or JSON'],
+  ['`PROXY_CONFIG`', 'A ProxyConfig, YAML or JSON'],
+  ['Annotation `proxy.istio.io/config`', 'A ProxyConfig, YAML or JSON'],
+  ['Annotation `sidecar.istio.io/discoveryAddress`', '`discoveryAddress`'],
+  ['Annotation `status.sidecar.istio.io/port`', '`statusPort`. A wrong one is ignored with a warning'],
+  ['A flag that is given', 'Its field'],
+  ['`ISTIO_BOOTSTRAP`', '`proxyBootstrapTemplatePath`'],
+];
+
+interface Field {
+  readonly description?: string;
+  readonly default?: string | number | boolean;
+  readonly properties?: Readonly<Record<string, Field>>;
+}
+
+/** Messages that several fields have. */
+const messages = ['tlsSettings', 'tcpKeepalive'];
+
+/** The fields of a ProxyConfig by their paths, each before the fields below it; of a message itself. */
+function fields({ properties = {} }: Field, path = ''): readonly (readonly [string, Field])[] {
+  return Object.entries(properties).flatMap(([name, field]) => [
+    [`${path}${name}`, field] as const,
+    ...(messages.includes(name) ? [] : fields(field, `${path}${name}.`)),
+  ]);
+}
+
+export function layersPage(): string {
+  const schema = jsonSchema() as Field;
+  const rows = fields(schema).map(([path, { description = '', default: standard }]) => [
+    code(path),
+    standard === undefined || standard === '' ? '–' : code(String(standard)),
+    sentence(description),
+  ]);
+  return page(
+    'Layers of the configuration',
+    paragraph(
+      "The fields of Istio's ProxyConfig come in layers. This table has the lowest layer first. A field of a later layer replaces the " +
+        'same field of the layers before it. A map, a list or a message is replaced as a whole.',
+    ),
+    table(['Layer', 'What it sets'], layers),
+    paragraph(
+      'The annotations are those of the pod, in the file `./etc/istio/pod/annotations`, which the downward API of Kubernetes writes.',
+    ),
+    paragraph(
+      'Names of fields are in camel case or in snake case. `null` sets nothing. A field that is not known is ignored with a warning. A ' +
+        'value is checked in its layer, even if another layer replaces it.',
+    ),
+    paragraph(
+      '`pilot-agent config print` shows each value and the layer that it comes from. ' +
+        '[`schema/proxy-config.schema.json`](../../schema/proxy-config.schema.json) is the JSON Schema of a ProxyConfig.',
+    ),
+    section('Fields of ProxyConfig', table(['Field', 'Default', 'Meaning'], rows)),
+    ...messages.map((message) =>
+      section(
+        message,
+        list(
+          fields(schema.properties?.['envoyMetricsService']?.properties?.[message] ?? {}).map(
+            ([name, { description = '' }]) => `${code(name)}: ${description}`,
+          ),
+        ),
+      ),
+    ),
+  );
+}

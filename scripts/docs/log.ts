@@ -1,0 +1,76 @@
+import { logEvents } from '../../src/log/log-event.ts';
+import { code, list, page, paragraph, section, table } from './markdown.ts';
+
+/** The fields of a line, by what they are about. */
+export const fields: readonly (readonly [names: readonly string[], meaning: string])[] = [
+  [['level'], '`trace`, `debug`, `info`, `warn` or `error`'],
+  [['time'], 'The time, UTC'],
+  [['msg'], 'A sentence, which may change. What varies is in the other fields'],
+  [['event'], 'What has happened: a [code](#events) that stays'],
+  [['component'], '`agent`, `watcher`, `status`, `demo`, `envoy.<logger>`, `envoy.stderr`'],
+  [['epoch'], 'Number of the Envoy process. It only grows'],
+  [['hash'], 'First 8 digits of the hash of all watched files'],
+  [['changed'], 'Which source has changed, and which part of it'],
+  [['pid'], 'The process that was started, was taken over, serves on or is killed'],
+  [['path'], 'A file, or the path of a request'],
+  [['delayMs'], 'How long until the agent does it: the length of a window, the pause before the next try'],
+  [['tookMs'], 'How long a request took'],
+  [['reason'], 'Why something is refused or fails'],
+  [['stack'], 'Where in the program a bug or a failure of a part is'],
+  [['part'], 'The part of the agent that has failed'],
+  [['kind', 'code', 'signal'], 'How an Envoy ended'],
+  [['hint'], '`out of memory` or `may be out of memory`'],
+  [['tail'], 'The last 20 messages of an Envoy that failed'],
+  [['attempt'], 'Restarts after crashes so far, or requests that failed in a row'],
+  [['changes', 'windows', 'restarts', 'refusals', 'crashes', 'rescues', 'drains'], 'At the end of the agent: how many'],
+  [['missing'], 'Files that are waited for, or were in vain'],
+  [['warning'], 'What is odd in the configuration, once for each'],
+  [['because'], 'What decides which way a changed certificate takes'],
+  [['secret'], 'Name of a secret'],
+  [['version'], 'Of a secret: its content in short. At the start: the version of the agent'],
+  [['serial', 'notAfter'], 'The certificate of a secret, and when it expires'],
+  [['source'], 'Where a secret comes from'],
+  [['stream'], 'Number of the connection on which a secret is pushed'],
+  [['by'], 'Who asked to end'],
+  [['active'], 'The epochs that run then. After the drain: the number of requests in flight'],
+  [['lines'], 'How many lines were dropped'],
+  [['node', 'role', 'id', 'envoy'], 'At the start of the agent. In a bug `envoy` says what becomes of Envoy'],
+  [['port', 'status'], 'Of the token server: its port, the status of its answer'],
+];
+
+export function logPage(): string {
+  return page(
+    'Log',
+    paragraph(
+      'The log is on stdout, or where `--log_target` says. It is JSON, one object a line. If stdout is a terminal, it is text for a person. The log of Envoy is ' +
+        'part of it, one message an object.',
+    ),
+    list([
+      'Envoy inherits stdout. An access log on `/dev/stdout` goes there too, as Envoy writes it.',
+      'With `--keepEnvoy` the log of Envoy and an access log on `/dev/stdout` or `/dev/stderr` are in the [file](files.md) `envoy.log`.',
+      'The agent never waits for the reader of its log. What a slow reader leaves waiting beyond 1 MiB is dropped and counted. A line says so when there is ' +
+        'room again. At the end the agent gives the reader one second.',
+      'A line of Envoy of more than 64 KiB and a message of more than 1,000 lines are cut in pieces.',
+    ]),
+    section(
+      'Fields',
+      table(
+        ['Field', 'Meaning'],
+        fields.map(([names, meaning]) => [names.map(code).join(', '), meaning]),
+      ),
+      paragraph(
+        '`hint` is `out of memory` if the kernel says so of a SIGKILL. It is `may be out of memory` if the kernel does not say, and the agent has not killed ' +
+          "the process. `component` is `envoy.stderr` for what does not come from one of Envoy's loggers.",
+      ),
+    ),
+    section(
+      'Events',
+      paragraph('Each line has one of these codes in `event`. Use the codes for alerts: a sentence may change in any version.'),
+      table(
+        ['Event', 'Level', 'Meaning'],
+        Object.entries(logEvents).map(([event, { level, text }]) => [code(event), level, text]),
+      ),
+      paragraph('`any` is the level that Envoy gives to the message.'),
+    ),
+  );
+}

@@ -1,0 +1,108 @@
+import { initialState } from '../../src/agent/model.ts';
+import { noTimeline } from '../../src/agent/timeline.ts';
+import { caFamilies, noCa } from '../../src/ca/telemetry.ts';
+import { lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../../src/metrics/agent-families.ts';
+import type { MetricFamily } from '../../src/metrics/metric-family.ts';
+import type { FaultReason } from '../../src/metrics/metrics-source.ts';
+import { parts } from '../../src/run/part.ts';
+import { noSds, sdsFamilies } from '../../src/sds/telemetry.ts';
+import { secretFamilies } from '../../src/secrets/telemetry.ts';
+import { countScrape, noScrapes, scrapeFamilies } from '../../src/status/scrape-counts.ts';
+import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
+
+const faults: Readonly<Record<FaultReason, string>> = {
+  unreachable: 'no connection',
+  timeout: 'no answer in time',
+  status: 'an answer that is not 200',
+  format: 'protobuf',
+  encoding: 'a compression that cannot be undone',
+  too_large: 'more than 10 MiB',
+  cut_off: 'the answer ends early',
+};
+
+/** What there is to say of a metric, or of a value of its labels, that its help does not say. */
+export const more: Readonly<Record<string, string>> = {
+  istio_agent_scrape_source_up: '1 if this scrape has got all of the source.',
+  istio_agent_scrape_failures_total: `\`reason\` is ${Object.entries(faults)
+    .map(([reason, text]) => `${code(reason)} (${text})`)
+    .join(', ')}.`,
+  istio_agent_scrape_dropped_rows_total: 'They are not well-formed, or of a family that a source before it has.',
+  istio_agent_phase: '1 for the phase that the agent is in: `running`, `draining` or `stopping`.',
+  istio_agent_envoys: '`stage` is `starting`, `live`, `draining` or `stopping`.',
+  istio_agent_configuration_refused:
+    '1 while the newest configuration cannot work. `reason` is `configuration` if none can be made, or `check` if a certificate or Envoy is ' +
+    'why. The log has the words.',
+  istio_agent_part_failures_total: `\`part\` is ${parts.map(code).join(', ')}. Each of them was started again.`,
+  istio_agent_cert_expiry_seconds: 'It is the time until the first certificate of the secret expires.',
+  istio_agent_num_outgoing_requests_total: '`request_type` is `csr`.',
+};
+
+/** All families of the agent, each with a sample where it can have one. */
+export function families(): readonly MetricFamily[] {
+  const report = { fault: 'timeout' as const, dropped: 0 };
+  const secret = { name: 'default', source: '', served: undefined, refused: '' };
+  const scraped = countScrape(noScrapes, { type: 'reported', source: { type: 'envoy', target: '' }, report });
+  const refused: typeof initialState = { ...initialState, refused: { hash: '', reason: '' } };
+  return [
+    ...stateFamilies(refused),
+    ...lifecycleFamilies({ ...noTimeline, certificates: [{ path: '', expiresAt: 0 }] }),
+    ...partFamilies({ status: 0 }),
+    ...sdsFamilies(noSds),
+    ...secretFamilies([secret], 0).map((family) =>
+      family.samples.length > 0 ? family : { ...family, samples: [{ labels: { resource_name: '' }, value: 0 }] },
+    ),
+    ...caFamilies(noCa),
+    ...scrapeFamilies(scraped),
+    ...processFamilies(),
+  ];
+}
+
+/** The name and the names of labels, but for that of the limits of a histogram. */
+function written({ name, samples }: MetricFamily): string {
+  const labels = new Set(samples.flatMap(({ labels = {} }) => Object.keys(labels)).filter((label) => label !== 'le'));
+  return labels.size === 0 ? name : `${name}{${[...labels].join(',')}}`;
+}
+
+export function metricsPage(): string {
+  const sorted = [...families()].sort((one, other) => (one.name < other.name ? -1 : 1));
+  return page(
+    'Metrics',
+    paragraph(
+      '`GET /stats/prometheus` at the [status port](http.md) has the metrics of Envoy, then of the applications, then of the agent, in one answer: ' +
+        "OpenMetrics 1.0 for a client that prefers it, otherwise Prometheus' text format 0.0.4.",
+    ),
+    section(
+      'Metrics of the agent',
+      table(
+        ['Metric', 'Type', 'Meaning'],
+        sorted.map((family) => [code(written(family)), family.type, sentence(family.help)]),
+      ),
+      list(sorted.flatMap(({ name }) => (more[name] === undefined ? [] : [`${code(name)}: ${more[name]}`]))),
+    ),
+    section(
+      'Metrics of the applications',
+      paragraph(
+        '`ISTIO_PROMETHEUS_ANNOTATIONS` names one application: `{"port":"8080","path":"/metrics","scrape":"true"}`. It has no effect for a router. ' +
+          '`PILOT_AGENT_METRICS_TARGETS` is a list of such objects. A target that is the status port or the admin port of Envoy is refused at the start.',
+      ),
+    ),
+    section(
+      'What the answer promises',
+      list([
+        '**Each family comes once.** It belongs to the first source that has it. What another source has of the same name is left out, and so is ' +
+          'what would clash in OpenMetrics (`a` with `a_total`). Names that begin with `istio_agent_` are those of the agent.',
+        '**The answer is well-formed.** Each source is asked for the format of the answer. What it says is brought into that format. Rows that ' +
+          'are not well-formed, or come twice, are left out and counted.',
+        '**In OpenMetrics** a counter without `_total` is `unknown` and keeps its name. A histogram that is not whole is left out. **In the text format** ' +
+          'there are no exemplars, units and times of creation.',
+        '**The answer is in time.** The time-out is that of the scrape (`X-Prometheus-Scrape-Timeout-Seconds`, 10 s without it). A source has four ' +
+          'fifths of it. A source that had to wait for another one has a twentieth more.',
+        '**The answer is bounded.** 10 MiB are read of a source, and 64 KiB of a line. What is above 256 KiB of an answer is not read faster than the ' +
+          'scrape reads it. There are 16 scrapes at a time.',
+        '**Sources are asked once.** Scrapes of one format and one time-out that come within 100 ms share an answer of up to 256 KiB.',
+        '**The answer is compressed** by gzip, or by zstd if Node has it. Sources may use the same.',
+        '**A source that fails** costs its own rows only.',
+      ]),
+    ),
+  );
+}

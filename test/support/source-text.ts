@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+export const read = (path: string) => readFileSync(path, 'utf8');
+
+/** All modules of the program. */
+export const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => join('src', name));
+
+/** Visits each node of a file. */
+function visit(file: string, see: (node: ts.Node) => void): void {
+  const each = (node: ts.Node): void => {
+    see(node);
+    ts.forEachChild(node, each);
+  };
+  each(ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true));
+}
+
+/** The texts in a file, and the pieces of its templates. */
+export function literals(file: string): readonly string[] {
+  const found: string[] = [];
+  visit(file, (node) => {
+    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) found.push(node.text);
+  });
+  return found;
+}
+
+/** The texts in a file, its templates with `N` where something is put in. */
+export function templates(file: string): readonly string[] {
+  const found: string[] = [];
+  visit(file, (node) => {
+    if (ts.isStringLiteralLike(node)) found.push(node.text);
+    if (ts.isTemplateExpression(node)) found.push(node.head.text + node.templateSpans.map(({ literal }) => `N${literal.text}`).join(''));
+  });
+  return found;
+}
+
+/** A line of the log as it is written in the program: its event, its level if that is written there, and its fields. */
+export interface WrittenLine {
+  readonly event: string;
+  readonly levels: readonly string[];
+  readonly fields: readonly string[];
+}
+
+/** What is logged in a file: each object with an `event` that is a code. */
+export function writtenLines(file: string, isEvent: (text: string) => boolean): readonly WrittenLine[] {
+  const found: WrittenLine[] = [];
+  const textsIn = (node: ts.Node | undefined): readonly string[] => {
+    if (node === undefined) return [];
+    if (ts.isStringLiteralLike(node)) return [node.text];
+    if (ts.isConditionalExpression(node)) return [...textsIn(node.whenTrue), ...textsIn(node.whenFalse)];
+    return ts.isAsExpression(node) ? textsIn(node.expression) : [];
+  };
+  visit(file, (node) => {
+    if (!ts.isObjectLiteralExpression(node)) return;
+    const value = (name: string) =>
+      node.properties.find((property): property is ts.PropertyAssignment => ts.isPropertyAssignment(property) && property.name.getText() === name)?.initializer; // prettier-ignore
+    const fields = node.properties.flatMap(({ name }) => (name === undefined ? [] : [name.getText()]));
+    for (const event of textsIn(value('event')).filter(isEvent)) found.push({ event, levels: textsIn(value('level')), fields });
+  });
+  return found;
+}
