@@ -1,5 +1,5 @@
 import { type Flag, flagGroups, type FlagName, flags, logFlags, type LogFlagName } from '../../src/config/flags.ts';
-import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
+import { code, list, page, paragraph, section, sentence, shortRow, table } from './markdown.ts';
 
 /** What there is to say of a flag that has no room on the help page. */
 const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
@@ -51,11 +51,9 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
 
 type Row = readonly [FlagName | LogFlagName, Flag];
 
-/** A text that has no room in the table is cut there, at the first semicolon: the rest is below. */
 function row([name, { value, text, default: standard }]: Row): readonly string[] {
   const cells = [code(`--${name}`), code(value), standard === '' ? '–' : code(standard)];
-  const isWide = cells.join(' | ').length + text.length > 105 && more[name] !== undefined;
-  return [...cells, sentence(isWide ? (text.split('; ')[0] ?? text) : text)];
+  return more[name] === undefined ? [...cells, sentence(text)] : shortRow(cells, text);
 }
 
 export function flagsPage(): string {

@@ -1,5 +1,5 @@
 import { jsonSchema } from '../../src/config/json-schema.ts';
-import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
+import { code, list, page, paragraph, section, shortRow, table } from './markdown.ts';
 
 /** The layers of the configuration, the lowest first. A test compares them with those that are read. */
 export const layers: readonly (readonly [name: string, what: string])[] = [
@@ -33,11 +33,9 @@ function fields({ properties = {} }: Field, path = ''): readonly (readonly [stri
 
 export function layersPage(): string {
   const schema = jsonSchema() as Field;
-  const rows = fields(schema).map(([path, { description = '', default: standard }]) => [
-    code(path),
-    standard === undefined || standard === '' ? '–' : code(String(standard)),
-    sentence(description),
-  ]);
+  const rows = fields(schema).map(([path, { description = '', default: standard }]) =>
+    shortRow([code(path), standard === undefined || standard === '' ? '–' : code(String(standard))], description),
+  );
   return page(
     'Layers of the configuration',
     paragraph(
@@ -56,7 +54,11 @@ export function layersPage(): string {
       '`pilot-agent config print` shows each value and the layer that it comes from. ' +
         '[`schema/proxy-config.schema.json`](../../schema/proxy-config.schema.json) is the JSON Schema of a ProxyConfig.',
     ),
-    section('Fields of ProxyConfig', table(['Field', 'Default', 'Meaning'], rows)),
+    section(
+      'Fields of ProxyConfig',
+      paragraph('The page of [flags](flags.md) says more of a field that has a flag.'),
+      table(['Field', 'Default', 'Meaning'], rows),
+    ),
     ...messages.map((message) =>
       section(
         message,

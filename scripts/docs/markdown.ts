@@ -38,6 +38,16 @@ export function sentence(text: string): string {
   return marked.charAt(0).toUpperCase() + marked.slice(1);
 }
 
+/**
+ * A row that ends with a text of the help page. A text that makes the row too wide is cut before a
+ * semicolon, or else before a colon: the rest has to be told below the table.
+ */
+export function shortRow(cells: readonly string[], text: string): readonly string[] {
+  const ends = (sign: string) => text.split(sign).map((_, index, parts) => parts.slice(0, index + 1).join(sign).length).reverse(); // prettier-ignore
+  const fits = (end: number) => ['', ...cells, sentence(text.slice(0, end)), ''].join(' | ').length <= width + 2;
+  return [...cells, sentence(text.slice(0, [...ends('; '), ...ends(': ')].find(fits)))];
+}
+
 /** Breaks at spaces, but not within code or a link. */
 function wrap(text: string, first: string, rest: string): string {
   const words = text.match(/(?:`[^`]*`|\[[^\]]*\]\([^)]*\)|\S)+/g) ?? [];
