@@ -72,8 +72,8 @@ function codes(text: string): readonly string[] {
 
 /** Words that are not of the agent, and what looks like one of its words and is another. */
 const foreign = {
-  flags: ['--drain-strategy', '--skip-hot-restart-on-no-parent'],
-  words: ['SECRET_ROTATION_CHECK_INTERVAL', 'O_NONBLOCK', 'PROJECT_ID', 'PROJECT_NUMBER', 'CLUSTER_NAME', 'CLUSTER_ZONE'],
+  flags: ['--drain-strategy', '--skip-hot-restart-on-no-parent', '--stop-timeout', '--name'],
+  words: ['SECRET_ROTATION_CHECK_INTERVAL', 'O_NONBLOCK', 'SO_REUSEPORT', 'PROJECT_ID', 'PROJECT_NUMBER', 'CLUSTER_NAME', 'CLUSTER_ZONE'],
   components: ['envoy.stderr'],
   exitCodes: [126, 127, 128, 255],
 };
@@ -109,7 +109,7 @@ const unknownWords: Readonly<Record<string, (text: string) => readonly string[]>
   /** Of other programs there are flags too: one of the agent stands alone, or behind its name, or is in camel case. */
   flag: (text) =>
     codes(text).flatMap((piece) => {
-      const own = /^--|pilot-agent(?:\.cjs)? /.test(piece) ? /(?<![\w-])--\w[\w-]*/g : /(?<![\w-])--[a-z]+[A-Z]\w*/g;
+      const own = /^--|pilot-agent(?:\.cjs)? /.test(piece) ? /(?<![\w-])--\w[\w-]*(?![\w*-])/g : /(?<![\w-])--[a-z]+[A-Z]\w*/g;
       return (piece.replace(/ -- .*/, '').match(own) ?? []).filter((flag) => !knownFlags.has(flag));
     }),
   variable: (text) => codes(text).flatMap((piece) => piece.match(/(?<![\w.<*])[A-Z][A-Z\d]*(?:_[A-Z\d]+)+(?![\w*…<])/g) ?? []).filter((name) => !words.has(name)), // prettier-ignore

@@ -19,7 +19,7 @@ const subjects: readonly (readonly [file: string, what: string, make: () => stri
   ['layers.md', 'Where a value of the configuration comes from, and the fields of a ProxyConfig', layersPage],
   ['http.md', 'The status port: endpoints, reasons for not being ready, probes of the application', httpPage],
   ['metrics.md', 'The metrics of the agent, and how it merges those of others', metricsPage],
-  ['log.md', 'The fields of a line of the log, and the codes of all events', logPage],
+  ['log-events.md', 'The fields of a line of the log, and the codes of all events', logPage],
   ['exit-codes.md', 'What each exit code means', exitCodesPage],
   ['signals.md', 'What each signal does', signalsPage],
   ['files.md', 'What the agent writes into its folder', filesPage],
