@@ -48,7 +48,7 @@ function folderOf({ mutant }: Tried): string {
 
 function row(name: string, tried: readonly Tried[]): string {
   const count = (verdict: Verdict) => tried.filter((one) => one.verdict === verdict).length;
-  const share = Math.round((1 - count('survived') / tried.length) * 100);
+  const share = Math.floor((1 - count('survived') / tried.length) * 100);
   const cells = [name, tried.length, count('killed') + count('timed out'), count('timed out'), count('survived'), `${share} %`];
   return `| ${cells.join(' | ')} |`;
 }
