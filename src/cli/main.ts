@@ -1,10 +1,11 @@
 import { flags, logFlags } from '../config/flags.ts';
 import { ending } from './ending.ts';
-import { exitCodes } from '../run/exit.ts';
+import { exitCodes, seeExit } from '../run/exit.ts';
 import { program, spelledOut } from './program.ts';
 
 function end([code, why]: ReturnType<typeof ending>): void {
-  if (why !== undefined) process.stderr.write(`pilot-agent: ${why}\n`);
+  const see = seeExit(code);
+  if (why !== undefined) process.stderr.write(`pilot-agent: ${why}${see === undefined ? '' : ` (${see})`}\n`);
   process.exit(code);
 }
 

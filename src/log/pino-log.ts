@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { LogLevel, LogLine } from './log-line.ts';
+import { seeAlso } from './see-also.ts';
 /** How much may wait for a slow reader. In bytes. */
 const most = 1 << 20;
 /** In ms. */
@@ -31,9 +32,11 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
         destination,
       );
   const own = all.child({});
-  const write = ({ level, msg, ...fields }: LogLine) => {
+  const write = (line: LogLine) => {
+    const { level, msg, ...fields } = line;
     const logger = String(fields['component']).startsWith('envoy.') ? all : own;
-    logger[level](fields, msg);
+    const see = seeAlso(line);
+    logger[level](see === undefined ? fields : { ...fields, see }, msg);
   };
 
   let dropped = 0;

@@ -1,3 +1,5 @@
+import { troubleshooting } from '../log/see-also.ts';
+
 /**
  * The agent's own exit codes; Envoy's own code, or 128 + n for a signal, stands for itself.
  * Numbers: sysexits.h.
@@ -16,6 +18,15 @@ export const exitCodes = {
   /** A bad configuration or bootstrap. */
   config: 78,
 } as const;
+
+/**
+ * Where it is said what to do about an end with `code`; undefined for 0. Envoy's codes and those of
+ * a command share one place. Pure.
+ */
+export function seeExit(code: number): string | undefined {
+  if (code === exitCodes.ok) return undefined;
+  return troubleshooting(Object.values<number>(exitCodes).includes(code) ? `exit ${code}` : 'exit other');
+}
 
 /**
  * What ends the program: one line for the user, '' where there is nothing to say, and the exit

@@ -1,14 +1,16 @@
 import { narrate } from '../agent/narrate.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Fold } from '../operators/feedback.ts';
+import { exitCodes, seeExit } from './exit.ts';
 import { partLine } from './part.ts';
+import { exitOf } from './program-exit.ts';
 import type { RunEvent, View } from './view.ts';
 
 /** What there is to say of something that has happened in a run. Pure. */
 export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEvent>): readonly LogLine[] {
   switch (sign.type) {
     case 'transition':
-      return [...narrate(sign.transition), ...(state.agent.phase === 'stopped' ? [lastLine(state)] : [])];
+      return [...narrate(sign.transition), ...(state.agent.phase === 'stopped' ? [lastLine(state, exitOf(state.agent.outcome).code)] : [])];
     case 'window-opened': {
       const { path, delayMs } = sign;
       return [
@@ -54,7 +56,7 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
       return [{ level: 'error', event: 'agent.bug', msg: 'this is a bug: the agent ends', reason, envoy, stack }];
     }
     case 'bug-over':
-      return [lastLine(state)];
+      return [lastLine(state, exitCodes.software)];
     case 'request-failed': {
       const { path, reason } = sign;
       return [
@@ -72,6 +74,7 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
   }
 }
 
-function lastLine({ past }: View): LogLine {
-  return { level: 'info', event: 'agent.ended', msg: 'the agent ends', ...past.counters };
+function lastLine({ past }: View, code: number): LogLine {
+  const see = seeExit(code);
+  return { level: 'info', event: 'agent.ended', msg: 'the agent ends', code, ...(see !== undefined && { see }), ...past.counters };
 }

@@ -27,7 +27,14 @@ export function probe(reason$: Observable<string | undefined>, notes$: Observabl
 }
 
 function pending(reason: string | undefined): readonly { readonly name: string; readonly reason: string }[] {
-  if (reason === undefined) return [];
-  const [words = ''] = reason.split(/[:,(]/);
-  return [{ name: words.trim().toLowerCase().replace(/[^a-z0-9]+/g, '-'), reason }]; // prettier-ignore
+  return reason === undefined ? [] : [{ name: reasonName(reason), reason }];
+}
+
+/**
+ * The name of a reason: its words up to the first detail, which may be a path. It is the anchor of
+ * the reason in docs/troubleshooting.md. Pure.
+ */
+export function reasonName(reason: string): string {
+  const [words = ''] = reason.split(/[:,(]| (?=\.?\/)/);
+  return words.trim().toLowerCase().replace(/[^a-z0-9]+/g, '-'); // prettier-ignore
 }

@@ -48,7 +48,8 @@ describe('beside an agent that runs', () => {
   });
 
   it('request ends with 1 and one line where Envoy refuses', async () => {
-    const why = 'pilot-agent: received unsuccessful status code 405: Method GET not allowed, POST required.\n';
+    const why =
+      'pilot-agent: received unsuccessful status code 405: Method GET not allowed, POST required. (docs/troubleshooting.md#exit-1)\n';
     const refused = await run('request', 'GET', '/quitquitquit', '--port', String(rig.ports.admin));
     expect(refused).toEqual({ code: 1, stdout: '', stderr: why });
   });
@@ -72,7 +73,7 @@ it('wait and request end with 69 and one line where there is nobody', async () =
     run('wait', '--timeoutSeconds', '1', '--url', url),
     run('request', 'GET', 'stats', '--port', String(port)),
   ]);
-  const refused = `connect ECONNREFUSED 127.0.0.1:${port}\n`;
+  const refused = `connect ECONNREFUSED 127.0.0.1:${port} (docs/troubleshooting.md#exit-69)\n`;
   expect(waited).toEqual({ code: 69, stdout: '', stderr: `pilot-agent: ${url} is not ready within 1 s: ${refused}` });
   expect(asked).toEqual({ code: 69, stdout: '', stderr: `pilot-agent: Envoy's admin endpoint does not answer: ${refused}` });
 });

@@ -32,7 +32,7 @@ it('the budget ends the agent with the code of the last Envoy', async () => {
   await agent.said('epoch.live', 1);
   process.kill(envoy(), 'SIGSEGV');
   expect(await agent.exit).toEqual({ code: 139, signal: null });
-  expect(agent.errors()).toBe('pilot-agent: Envoy was ended by SIGSEGV\n');
+  expect(agent.errors()).toBe('pilot-agent: Envoy was ended by SIGSEGV (docs/troubleshooting.md#exit-other)\n');
 });
 
 it('a stopped Envoy is not ready within 3 s, and is again when it goes on', async () => {

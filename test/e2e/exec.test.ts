@@ -50,7 +50,10 @@ it('ends with 127 and a line for a command that is not there, and ends the agent
   rig = await makeRig({ plain: true });
   const agent = rig.start([], { env: withoutDrain });
   const { code, stderr } = await execCommand([join(rig.folder, 'no-such-command')]).ended;
-  expect([code, stderr]).toEqual([127, expect.stringMatching(/^pilot-agent: .*no-such-command.*ENOENT\n$/)]);
+  expect([code, stderr]).toEqual([
+    127,
+    expect.stringMatching(/^pilot-agent: .*no-such-command.*ENOENT \(docs.troubleshooting\.md#exit-other\)\n$/),
+  ]);
   expect((await agent.exit).code).toBe(0);
 });
 

@@ -19,7 +19,7 @@ it('a second agent with the same folder is told who has it, and touches nothing 
   const second = rig.start(alone);
   expect(await second.exit).toEqual({ code: 69, signal: null });
   expect(second.errors()).toMatch(
-    new RegExp(`^pilot-agent: --configPath \\S+/run belongs to another agent \\(process ${first.pid}, version \\S+, since 20\\S+Z\\): end it, or give this one a --configPath of its own\\n$`),
+    new RegExp(`^pilot-agent: --configPath \\S+/run belongs to another agent \\(process ${first.pid}, version \\S+, since 20\\S+Z\\): end it, or give this one a --configPath of its own \\(docs/troubleshooting.md#exit-69\\)\\n$`),
   ); // prettier-ignore
   expect(second.log()).toEqual([]);
   expect(entries()).toEqual(before);

@@ -167,7 +167,7 @@ it('without setsid the flag is refused', async () => {
   for (const name of ['sh', 'mkfifo', 'setpriv']) symlinkSync(findExecutable(name, process.env['PATH']) ?? '', join(bin, name));
   const agent = rig.start(keep, { env: { PATH: bin } });
   expect(await agent.exit).toEqual({ code: 69, signal: null });
-  expect(agent.errors()).toBe('pilot-agent: --keepEnvoy needs setsid (util-linux) and sh in PATH\n');
+  expect(agent.errors()).toBe('pilot-agent: --keepEnvoy needs setsid (util-linux) and sh in PATH (docs/troubleshooting.md#exit-69)\n');
 });
 
 it('an Envoy that is kept is started again when it crashes, and its log is its owner’s alone', async () => {

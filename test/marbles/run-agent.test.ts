@@ -53,8 +53,9 @@ const lines: Record<string, LogLine> = {
   s: { level: 'info', event: 'config.unchanged', msg: 'the files say what they said before', component: 'watcher' },
   w: { level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', component: 'watcher', path: '/etc/key.pem', reason: 'EACCES' }, // prettier-ignore
 };
-const ends = (counters: Partial<Timeline['counters']>): LogLine => ({
-  ...{ level: 'info', event: 'agent.ended', msg: 'the agent ends' },
+const ends = (counters: Partial<Timeline['counters']>, code = 0, anchor = ''): LogLine => ({
+  ...{ level: 'info', event: 'agent.ended', msg: 'the agent ends', code },
+  ...(anchor !== '' && { see: `docs/troubleshooting.md#${anchor}` }),
   ...{ changes: 0, windows: 1, restarts: 0, refusals: 0, crashes: 0, rescues: 0, drains: 0, ...counters },
 });
 
@@ -547,7 +548,7 @@ describe('the end', () => {
       const run = drawRun(m, { changes$, status$, script, config: { envoyRestartPolicy: 'exit' } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '5s': 'E|' }),
-        told: [at({ '2s': 'c', '5s': 'e' }), { ...lines, e: ends({ changes: 2, crashes: 1 }) }],
+        told: [at({ '2s': 'c', '5s': 'e' }), { ...lines, e: ends({ changes: 2, crashes: 1 }, 3, 'exit-other') }],
       });
       m.expectSubscriptions(status$.subscriptions).toBe(at({ '0s': '^', '5s': '!' }));
       m.expectSubscriptions(changes$.subscriptions).toBe(at({ '0s': '^', '5s': '!' }));
@@ -561,7 +562,7 @@ describe('the end', () => {
       const run = drawRun(m, { script, config: { envoyRestartBudget: 1 } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '1s': 'n', '1.7s': '1', '2.2s': 'E|' }),
-        told: [at({ '2.2s': 'e' }), { e: ends({ crashes: 2, restarts: 1 }) }],
+        told: [at({ '2.2s': 'e' }), { e: ends({ crashes: 2, restarts: 1 }, 137, 'exit-other') }],
       });
     }),
   );
@@ -662,7 +663,7 @@ describe('a bug', () => {
       const run = drawRun(m, { uncaught$: m.hot('10s b', injected) });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '15s': '|' }),
-        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}) }],
+        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}, 70, 'exit-70') }],
         drained: [at({ '10s': 'g', '15s': 'p' }), { g: 'g0', p: 'p0' }],
         signalled: '15s T',
         lives: { 0: at({ '0s': '^', '15s': '!' }) },
@@ -679,7 +680,10 @@ describe('a bug', () => {
       const run = drawRun(m, { status$, servers$, script: { processes: ['-'], active: [at({ '0s': '1', '22s': '0' })] } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '22s': '|' }),
-        told: [at({ '10s': 'b', '22s': 'e' }), { b: bug('the script has no process 1'), e: ends({ windows: 2, restarts: 1 }) }],
+        told: [
+          at({ '10s': 'b', '22s': 'e' }),
+          { b: bug('the script has no process 1'), e: ends({ windows: 2, restarts: 1 }, 70, 'exit-70') },
+        ],
         drained: [at({ '10s': 'g', '22s': 'p' }), { g: 'g0', p: 'p0' }],
         signalled: '22s T',
         lives: { 0: at({ '0s': '^', '22s': '!' }) },
@@ -705,7 +709,7 @@ describe('a bug', () => {
       const run = drawRun(m, { uncaught$ });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '15s': '|' }),
-        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}) }],
+        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}, 70, 'exit-70') }],
       });
     }),
   );
@@ -714,7 +718,7 @@ describe('a bug', () => {
     'before there is an Envoy ends the run at once',
     marbles((m) => {
       const run = drawRun(m, { uncaught$: m.hot('10s b', injected), servers$: NEVER });
-      play(m, run, { serving: '10s |', told: ['10s (be)', { b: bug('injected'), e: ends({ windows: 0 }) }], epochs: '' });
+      play(m, run, { serving: '10s |', told: ['10s (be)', { b: bug('injected'), e: ends({ windows: 0 }, 70, 'exit-70') }], epochs: '' });
     }),
   );
 
@@ -724,7 +728,7 @@ describe('a bug', () => {
       const run = drawRun(m, { uncaught$: m.hot('10s b', injected), config: { keepEnvoy: true } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '10s': '|' }),
-        told: ['10s (be)', { b: bug('injected', 'left'), e: ends({}) }],
+        told: ['10s (be)', { b: bug('injected', 'left'), e: ends({}, 70, 'exit-70') }],
         drained: '',
         signalled: '',
       });
@@ -738,7 +742,7 @@ describe('a bug', () => {
       const run = drawRun(m, { status$, uncaught$: m.hot('10s b', injected), config: { keepEnvoy: true } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '9s': 'D', '15s': '|' }),
-        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({ drains: 1 }) }],
+        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({ drains: 1 }, 70, 'exit-70') }],
         signalled: '15s T',
       });
     }),

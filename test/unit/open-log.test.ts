@@ -77,6 +77,17 @@ describe('openLog', () => {
     });
   });
 
+  it('says of a warning and of an error where to read on, and of a line of Envoy nothing', async () => {
+    const log = open();
+    log.write({ level: 'warn', event: 'epoch.not_live', msg: 'a' });
+    log.write({ level: 'error', event: 'config.refused', msg: 'b' });
+    log.write({ level: 'info', event: 'drain.ended', msg: 'c' });
+    log.write({ level: 'error', event: 'envoy.log', msg: 'd' });
+    await close();
+    const page = 'docs/troubleshooting.md';
+    expect(lines().map(({ see }) => see)).toEqual([`${page}#epoch-not-live`, `${page}#config-refused`, undefined, undefined]);
+  });
+
   it('puts out on its end what it has not been opened for', async () => {
     open().write(line('info', 'a'));
     await close();

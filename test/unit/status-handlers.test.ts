@@ -44,6 +44,8 @@ describe('the status port', () => {
     ['server is not live, current state is: INITIALIZING', 'server-is-not-live'],
     ['config not received from Pilot (is Pilot running?): cds updates: 0 successful', 'config-not-received-from-pilot'],
     ['failed to get readiness stats: 503', 'failed-to-get-readiness-stats'],
+    ['waiting for /etc/certs/key.pem, ./etc/certs/root-cert.pem', 'waiting-for'],
+    ['waiting for ./etc/certs/root-cert.pem', 'waiting-for'],
   ])('names the reason, as JSON for who wants it: %s', async (reason, name) => {
     const { port } = await serve({ unready$: of(reason) });
     const { status, body } = await ask(port, 'GET', '/healthz/ready', { accept: 'application/json' });

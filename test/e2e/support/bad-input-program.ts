@@ -2,6 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
+import { exitCodes } from '../../../src/run/exit.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startLoad } from '../../support/load.ts';
 import type { LogLine, Rig, RunningAgent } from './rig.ts';
@@ -51,8 +52,9 @@ export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<Run
 /** The agent ends with `code`, says why in one line that is, or matches, `why`, and leaves neither a process nor a file. */
 export async function expectEnd(rig: Rig, agent: Pick<RunningAgent, 'exit' | 'errors'>, code: number, why: string | RegExp): Promise<void> {
   expect(await agent.exit, agent.errors()).toEqual({ code, signal: null });
-  const [, line] = /^pilot-agent: (.*)\n$/.exec(agent.errors()) ?? [];
+  const [, line, anchor] = /^pilot-agent: (.*) \(docs\/troubleshooting\.md#exit-(\w+)\)\n$/.exec(agent.errors()) ?? [];
   expect(line, `not one line of the agent: ${agent.errors()}`).toBeDefined();
+  expect(anchor).toBe(Object.values<number>(exitCodes).includes(code) ? String(code) : 'other');
   if (typeof why === 'string') expect(line).toBe(why);
   else expect(line).toMatch(why);
   expectNothingLeft(rig);

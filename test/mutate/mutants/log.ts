@@ -3,5 +3,8 @@ import type { Mutant } from '../mutant.ts';
 export const log: readonly Mutant[] = [
   { id: 'log/most-lines', file: 'log/envoy-lines.ts', find: 'pending.text.length >= mostLines', replace: 'false' },
   { id: 'log/quiet-counted', file: 'log/envoy-lines.ts', find: 'touched = scheduler.now();', replace: '' },
+  { id: 'log/see-errors', file: 'log/see-also.ts', find: "level === 'warn' || level === 'error'", replace: "level === 'warn'" },
+  { id: 'log/see-envoy', file: 'log/see-also.ts', find: " && event !== 'envoy.log'", replace: '' },
+  { id: 'log/see-exit-other', file: 'run/exit.ts', find: "'exit other'", replace: '`exit ${code}`' },
   { id: 'log/reopened-closed', file: 'log/open-log.ts', find: 'await old?.close();', replace: '' },
 ];

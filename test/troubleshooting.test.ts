@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { seeAlso } from '../src/log/see-also.ts';
+import type { LogEvent } from '../src/log/log-event.ts';
+import { exitCodes, seeExit } from '../src/run/exit.ts';
+import { reasonName } from '../src/status/probe.ts';
+
+const page = 'docs/troubleshooting.md';
+const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.ts') && !name.startsWith('proto'),
+);
+
+function walk(file: string, visit: (node: ts.Node) => void): void {
+  const down = (node: ts.Node): void => {
+    visit(node);
+    ts.forEachChild(node, down);
+  };
+  down(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true));
+}
+
+const stringsIn = (node: ts.Node) => [...node.getText().matchAll(/'([\w.]+)'/g)].map(([, text = '']) => text);
+
+/** The codes of the lines that the source writes with one of the levels. */
+function eventsOf(levels: readonly string[]): readonly string[] {
+  const found = new Set<string>();
+  for (const source of sources) {
+    walk(join('src', source), (node) => {
+      if (!ts.isObjectLiteralExpression(node)) return;
+      const value = (name: string) =>
+        node.properties.find((one): one is ts.PropertyAssignment => ts.isPropertyAssignment(one) && one.name.getText() === name);
+      const [level, event] = [value('level'), value('event')];
+      if (level === undefined || event === undefined) return;
+      if (stringsIn(level.initializer).some((name) => levels.includes(name)))
+        for (const name of stringsIn(event.initializer)) found.add(name);
+    });
+  }
+  return [...found].sort();
+}
+
+/** The reasons of a file, as far as they do not vary. */
+function reasons(file: string): readonly string[] {
+  const found: string[] = [];
+  walk(file, (node) => {
+    const isText = ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateHead(node);
+    if (isText && !ts.isImportDeclaration(node.parent) && (node.text.includes(' ') || ['draining', 'terminating'].includes(node.text)))
+      found.push(node.text);
+  });
+  return found;
+}
+
+interface Entry {
+  readonly anchor: string;
+  readonly text: string;
+}
+
+function entries(heading: string): readonly Entry[] {
+  const [, below = ''] = readFileSync(page, 'utf8').split(`\n## ${heading}\n`);
+  const [section = ''] = below.split(/^## /m);
+  return section
+    .split(/^### /m)
+    .slice(1)
+    .map((text) => ({ anchor: (text.split('\n')[0] ?? '').toLowerCase().replaceAll(' ', '-'), text }));
+}
+
+const anchors = (heading: string) => entries(heading).map(({ anchor }) => anchor);
+const anchorOf = (see: string | undefined) => (see ?? '').replace(`${page}#`, '');
+
+describe(page, () => {
+  it('has each reason for not being ready or live, and no other', () => {
+    const names = [...reasons('src/status/readiness.ts'), ...reasons('src/status/liveness.ts')]
+      .map(reasonName)
+      .filter((name) => name !== '');
+    expect(names).toEqual(expect.arrayContaining(['waiting-for', 'envoy-does-not-answer', 'envoy-is-not-running', 'envoy-hangs']));
+    expect([...anchors('The agent is not ready')].sort()).toEqual([...new Set(names)].sort());
+  });
+
+  it('has each exit code, in the order of the codes, and no other', () => {
+    const codes = [...Object.values<number>(exitCodes).map(seeExit), seeExit(139)].map(anchorOf);
+    expect(anchors('The agent has ended')).toEqual(codes.map((anchor) => (anchor === '' ? 'exit-0' : anchor)));
+  });
+
+  it('has each event of a line that warns or tells an error, and no other', () => {
+    const events = eventsOf(['warn', 'error']);
+    expect(events).toEqual(expect.arrayContaining(['config.refused', 'drain.ended', 'files.missing', 'log.dropped', 'part.failed']));
+    expect(eventsOf(['info'])).toContain('agent.started');
+    const see = events.map((event) => anchorOf(seeAlso({ level: 'warn', event: event as LogEvent })));
+    expect(anchors('Log events')).toEqual([...see].sort());
+  });
+
+  it('says of each what is seen, why, what to look at and what to do', () => {
+    const all = ['The agent is not ready', 'The agent has ended', 'Log events'].flatMap(entries);
+    const labels = ['You see', 'Cause', 'Command', 'Fix'];
+    const found = ({ text }: Entry) => [...text.matchAll(/^- \*\*(.*?):\*\*/gm)].map(([, label]) => label);
+    expect(all.filter((entry) => found(entry).join() !== labels.join()).map(({ anchor }) => anchor)).toEqual([]);
+  });
+
+  it('names in each entry of an event its code', () => {
+    const without = entries('Log events').filter(({ anchor, text }) => {
+      const [, code = ''] = /\*\*You see:\*\* `([\w.]+)`/.exec(text) ?? [];
+      return code.replace(/[._]/g, '-') !== anchor;
+    });
+    expect(without.map(({ anchor }) => anchor)).toEqual([]);
+  });
+});
