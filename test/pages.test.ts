@@ -1,0 +1,239 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { program } from '../src/cli/program.ts';
+import { caFiles } from '../src/config/certificate-files.ts';
+import { flags, logFlags } from '../src/config/flags.ts';
+import { logEvents } from '../src/log/log-event.ts';
+import { annotationsFile } from '../src/run/effective-config.ts';
+import { exitCodes } from '../src/run/exit.ts';
+
+const read = (path: string) => readFileSync(path, 'utf8');
+const pagesIn = (folder: string) =>
+  readdirSync(folder).filter((name) => name.endsWith('.md')).map((name) => join(folder, name)); // prettier-ignore
+const pages = ['docs', join('docs', 'guide'), join('docs', 'explain')].flatMap(pagesIn).filter((page) => page !== join('docs', 'benchmarks.md')); // prettier-ignore
+const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !name.startsWith('proto'))
+  .map((name) => read(join('src', name)))
+  .join('\n');
+
+/** The blocks of a language. */
+const blocks = (page: string, language: string) =>
+  [...read(page).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(([, text = '']) => text);
+
+const guide = (name: string) => join('docs', 'guide', `${name}.md`);
+
+/** The options of all commands of the program. */
+function options(command = program()): readonly string[] {
+  return [...command.options.map(({ long }) => long ?? ''), ...command.commands.flatMap((one) => options(one))];
+}
+
+const own = new Set([...options(), '--help', ...Object.keys({ ...flags, ...logFlags }).map((name) => `--${name}`)]);
+/** Flags of other programs that the pages name. */
+const others: Readonly<Record<string, readonly string[]>> = {
+  envoy: ['--restart-epoch', '--hot-restart-version', '--mode'],
+  docker: ['--rm', '--name', '--read-only', '--tmpfs', '--stop-timeout', '--init', '--from'],
+  kubectl: ['--for', '--containers'],
+  curl: ['--cacert'],
+  rest: ['--now', '--delete', '--yes', '--no-install-recommends', '--with'],
+};
+const foreign = new Set(Object.values(others).flat());
+
+/** What `pilot-agent config print` says against a command line: its exit code and its warnings. */
+async function objections(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+  const surroundings = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env };
+  const { stderr } = await promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'config', 'print', ...args], { env: surroundings }); // prettier-ignore
+  return stderr;
+}
+
+describe.each(pages)('%s', (page) => {
+  const text = read(page);
+
+  it('names flags that exist', () => {
+    const named = [...text.matchAll(/(?<![\w-])--[A-Za-z][\w-]*/g)].map(([flag]) => flag.replace(/_$/, ''));
+    expect(named.filter((flag) => !own.has(flag) && !foreign.has(flag) && flag !== '--log_rotate_max')).toEqual([]);
+  });
+
+  it('names variables that exist', () => {
+    const retired = ['SECRET_ROTATION_CHECK_INTERVAL'];
+    const named = [...text.matchAll(/(?<![\w./-])[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9](?![\w-])/g)].map(([name]) => name);
+    const unknown = named.filter((name) => !new RegExp(`\\b${name}\\b`).test(source) && !/^ISTIO_META(?:JSON)?_/.test(name));
+    expect(unknown.filter((name) => !retired.includes(name))).toEqual([]);
+  });
+
+  it('names events of the log that exist', () => {
+    const groups = [...new Set(Object.keys(logEvents).map((event) => event.split('.')[0]))].join('|');
+    const named = [...text.matchAll(new RegExp(`["\`]((?:${groups})\\.[a-z_]+)["\`]`, 'g'))].map(([, event = '']) => event);
+    const unknown = named.filter((event) => !(event in logEvents) && !/^(?:envoy|agent|config|log)\.(?:yaml|log|json|sh)$/.test(event));
+    expect(unknown.filter((event) => event !== 'server.state')).toEqual([]);
+  });
+
+  it('names metrics that exist', () => {
+    const named = [...text.matchAll(/\bistio_agent_\w+/g)].map(([name]) => name);
+    const unknown = named.filter((name) => {
+      const short = name.replace(/^istio_agent_/, '').replace(/_total$/, '');
+      return !source.includes(name) && !source.includes(`'${short}'`);
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  it('names paths of the status port that exist', () => {
+    const [routes, guard] = ['routes', 'readiness'].map((name) => read(`src/status/${name}.ts`));
+    const named = [...text.matchAll(/(?:localhost|127\.0\.0\.1):15020(\/[a-z][\w/]*)|["`](?:POST |GET )?(\/(?:healthz|debug|app-\w+|drain|restart|logging|quitquitquit|stats|version)[\w/]*)/g)]; // prettier-ignore
+    const paths = named.map(([, asked, mentioned]) => (asked ?? mentioned ?? '').replace(/^\/app-.*/, '/app-health/'));
+    expect(paths.filter((path) => path !== '/debug' && !`${String(routes)}${String(guard)}`.includes(`'${path}'`))).toEqual([]);
+  });
+
+  it('names ports that are those of the program', () => {
+    const usual = [flags.proxyAdminPort.default, flags.statusPort.default, '15010', '15012', '15021', '15090'];
+    expect(['15021', '15090'].filter((port) => !source.includes(port.replace(/(\d{2})(\d{3})/, '$1_$2')))).toEqual([]);
+    expect([...text.matchAll(/\b15\d{3}\b/g)].map(([port]) => port).filter((port) => !usual.includes(port))).toEqual([]);
+  });
+
+  it('has only blocks that are checked or shown', () => {
+    const languages = [...text.matchAll(/^```(\w*)\n.*?^```$/gms)].map(([, language]) => language);
+    expect(languages.filter((one) => !['sh', 'text', 'console', 'yaml', 'ini', 'dockerfile'].includes(one ?? ''))).toEqual([]);
+  });
+
+  it('links to pages and headings that exist', () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+    const anchors = (file: string) => [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title.toLowerCase().replace(/[^\w -]/g, '').replaceAll(' ', '-')); // prettier-ignore
+    const broken = links.filter(([, file = '', anchor]) => {
+      const target = file === '' ? page : normalize(join(dirname(page), file));
+      // Generated pages.
+      if (!existsSync(target)) return !/^docs\/(?:benchmarks|reference\/(?:flags|environment|layers|http|metrics|log-events|exit-codes|signals|files))\.md$/.test(target); // prettier-ignore
+      return anchor !== undefined && !anchors(target).includes(anchor);
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  it('has no line that is wider than 120 columns', () => {
+    expect(text.split('\n').filter((one) => one.length > 120)).toEqual([]);
+  });
+});
+
+it('the index has each page', () => {
+  const index = read(join('docs', 'README.md'));
+  const missing = pages.filter((page) => !page.endsWith('README.md') && !index.includes(`](${page.replace('docs/', '')}`));
+  expect(missing).toEqual([]);
+});
+
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly fieldRef: { readonly fieldPath: string } };
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: number };
+}
+
+interface Container {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env: readonly Variable[];
+  readonly ports: readonly { readonly containerPort: number }[];
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly startupProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly livenessProbe: Probe;
+}
+
+interface Pod {
+  readonly terminationGracePeriodSeconds: number;
+  readonly containers: readonly (Container & {
+    readonly lifecycle?: { readonly preStop: { readonly exec: { readonly command: string[] } } };
+  })[];
+  readonly volumes: readonly { readonly name: string }[];
+}
+
+describe('the pod', () => {
+  const manifests = blocks(guide('kubernetes'), 'yaml').flatMap((text) => parseAllDocuments(text));
+  const { spec } = manifests[0]?.toJS() as { readonly spec: Pod };
+  const proxy = spec.containers.find(({ name }) => name === 'istio-proxy') as Container;
+  const fields: Readonly<Record<string, string>> = {
+    'metadata.name': 'web',
+    'metadata.namespace': 'shop',
+    'status.podIP': '10.0.0.7',
+    'spec.serviceAccountName': 'web',
+  };
+  const env = Object.fromEntries(
+    proxy.env.map(({ name, value, valueFrom }) => [name, value ?? fields[valueFrom?.fieldRef.fieldPath ?? '']]),
+  );
+
+  it('parses, as the other manifests do', () => {
+    const others = [...manifests, ...blocks(guide('certificates'), 'yaml').flatMap((text) => parseAllDocuments(text))];
+    expect(others.flatMap(({ errors }) => errors)).toEqual([]);
+  });
+
+  it('has flags and variables that the agent takes without a warning', async () => {
+    const [command, ...args] = proxy.args.map((arg) => arg.replace(/\$\((\w+)\)/g, (_, name: string) => env[name] ?? ''));
+    expect(command).toBe('proxy');
+    expect(await objections(args, env)).toBe('');
+  });
+
+  it('mounts what the agent reads and writes, below the working directory /', () => {
+    const mounts = proxy.volumeMounts.map(({ mountPath }) => mountPath);
+    const token = /'third-party-jwt', '(.*?)'/.exec(read('src/config/secrets-config.ts'))?.[1] ?? '';
+    const needed = [token, caFiles.istiod, annotationsFile].map((path) => dirname(join('/', path)));
+    expect([...mounts].sort()).toEqual([flags.configPath.default, ...needed].sort());
+    expect(proxy.volumeMounts.map(({ name }) => name).sort()).toEqual(spec.volumes.map(({ name }) => name).sort());
+  });
+
+  it('asks ports that are open', () => {
+    const { startupProbe, readinessProbe, livenessProbe, ports } = proxy;
+    const asked = [startupProbe, readinessProbe, livenessProbe].map(({ httpGet: { path, port } }) => `${port}${path}`);
+    expect(asked).toEqual(['15020/healthz/startup', '15021/healthz/ready', '15020/healthz/live']);
+    expect(ports).toEqual([expect.objectContaining({ containerPort: 15_090 })]);
+  });
+
+  it('has a grace period that is long enough for its drain, and an application that outlives it', () => {
+    const drain = Number(env['TERMINATION_DRAIN_DURATION_SECONDS']);
+    const [, sleep] = spec.containers[0]?.lifecycle?.preStop.exec.command ?? [];
+    expect(Number(sleep)).toBeGreaterThan(drain);
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Math.max(drain, Number(sleep)) + 3);
+  });
+});
+
+describe('the unit file', () => {
+  const [unit = ''] = blocks(guide('systemd'), 'ini');
+  const settings = [...unit.replaceAll('\\\n', '').matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value] as const);
+  const one = (name: string) => settings.find(([key]) => key === name)?.[1];
+
+  it('has flags and variables that the agent takes without a warning', async () => {
+    const [node, program, command, ...args] = (one('ExecStart') ?? '').split(/\s+/);
+    expect([node, program, command]).toEqual(['/usr/bin/node', '/opt/pilot-agent/dist/pilot-agent.cjs', 'proxy']);
+    const env = settings.filter(([name]) => name === 'Environment').map(([, value]) => value.split('='));
+    expect(await objections(args, Object.fromEntries(env) as NodeJS.ProcessEnv)).toBe('');
+    expect(args).toEqual(expect.arrayContaining(['--keepEnvoy', '--configPath', `/run/${one('RuntimeDirectory') ?? ''}`]));
+  });
+
+  it('leaves Envoy alone, and starts again what a restart may help', () => {
+    expect([one('KillMode'), one('RuntimeDirectoryPreserve')]).toEqual(['process', 'yes']);
+    expect(one('RestartPreventExitStatus')).toBe(`${exitCodes.usage} ${exitCodes.config}`);
+  });
+});
+
+describe('the image', () => {
+  const [dockerfile = ''] = blocks(guide('container'), 'dockerfile');
+  const instruction = (name: string) => new RegExp(`^${name} (.*)$`, 'm').exec(dockerfile)?.[1];
+
+  it('has the agent, its folder and its ports', () => {
+    expect(dockerfile).toContain(flags.configPath.default);
+    expect(dockerfile).toContain('/usr/local/bin/envoy');
+    expect(source).toContain('/usr/local/bin/envoy');
+    expect(instruction('WORKDIR')).toBe('/');
+    expect(instruction('EXPOSE')).toBe(`${flags.statusPort.default} 15021 15090`);
+    expect(JSON.parse(instruction('ENTRYPOINT') ?? '')).toEqual(['tini', '--', 'pilot-agent']);
+    expect(JSON.parse(instruction('CMD') ?? '')).toEqual(['proxy', 'sidecar']);
+  });
+
+  it('is of a Node and an Envoy that are tested', () => {
+    const [, major] = /^FROM node:(\d+)/m.exec(dockerfile) ?? [];
+    expect(['20', '22', '24']).toContain(major);
+    expect(dockerfile).toContain(`envoy:v${/version: '([\d.]+)'/.exec(read('src/envoy/find-envoy.ts'))?.[1] ?? ''} `);
+  });
+});
