@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { program } from '../src/cli/program.ts';
 import { caFiles } from '../src/config/certificate-files.ts';
-import { flags, logFlags } from '../src/config/flags.ts';
-import { logEvents } from '../src/log/log-event.ts';
+import { flags } from '../src/config/flags.ts';
 import { annotationsFile } from '../src/run/effective-config.ts';
 import { exitCodes } from '../src/run/exit.ts';
 
@@ -26,22 +24,6 @@ const blocks = (page: string, language: string) =>
 
 const guide = (name: string) => join('docs', 'guide', `${name}.md`);
 
-/** The options of all commands of the program. */
-function options(command = program()): readonly string[] {
-  return [...command.options.map(({ long }) => long ?? ''), ...command.commands.flatMap((one) => options(one))];
-}
-
-const own = new Set([...options(), '--help', ...Object.keys({ ...flags, ...logFlags }).map((name) => `--${name}`)]);
-/** Flags of other programs that the pages name. */
-const others: Readonly<Record<string, readonly string[]>> = {
-  envoy: ['--restart-epoch', '--hot-restart-version', '--mode'],
-  docker: ['--rm', '--name', '--read-only', '--tmpfs', '--stop-timeout', '--init', '--from'],
-  kubectl: ['--for', '--containers'],
-  curl: ['--cacert'],
-  rest: ['--now', '--delete', '--yes', '--no-install-recommends', '--with'],
-};
-const foreign = new Set(Object.values(others).flat());
-
 /** What `pilot-agent config print` says against a command line: its exit code and its warnings. */
 async function objections(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const surroundings = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env };
@@ -51,34 +33,6 @@ async function objections(args: readonly string[], env: NodeJS.ProcessEnv): Prom
 
 describe.each(pages)('%s', (page) => {
   const text = read(page);
-
-  it('names flags that exist', () => {
-    const named = [...text.matchAll(/(?<![\w-])--[A-Za-z][\w-]*/g)].map(([flag]) => flag.replace(/_$/, ''));
-    expect(named.filter((flag) => !own.has(flag) && !foreign.has(flag) && flag !== '--log_rotate_max')).toEqual([]);
-  });
-
-  it('names variables that exist', () => {
-    const retired = ['SECRET_ROTATION_CHECK_INTERVAL'];
-    const named = [...text.matchAll(/(?<![\w./-])[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9](?![\w-])/g)].map(([name]) => name);
-    const unknown = named.filter((name) => !new RegExp(`\\b${name}\\b`).test(source) && !/^ISTIO_META(?:JSON)?_/.test(name));
-    expect(unknown.filter((name) => !retired.includes(name))).toEqual([]);
-  });
-
-  it('names events of the log that exist', () => {
-    const groups = [...new Set(Object.keys(logEvents).map((event) => event.split('.')[0]))].join('|');
-    const named = [...text.matchAll(new RegExp(`["\`]((?:${groups})\\.[a-z_]+)["\`]`, 'g'))].map(([, event = '']) => event);
-    const unknown = named.filter((event) => !(event in logEvents) && !/^(?:envoy|agent|config|log)\.(?:yaml|log|json|sh)$/.test(event));
-    expect(unknown.filter((event) => event !== 'server.state')).toEqual([]);
-  });
-
-  it('names metrics that exist', () => {
-    const named = [...text.matchAll(/\bistio_agent_\w+/g)].map(([name]) => name);
-    const unknown = named.filter((name) => {
-      const short = name.replace(/^istio_agent_/, '').replace(/_total$/, '');
-      return !source.includes(name) && !source.includes(`'${short}'`);
-    });
-    expect(unknown).toEqual([]);
-  });
 
   it('names paths of the status port that exist', () => {
     const [routes, guard] = ['routes', 'readiness'].map((name) => read(`src/status/${name}.ts`));
@@ -96,18 +50,6 @@ describe.each(pages)('%s', (page) => {
   it('has only blocks that are checked or shown', () => {
     const languages = [...text.matchAll(/^```(\w*)\n.*?^```$/gms)].map(([, language]) => language);
     expect(languages.filter((one) => !['sh', 'text', 'console', 'yaml', 'ini', 'dockerfile'].includes(one ?? ''))).toEqual([]);
-  });
-
-  it('links to pages and headings that exist', () => {
-    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
-    const anchors = (file: string) => [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title.toLowerCase().replace(/[^\w -]/g, '').replaceAll(' ', '-')); // prettier-ignore
-    const broken = links.filter(([, file = '', anchor]) => {
-      const target = file === '' ? page : normalize(join(dirname(page), file));
-      // Generated pages.
-      if (!existsSync(target)) return !/^docs\/(?:benchmarks|reference\/(?:flags|environment|layers|http|metrics|log-events|exit-codes|signals|files))\.md$/.test(target); // prettier-ignore
-      return anchor !== undefined && !anchors(target).includes(anchor);
-    });
-    expect(broken.map(([link]) => link)).toEqual([]);
   });
 
   it('has no line that is wider than 120 columns', () => {
