@@ -5,22 +5,22 @@ import { describe, expect, it } from 'vitest';
 /** In columns. A table may be wider where a cell cannot be shorter. */
 const widest = 120;
 /** In lines. */
-const longestArchitecture = 200;
+const longest = { 'README.md': 150, 'ARCHITECTURE.md': 200 };
 
 const linesOf = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n');
 
-const pages = readdirSync('docs/architecture').map((name) => join('docs/architecture', name));
+const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => join('docs', name));
 
-describe.each(['ARCHITECTURE.md', 'RATIONALE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages])('%s', (path) => {
+describe.each(['README.md', 'ARCHITECTURE.md', 'RATIONALE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages])('%s', (path) => {
   it(`has no line of more than ${widest} columns outside of tables`, () => {
     expect(linesOf(path).filter((line) => Array.from(line).length > widest && !line.startsWith('|'))).toEqual([]);
   });
 });
 
-describe('ARCHITECTURE.md', () => {
-  it(`has ${longestArchitecture} lines at most`, () => {
-    expect(linesOf('ARCHITECTURE.md').length).toBeLessThanOrEqual(longestArchitecture);
-  });
+it.each(Object.entries(longest))('%s has %i lines at most', (path, most) => {
+  expect(linesOf(path).length).toBeLessThanOrEqual(most);
 });
 
 describe('RATIONALE.md', () => {
