@@ -3,7 +3,10 @@ import type { Report } from './page.ts';
 
 const requests = 1_000_000;
 
-/** `bench load [ROTATIONS]`: a million requests over that many hot restarts; how many failed, and what the slowest took. */
+/**
+ * `bench load [ROTATIONS]`: a million requests over that many hot restarts; how many failed, and
+ * what the slowest took.
+ */
 export async function load(rotations = 10): Promise<Report> {
   const results = Object.entries(
     await rotateUnderLoad({

@@ -4,7 +4,10 @@ import { writeCertificates } from '../demo/certificates.ts';
 import { startLoad } from '../test/support/load.ts';
 import { type LogLine, makeRig } from '../test/e2e/support/rig.ts';
 
-/** Draws docs/picture.svg from a real run: a certificate that rotates, an Envoy that is killed, and SIGTERM, under load. */
+/**
+ * Draws docs/picture.svg from a real run: a certificate that rotates, an Envoy that is killed, and
+ * SIGTERM, under load.
+ */
 
 const path = 'docs/picture.svg';
 /** Between two counts of the requests. In ms. */

@@ -5,7 +5,10 @@ import { join, resolve } from 'node:path';
 import { median } from './median.ts';
 import type { Report } from './page.ts';
 
-/** What `node --cpu-prof` writes: https://chromedevtools.github.io/devtools-protocol/v8/Profiler/#type-Profile */
+/**
+ * What `node --cpu-prof` writes:
+ * https://chromedevtools.github.io/devtools-protocol/v8/Profiler/#type-Profile
+ */
 interface CpuProfile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: { readonly functionName: string; readonly url: string } }[];
   readonly samples: readonly number[];
@@ -14,7 +17,8 @@ interface CpuProfile {
 }
 
 /**
- * `bench profile [ROUNDS]`: where the time of a whole short life of the agent goes, over a proxy that ends at once: medians of self time, in ms.
+ * `bench profile [ROUNDS]`: where the time of a whole short life of the agent goes, over a proxy
+ * that ends at once: medians of self time, in ms.
  */
 export function profile(rounds = 9): Promise<Report> {
   const runs = Array.from({ length: rounds }, () => oneLife());

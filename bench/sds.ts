@@ -38,8 +38,9 @@ const ways: readonly Way[] = [
 const longest = 60_000;
 
 /**
- * `bench sds [ROUNDS]`: from the change of the files (as Kubernetes replaces them) to the first client that is shown the new certificate, for a push, for a hot restart, and for an
- * Envoy that watches the folder itself; p50 and p99.
+ * `bench sds [ROUNDS]`: from the change of the files (as Kubernetes replaces them) to the first
+ * client that is shown the new certificate, for a push, for a hot restart, and for an Envoy that
+ * watches the folder itself; p50 and p99.
  */
 export async function sds(rounds = 100): Promise<Report> {
   const rows: string[][] = [];
@@ -93,7 +94,10 @@ async function alone(rig: Rig): Promise<void> {
   while (rig.envoys().length !== 1) await sleep(50);
 }
 
-/** An Envoy without an agent, with a secret in a file that names the files, and watches their folder. */
+/**
+ * An Envoy without an agent, with a secret in a file that names the files, and watches their
+ * folder.
+ */
 function ownWatch(rig: Rig): () => Promise<unknown> {
   const secret = join(rig.folder, 'secret.json');
   const pair = {

@@ -11,7 +11,10 @@ import { certificateEnv } from '../test/e2e/support/rig.ts';
 import { median } from './median.ts';
 import type { Report } from './page.ts';
 
-/** One agent to be measured: how it is started over `envoy` with the same configuration and certificates as the others. */
+/**
+ * One agent to be measured: how it is started over `envoy` with the same configuration and
+ * certificates as the others.
+ */
 interface Contender {
   readonly name: string;
   readonly command: readonly string[];
@@ -30,8 +33,9 @@ interface Start {
 const settle = 3_000;
 
 /**
- * `bench start [ROUNDS]`: from exec of the agent to exec of Envoy, to LIVE, and the agent's memory when idle, for this agent, bare Node and,
- * where it is to be had, the Go agent 1.5: in turns, in one run, on one machine; medians, and ratios of medians.
+ * `bench start [ROUNDS]`: from exec of the agent to exec of Envoy, to LIVE, and the agent's memory
+ * when idle, for this agent, bare Node and, where it is to be had, the Go agent 1.5: in turns, in
+ * one run, on one machine; medians, and ratios of medians.
  */
 export async function start(rounds = 15): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bench-'));
@@ -109,7 +113,10 @@ export async function start(rounds = 15): Promise<Report> {
   };
 }
 
-/** An Envoy whose start is the birth of the stamp file, to a tick of the kernel (4 ms), and leaves out the one flag of the Go agent that Envoy no longer knows. */
+/**
+ * An Envoy whose start is the birth of the stamp file, to a tick of the kernel (4 ms), and leaves
+ * out the one flag of the Go agent that Envoy no longer knows.
+ */
 function stampedEnvoy(folder: string, real: string): string {
   const path = join(folder, 'envoy');
   writeFileSync(

@@ -32,8 +32,10 @@ const duration = 5_000;
 const timeoutMs = 20_000;
 
 /**
- * `bench status [ROUNDS]`: readiness probes and scrapes of merged metrics a second, their p99, and the agent's memory before and after, for this agent and, where they
- * are to be had, the Go agents 1.5 and 1.30; in turns, in one run, over the same Envoy with the same application; medians. The Go agent 1.5 merges nothing.
+ * `bench status [ROUNDS]`: readiness probes and scrapes of merged metrics a second, their p99, and
+ * the agent's memory before and after, for this agent and, where they are to be had, the Go agents
+ * 1.5 and 1.30; in turns, in one run, over the same Envoy with the same application; medians. The
+ * Go agent 1.5 merges nothing.
  */
 export async function status(rounds = 5): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bench-'));
@@ -138,7 +140,10 @@ function filtered(folder: string, real: string): string {
   return path;
 }
 
-/** Ready by the rules of all: clusters and listeners have come, from files. The application is a listener with 10 KB of metrics; of Envoy's own a few are left. */
+/**
+ * Ready by the rules of all: clusters and listeners have come, from files. The application is a
+ * listener with 10 KB of metrics; of Envoy's own a few are left.
+ */
 function envoyConfig(folder: string, admin: number, listen: number): Record<string, unknown> {
   const metrics = Array.from({ length: 10 }, (_, family) => [`# TYPE app_requests_${family}_total counter`, ...Array.from({ length: 12 }, (_, row) => `app_requests_${family}_total{method="GET",path="/things/${row}/of/some/length",code="200"} ${row}`)].join('\n')).join('\n'); // prettier-ignore
   const address = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });

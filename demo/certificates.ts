@@ -31,7 +31,10 @@ const local = [
   { type: 'ip', value: '127.0.0.1' },
 ] as const;
 
-/** A server certificate with its key and its root, all PEM, and its serial as Node's TLS prints it (upper-case hex). */
+/**
+ * A server certificate with its key and its root, all PEM, and its serial as Node's TLS prints it
+ * (upper-case hex).
+ */
 export interface Issued {
   readonly certChain: string;
   readonly key: string;
@@ -48,13 +51,21 @@ interface Validity {
 
 export interface CertificateAuthority {
   readonly rootCert: string;
-  /** A new key and certificate for localhost and 127.0.0.1; each serial is higher than the one before. */
+  /**
+   * A new key and certificate for localhost and 127.0.0.1; each serial is higher than the one
+   * before.
+   */
   issue(validity?: Validity): Promise<Issued>;
-  /** A certificate for the key and the names of a request (PKCS#10, PEM), as PEM, with its serial. */
+  /**
+   * A certificate for the key and the names of a request (PKCS#10, PEM), as PEM, with its serial.
+   */
   sign(csr: string, validity?: Validity): Promise<{ readonly certificate: string; readonly serial: string }>;
 }
 
-/** Makes a new CA (ECDSA P-256) whose root is valid for ten years around now, so that tests can issue expired certificates. */
+/**
+ * Makes a new CA (ECDSA P-256) whose root is valid for ten years around now, so that tests can
+ * issue expired certificates.
+ */
 export async function certificateAuthority(name = 'pilot-agent demo CA'): Promise<CertificateAuthority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const root = await X509CertificateGenerator.createSelfSigned({
@@ -120,7 +131,10 @@ export function certificateFiles({ certChain, key, rootCert }: Issued): Record<s
   return { 'cert-chain.pem': certChain, 'key.pem': key, 'root-cert.pem': rootCert };
 }
 
-/** Puts the three files into `folder`, each by a rename; between two renames key and certificate do not match. The key is 0600. */
+/**
+ * Puts the three files into `folder`, each by a rename; between two renames key and certificate do
+ * not match. The key is 0600.
+ */
 export function writeCertificates(folder: string, issued: Issued): void {
   mkdirSync(folder, { recursive: true });
   for (const [name, content] of Object.entries(certificateFiles(issued))) {
@@ -131,9 +145,11 @@ export function writeCertificates(folder: string, issued: Issued): void {
 }
 
 /**
- * Puts `files` into `folder` as kubelet mounts a secret, and swaps all of them at once if there are others.
+ * Puts `files` into `folder` as kubelet mounts a secret, and swaps all of them at once if there are
+ * others.
  *
- * The files are in `..<timestamp>.<random>`, `..data` links there, and `<name>` links to `..data/<name>`.
+ * The files are in `..<timestamp>.<random>`, `..data` links there, and `<name>` links to
+ * `..data/<name>`.
  */
 export function writeKubernetesVolume(folder: string, files: Readonly<Record<string, string>>): void {
   mkdirSync(folder, { recursive: true });

@@ -4,9 +4,15 @@ import { sdsCluster, sdsSecretConfig } from '../src/bootstrap/secret-clusters.ts
 export interface EnvoyConfigOptions {
   readonly adminPort: number;
   readonly listenPort: number;
-  /** Holds `cert-chain.pem` and `key.pem`; the listener then speaks TLS. Envoy reads them once: only a restart takes new ones. */
+  /**
+   * Holds `cert-chain.pem` and `key.pem`; the listener then speaks TLS. Envoy reads them once: only
+   * a restart takes new ones.
+   */
   readonly certDir?: string;
-  /** The socket of the agent's secret discovery server, from which the listener's certificate then comes, as the secret of this name. */
+  /**
+   * The socket of the agent's secret discovery server, from which the listener's certificate then
+   * comes, as the secret of this name.
+   */
   readonly sds?: { readonly socket: string; readonly name: string };
   /** Of an HTTP server on 127.0.0.1, which then answers below `/slow` and `/upstream`. */
   readonly upstreamPort?: number;
@@ -20,9 +26,11 @@ export interface EnvoyConfigOptions {
 }
 
 /**
- * A static v3 bootstrap: admin, one HTTP/1.1 listener, both on 127.0.0.1, and `ok` for every path that no upstream answers.
+ * A static v3 bootstrap: admin, one HTTP/1.1 listener, both on 127.0.0.1, and `ok` for every path
+ * that no upstream answers.
  *
- * As JSON it is good for a `.json` and for a `.yaml` file. Stats of the listener's connection manager are at `http.ingress.`.
+ * As JSON it is good for a `.json` and for a `.yaml` file. Stats of the listener's connection
+ * manager are at `http.ingress.`.
  */
 export function envoyConfig(options: EnvoyConfigOptions): Record<string, unknown> {
   const { adminPort, listenPort, certDir, sds, upstreamPort, accessLog, trafficDirection, reusePort, extra } = options;

@@ -3,7 +3,10 @@ import { cacheDir, findEnvoy, pinnedEnvoy } from '../src/envoy/find-envoy.ts';
 import { installEnvoy } from '../src/envoy/install-envoy.ts';
 import { showProgress } from '../src/envoy/show-progress.ts';
 
-/** Puts an Envoy into the cache, with its progress on the error stream, where the agent would find none. */
+/**
+ * Puts an Envoy into the cache, with its progress on the error stream, where the agent would find
+ * none.
+ */
 export async function provideEnvoy(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const cache = cacheDir(env);
   if (findEnvoy({ binaryPath: undefined, env, cacheDir: cache, version: pinnedEnvoy.version }).ok) return;

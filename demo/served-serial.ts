@@ -1,6 +1,9 @@
 import { connect } from 'node:tls';
 
-/** Resolves to the serial (upper-case hex) of the certificate that a new client on this machine is shown; undefined where it gets none that `ca` vouches for. */
+/**
+ * Resolves to the serial (upper-case hex) of the certificate that a new client on this machine is
+ * shown; undefined where it gets none that `ca` vouches for.
+ */
 export function servedSerial(port: number, ca: string): Promise<string | undefined> {
   return new Promise((done) => {
     const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca, timeout: 1_000 }, () => {

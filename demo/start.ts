@@ -21,7 +21,9 @@ import { servedSerial } from './served-serial.ts';
 
 const program = fileURLToPath(new URL('../dist/pilot-agent.cjs', import.meta.url));
 const flagsOfInterest = { binaryPath: { type: 'string' }, proxyAdminPort: { type: 'string' }, statusPort: { type: 'string' }, rotation: { type: 'string' } } as const; // prettier-ignore
-/** One Ctrl-C comes twice, from the terminal and from npm; a second press is later than that. In ms. */
+/**
+ * One Ctrl-C comes twice, from the terminal and from npm; a second press is later than that. In ms.
+ */
 const onePress = 500;
 /** How often the demo looks at what clients are shown. In ms. */
 const look = 250;
@@ -34,9 +36,11 @@ process.exit(
 );
 
 /**
- * Runs the built agent on a real Envoy, with certificates that are made here and change all the time, until it ends. Resolves to its exit code.
+ * Runs the built agent on a real Envoy, with certificates that are made here and change all the
+ * time, until it ends. Resolves to its exit code.
  *
- * `flags` go to the agent. From the environment: DEMO_ROTATE_EVERY (a duration, 20s) and DEMO_TLS_PORT (8443, or the next that is free).
+ * `flags` go to the agent. From the environment: DEMO_ROTATE_EVERY (a duration, 20s) and
+ * DEMO_TLS_PORT (8443, or the next that is free).
  */
 async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const terminal = isatty(1);
@@ -92,7 +96,8 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
     if (stopped.signal.aborted) return 128 + constants.signals[stopped.signal.reason as NodeJS.Signals];
     process.stderr.write(header({ rotateEvery, ports, rootCert: certificates.ISTIO_META_TLS_SERVER_ROOT_CERT, args, env: certificates }));
 
-    // In a session of its own: a Ctrl-C reaches it once, from here. It ends with this process, however that ends.
+    // In a session of its own: a Ctrl-C reaches it once, from here. It ends with this process,
+    // however that ends.
     const setpriv = findExecutable('setpriv', env['PATH']);
     const agent = execa(
       setpriv ?? process.execPath,

@@ -3,7 +3,10 @@ import { asyncScheduler, catchError, defer, interval, map, of, type SchedulerLik
 import { fromFetch } from 'rxjs/fetch';
 import { composeSources, type ConfigSource, fileSource } from '../src/index.ts';
 
-/** The document at `url`, looked at every `period` ms. While it can not be had it counts as what it was: an outage is no new configuration. */
+/**
+ * The document at `url`, looked at every `period` ms. While it can not be had it counts as what it
+ * was: an outage is no new configuration.
+ */
 export function urlSource(url: string, period: number, scheduler: SchedulerLike = asyncScheduler): ConfigSource<never> {
   let last = '';
   const read = async (response: Response) => {
@@ -26,7 +29,10 @@ export function urlSource(url: string, period: number, scheduler: SchedulerLike 
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** Files and a document: a change of either is a change, and Envoy is restarted if what they say together is new. */
+/**
+ * Files and a document: a change of either is a change, and Envoy is restarted if what they say
+ * together is new.
+ */
 export function filesAndUrl(paths: readonly string[], url: string): ConfigSource<never> {
   return composeSources(fileSource(paths), urlSource(url, 10_000));
 }

@@ -18,7 +18,10 @@ const options = {
   metafile: true,
 };
 
-/** Packages that most runs do not load: each is a file of its own beside the bundle, so that it is not read, and no part of the code cache. */
+/**
+ * Packages that most runs do not load: each is a file of its own beside the bundle, so that it is
+ * not read, and no part of the code cache.
+ */
 const apart = { '@grpc/grpc-js': 'grpc', '@peculiar/x509': 'x509' };
 const setApart = {
   name: 'set-apart',

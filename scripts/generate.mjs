@@ -1,5 +1,6 @@
-// Makes src/proto anew from proto/: run it after a change there, and commit what comes out. The compiler and its plugin are fetched for the
-// run, in exactly these versions: nothing else needs them, and they are large.
+// Makes src/proto anew from proto/: run it after a change there, and commit what comes out. The
+// compiler and its plugin are fetched for the run, in exactly these versions: nothing else needs
+// them, and they are large.
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 

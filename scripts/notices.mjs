@@ -8,7 +8,10 @@ function headOf(file) {
   return comment.includes('Copyright') ? comment.replace(/^\/\/ ?/gm, '').trim() : '';
 }
 
-/** What a package says of its licence: in files of their own, or at the head of what is bundled of it. */
+/**
+ * What a package says of its licence: in files of their own, or at the head of what is bundled of
+ * it.
+ */
 function textsOf(folder, { name, license }, files) {
   const own = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice|copying|copyright)/i.test(file));
   if (own.length > 0) return own.map((file) => read(`${folder}/${file}`));
@@ -17,7 +20,10 @@ function textsOf(folder, { name, license }, files) {
   return license.includes('Apache-2.0') ? [...heads, read('LICENSE')] : heads; // a head only refers to that one
 }
 
-/** The licences of all packages of which something is in the outputs of esbuild: a section a text, below the names of those whose text it is. */
+/**
+ * The licences of all packages of which something is in the outputs of esbuild: a section a text,
+ * below the names of those whose text it is.
+ */
 export function notices(metafiles) {
   const inputs = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap((output) => Object.keys(output.inputs)));
   const sections = new Map();

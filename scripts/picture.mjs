@@ -1,4 +1,5 @@
-// Draws which folder of src imports which, and writes what each may import. With --check it writes nothing, and fails if what is there differs.
+// Draws which folder of src imports which, and writes what each may import. With --check it writes
+// nothing, and fails if what is there differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cruise } from 'dependency-cruiser';
 import configuration from '../.dependency-cruiser.mjs';

@@ -1,4 +1,5 @@
-// Runs the unit and marble tests on each Node of test/nodes. Its folder comes first in PATH, for what the tests start.
+// Runs the unit and marble tests on each Node of test/nodes. Its folder comes first in PATH, for
+// what the tests start.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';

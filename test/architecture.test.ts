@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-/** Modules that do not speak of what they are named after: the name is a term of the design, or not ours to choose. */
+/**
+ * Modules that do not speak of what they are named after: the name is a term of the design, or not
+ * ours to choose.
+ */
 const otherwiseNamed: Readonly<Record<string, string>> = {
   'index.ts': 'the public surface',
   'agent/model.ts': 'states, events and effects of the agent',
@@ -41,7 +44,10 @@ const folderOf = (file: string) => (file.includes(sep) ? (file.split(sep)[0] ?? 
 
 const linesOf = (file: string) => text(file).split('\n').length - 1;
 
-/** Whether what is said in a file, imports apart, has a word of its name: by the beginning of the word, for a verb has many forms. */
+/**
+ * Whether what is said in a file, imports apart, has a word of its name: by the beginning of the
+ * word, for a verb has many forms.
+ */
 function isNamedAfter(file: string): boolean {
   const words = basename(file, '.ts').split('-').map((word) => word.slice(0, 4)); // prettier-ignore
   const said = text(file)
@@ -123,8 +129,17 @@ describe('names', () => {
 });
 
 describe('comments', () => {
-  it.each(sources)('src/%s has no comment beyond column 100', (file) => {
-    const comments = text(file).split('\n').filter((line) => /^\s*(\/\/|\/?\*)/.test(line)); // prettier-ignore
+  const folders = ['src', 'test', 'demo', 'bench', 'scripts', 'examples'];
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+      /\.(ts|mjs|cjs)$/.test(name) ? [join(folder, name)] : [],
+    ),
+  );
+
+  it.each(files.filter((file) => !file.startsWith(join('src', 'proto'))))('%s has none beyond column 100', (file) => {
+    // What is drawn, with more than one space after the slashes, is as wide as what it stands
+    // above.
+    const comments = readFileSync(file, 'utf8').split('\n').filter((line) => /^\s*(\/\/ ?\S|\/?\*)/.test(line)); // prettier-ignore
     expect(comments.filter(({ length }) => length > widestComment)).toEqual([]);
   });
 });

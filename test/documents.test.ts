@@ -23,7 +23,10 @@ const documents = [
   ...pages.map((name) => join('docs', name)),
 ];
 
-/** The cells of the tables below a heading, a row each, without the head; up to the next heading of any level. */
+/**
+ * The cells of the tables below a heading, a row each, without the head; up to the next heading of
+ * any level.
+ */
 function tables(document: string, heading: string): readonly (readonly string[])[] {
   const [, below = ''] = read(document).split(new RegExp(`^#+ ${heading}$`, 'm'));
   const [section = ''] = below.split(/^#+ /m);
@@ -40,7 +43,9 @@ function tables(document: string, heading: string): readonly (readonly string[])
 /** What is code in a cell, and nothing if it is something else. */
 const code = (cell = '') => /^`(.*)`$/.exec(cell)?.[1] ?? '';
 
-/** Files that are part of the repository, whether or not it is one: all but what .gitignore names. */
+/**
+ * Files that are part of the repository, whether or not it is one: all but what .gitignore names.
+ */
 function files(folder = '.'): readonly string[] {
   const ignored = ['.git', ...read('.gitignore').trim().split('\n')];
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -50,7 +55,10 @@ function files(folder = '.'): readonly string[] {
   });
 }
 
-/** The anchors of a page: those of its headings, as they are made for a page in a browser, and those that it sets itself. */
+/**
+ * The anchors of a page: those of its headings, as they are made for a page in a browser, and those
+ * that it sets itself.
+ */
 function anchors(text: string): readonly string[] {
   const ofHeadings = [...text.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
@@ -106,7 +114,10 @@ const metrics = families().flatMap(({ name, type }) =>
 
 /** What a text names as code, by what it looks like, and is not in the code. */
 const unknownWords: Readonly<Record<string, (text: string) => readonly string[]>> = {
-  /** Of other programs there are flags too: one of the agent stands alone, or behind its name, or is in camel case. */
+  /**
+   * Of other programs there are flags too: one of the agent stands alone, or behind its name, or is
+   * in camel case.
+   */
   flag: (text) =>
     codes(text).flatMap((piece) => {
       const own = /^--|pilot-agent(?:\.cjs)? /.test(piece) ? /(?<![\w-])--\w[\w-]*(?![\w*-])/g : /(?<![\w-])--[a-z]+[A-Z]\w*/g;

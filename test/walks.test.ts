@@ -11,7 +11,10 @@ interface Step {
   readonly from: string | undefined;
 }
 
-/** The walks by their headings: each step, and the one that it follows, which is the one before it unless the line says otherwise. */
+/**
+ * The walks by their headings: each step, and the one that it follows, which is the one before it
+ * unless the line says otherwise.
+ */
 const steps = walks
   .split(/^## /m)
   .slice(1)

@@ -1,7 +1,9 @@
 import { jsonSchema } from '../../src/config/json-schema.ts';
 import { code, list, page, paragraph, section, shortRow, table } from './markdown.ts';
 
-/** The layers of the configuration, the lowest first. A test compares them with those that are read. */
+/**
+ * The layers of the configuration, the lowest first. A test compares them with those that are read.
+ */
 export const layers: readonly (readonly [name: string, what: string])[] = [
   ['Defaults', 'Those of the flags'],
   ['`STACKDRIVER_TRACING_ENABLED`', '`tracing`'],
@@ -23,7 +25,9 @@ interface Field {
 /** Messages that several fields have. */
 const messages = ['tlsSettings', 'tcpKeepalive'];
 
-/** The fields of a ProxyConfig by their paths, each before the fields below it; of a message itself. */
+/**
+ * The fields of a ProxyConfig by their paths, each before the fields below it; of a message itself.
+ */
 function fields({ properties = {} }: Field, path = ''): readonly (readonly [string, Field])[] {
   return Object.entries(properties).flatMap(([name, field]) => [
     [`${path}${name}`, field] as const,

@@ -30,7 +30,9 @@ export function code(text: string): string {
   return `\`${text.replaceAll('|', '\\|')}\``;
 }
 
-/** A text of the help page as a sentence, in which flags, variables, paths and addresses are code. */
+/**
+ * A text of the help page as a sentence, in which flags, variables, paths and addresses are code.
+ */
 export function sentence(text: string): string {
   const marked = text.replace(/--\w[\w-]*|\bhost:port\b|\$[A-Z][\w$.]*\w|(?<![\w:])\.?\/[\w./-]+\w/g, (word) =>
     code(word.replace(/^\$(?=\w+$)/, '')),

@@ -32,7 +32,10 @@ export interface ChaosReport {
   readonly rescues: number;
   /** In ms: from when it was known that no hot restart would do to LIVE. */
   readonly longestRescue: number;
-  /** In ms: the longest time without an answer after each kind of event, from when the agent could act, and without the pauses of a crash loop. */
+  /**
+   * In ms: the longest time without an answer after each kind of event, from when the agent could
+   * act, and without the pauses of a crash loop.
+   */
   readonly longestOutages: Readonly<Partial<Record<ChaosKind, number>>>;
   /** In ms: the longest time from a good pair on disk to its being served. */
   readonly longestRotation: number;
@@ -51,12 +54,17 @@ const calm = 1_500;
 const look = 100;
 const mostMemory = 160 << 20;
 const mostFiles = 80;
-/** A child lives so long without its parent, and with nothing good on disk no other takes its place. */
+/**
+ * A child lives so long without its parent, and with nothing good on disk no other takes its place.
+ */
 const doom = 12_000;
 /** A reading without an event comes after so many ms at the latest. */
 const net = 62_000;
 
-/** Plays the events of a seed on a real agent over a real Envoy, and checks all the time what must always hold. */
+/**
+ * Plays the events of a seed on a real agent over a real Envoy, and checks all the time what must
+ * always hold.
+ */
 export async function runChaos({ seed, events, skipped = 0, duration = Infinity, onEvent = () => undefined }: Chaos): Promise<ChaosReport> {
   const rig = await makeRig();
   const stage = setStage(rig);
@@ -283,7 +291,8 @@ export async function runChaos({ seed, events, skipped = 0, duration = Infinity,
           if (event.kind === 'end agent' && code !== 0)
             complain(`the agent was asked to end, and has ended with ${String(code)}: ${ended.errors()}`);
           await eventually(() => rig.envoys().length === 0, { within: 3_000 }).catch(() => complain('Envoys are left'));
-          // What is on disk is what the next one begins with, and the first Envoy is not forgiven a bad pair.
+          // What is on disk is what the next one begins with, and the first Envoy is not forgiven a
+          // bad pair.
           await rotate();
           running = start();
           agents.push(running);

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rig } from '../e2e/support/rig.ts';
 
-/** What is done to the surroundings of an agent: its admin endpoint, its disk, the events of its files. */
+/**
+ * What is done to the surroundings of an agent: its admin endpoint, its disk, the events of its
+ * files.
+ */
 export interface Stage {
   /** Its folder is a file system of its own, which can be full. */
   readonly ownDisk: boolean;
@@ -13,7 +16,10 @@ export interface Stage {
   bendAdmin(ms: number, delay: number): Promise<void>;
   /** For `ms` there is no room for anything. */
   fillDisk(ms: number): Promise<void>;
-  /** More events in the folder of the certificates than the kernel keeps for somebody who does not listen. */
+  /**
+   * More events in the folder of the certificates than the kernel keeps for somebody who does not
+   * listen.
+   */
   flood(): void;
   dispose(): void;
 }
@@ -77,7 +83,10 @@ export function setStage(rig: Rig): Stage {
   };
 }
 
-/** The processes of a rig that are Envoys, or on the way to be one, by their base ids; not those that only check a configuration. */
+/**
+ * The processes of a rig that are Envoys, or on the way to be one, by their base ids; not those
+ * that only check a configuration.
+ */
 export function envoysOf(rig: Rig): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
   for (const pid of rig.envoys()) {

@@ -7,7 +7,10 @@ interface Trial {
   in(world: World): Observable<unknown>;
 }
 
-/** Makes a world whose processes have that life, subscribes to the trial in it, and fails if that errors. */
+/**
+ * Makes a world whose processes have that life, subscribes to the trial in it, and fails if that
+ * errors.
+ */
 export type Perform = (life: Life, trial: Trial) => Promise<void> | void;
 
 interface Promised {
@@ -230,7 +233,10 @@ const promises: readonly Promised[] = [
   },
 ];
 
-/** What `Proxy` promises, tried on one: all of it, or those promises whose name is `meant`. After each promise no process is left, nor anything of one. */
+/**
+ * What `Proxy` promises, tried on one: all of it, or those promises whose name is `meant`. After
+ * each promise no process is left, nor anything of one.
+ */
 export function proxyContract(perform: Perform, meant = /(?:)/): void {
   describe('the contract of a proxy', () => {
     it.each(promises.filter(({ name }) => meant.test(name)).map((promised) => [promised.name, promised] as const))(

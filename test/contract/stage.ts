@@ -33,7 +33,9 @@ export type Life =
   | 'can not be started'
   | 'has no admin endpoint';
 
-/** A proxy and what is around it. What takes time is an Observable that completes when it is done. */
+/**
+ * A proxy and what is around it. What takes time is an Observable that completes when it is done.
+ */
 export interface World {
   readonly proxy: Proxy;
   /** What its processes are started from. */
@@ -74,7 +76,10 @@ const timeoutMs = 10_000;
 /** How long a process may live on after it was unsubscribed from. In ms. */
 const lastSecond = 1_000;
 
-/** What can be done with a proxy, each as an Observable that completes when it is done, and a log of what is observed meanwhile. */
+/**
+ * What can be done with a proxy, each as an Observable that completes when it is done, and a log of
+ * what is observed meanwhile.
+ */
 export class Stage {
   readonly log: string[] = [];
   readonly #world: World;

@@ -96,7 +96,9 @@ it('a flag that is not understood ends the demo as it ends the agent', async () 
   expect(left()).toEqual([]);
 });
 
-/** The demo with short times, on ports of its own; its output is a file, so that the log is JSON. */
+/**
+ * The demo with short times, on ports of its own; its output is a file, so that the log is JSON.
+ */
 async function start(env: NodeJS.ProcessEnv, flags: readonly string[] = []): Promise<Demo> {
   const [tls = 0, admin = 0, status = 0] = await freePorts(3);
   const [stdout, stderr] = [join(folder, 'stdout'), join(folder, 'stderr')];

@@ -46,7 +46,10 @@ function withFilter(change: (filter: Filter) => Filter): void {
   writeFileSync(rig.config, JSON.stringify(config));
 }
 
-/** Something in both directions that is under way, on which Envoy hears what is written and its client what the upstream says. */
+/**
+ * Something in both directions that is under way, on which Envoy hears what is written and its
+ * client what the upstream says.
+ */
 interface Conversation {
   readonly stream: Duplex;
   readonly close: () => void;

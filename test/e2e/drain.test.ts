@@ -20,7 +20,9 @@ function connectionHeader(port: number): Promise<string> {
   });
 }
 
-/** Puts a second listener beside the first: one from outside, one to outside, as a sidecar has them. */
+/**
+ * Puts a second listener beside the first: one from outside, one to outside, as a sidecar has them.
+ */
 async function withOutbound(where: 'static' | 'dynamic'): Promise<number> {
   const [port = 0] = await freePorts(1);
   const config = JSON.parse(readFileSync(rig.config, 'utf8')) as {

@@ -55,7 +55,10 @@ function processesIn(root: string): readonly string[] {
 
 const pages = readdirSync(folder).filter((name) => blocksOf(name).length > 0);
 
-/** Runs a script in a folder of its own; what it starts besides ends with it. Resolves to its exit code and what it printed. */
+/**
+ * Runs a script in a folder of its own; what it starts besides ends with it. Resolves to its exit
+ * code and what it printed.
+ */
 async function type(
   home: string,
   script: string,

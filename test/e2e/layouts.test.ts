@@ -23,7 +23,10 @@ const afresh = (fill: (files: Record<string, string>) => void) => () => {
   rmSync(rig.certDir, { recursive: true });
   fill(certificateFiles(rig.issued));
 };
-/** `cert` → a link in a second folder → `..data` of a third: what CSI drivers and subPath mounts make. */
+/**
+ * `cert` → a link in a second folder → `..data` of a third: what CSI drivers and subPath mounts
+ * make.
+ */
 const chained = (files: Record<string, string>) => {
   const [links, volume] = [join(rig.folder, 'links'), join(rig.folder, 'volume')];
   writeKubernetesVolume(volume, files);
@@ -106,7 +109,8 @@ it('the same bytes, other times and unrelated files change nothing', async () =>
   renameSync(`${chain}.new`, chain);
   utimesSync(chain, 1, 1);
   await agent.said('config.change_seen');
-  // What follows is seen in a later window than what went before, so nothing came of that if this is epoch 1.
+  // What follows is seen in a later window than what went before, so nothing came of that if this
+  // is epoch 1.
   await agent.said('config.unchanged');
   writeCertificates(rig.certDir, await rig.ca.issue());
   await agent.said('epoch.live', 1);

@@ -7,7 +7,10 @@ import { makeRig, type Rig } from './support/rig.ts';
 let rig: Rig;
 afterEach(() => rig.dispose());
 
-/** Resolves after `ms` of busy waiting and yielding: what is tested is the moment of the kill, to the millisecond. */
+/**
+ * Resolves after `ms` of busy waiting and yielding: what is tested is the moment of the kill, to
+ * the millisecond.
+ */
 async function moment(ms: number): Promise<void> {
   const end = performance.now() + ms;
   while (performance.now() < end) await new Promise((resolve) => setImmediate(resolve));
@@ -89,7 +92,8 @@ it.each(['SIGSTOP', 'SIGCONT'] as const)('an Envoy whose agent is gone is taken 
   const agent = rig.start([], { env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' } });
   await agent.said('epoch.live', 0);
   const [envoy = 0] = rig.envoys();
-  // Started from the same folder, by a parent that ends at once: nothing kills it when an agent dies.
+  // Started from the same folder, by a parent that ends at once: nothing kills it when an agent
+  // dies.
   const [program = '', ...args] = readFileSync(`/proc/${envoy}/cmdline`, 'utf8').split('\0').slice(0, -1);
   agent.kill('SIGTERM');
   await agent.exit;

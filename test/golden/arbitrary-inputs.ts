@@ -128,7 +128,10 @@ const env = fc
     ...Object.fromEntries(Object.entries(json).map(([key, value]) => [`ISTIO_METAJSON_${key}`, JSON.stringify(value)])),
   }));
 
-/** A valid configuration of a node with whatever texts, and what a bootstrap or a template is made of then. */
+/**
+ * A valid configuration of a node with whatever texts, and what a bootstrap or a template is made
+ * of then.
+ */
 export const arbitraryInputs = fc
   .record({
     config,

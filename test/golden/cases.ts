@@ -96,14 +96,14 @@ const ownCertificates = {
 /**
  * By the name of the golden file: the peer's cases under its names, then this agent's own.
  *
- * The peer's are in v3, with listeners that have names, without the swaps and slips of the Go agent,
- * and differ in what follows. All: the gauges that a drain looks at are included; PROXY_CONFIG has the
- * effective values of all fields. Where the agent serves no secrets there is no `sds-grpc` cluster, and
- * no SDS and TRUSTJWT in the metadata (Pilot names certificate files then): as in 1.5.
- * `auth`, `running`: certificates of the control plane are files, as in 1.5, with an SNI.
- * `authsds`, `runningsds`: they are secrets of the agent, and so is the CA, which 1.6 has in a file.
- * `tracing-lightstep`: the token is a header, not a file.
- * `tracing-stackdriver`: OpenTelemetry to Google Cloud.
+ * The peer's are in v3, with listeners that have names, without the swaps and slips of the Go
+ * agent, and differ in what follows. All: the gauges that a drain looks at are included;
+ * PROXY_CONFIG has the effective values of all fields. Where the agent serves no secrets there is
+ * no `sds-grpc` cluster, and no SDS and TRUSTJWT in the metadata (Pilot names certificate files
+ * then): as in 1.5. `auth`, `running`: certificates of the control plane are files, as in 1.5, with
+ * an SNI. `authsds`, `runningsds`: they are secrets of the agent, and so is the CA, which 1.6 has
+ * in a file. `tracing-lightstep`: the token is a header, not a file. `tracing-stackdriver`:
+ * OpenTelemetry to Google Cloud.
  */
 export const goldenCases: Readonly<Record<string, GoldenCase>> = {
   default: {},
@@ -178,7 +178,9 @@ export const goldenCases: Readonly<Record<string, GoldenCase>> = {
 
 const podAddresses = ['10.3.3.3', '10.4.4.4', '10.5.5.5', '10.6.6.6', '10.4.4.4'];
 
-/** All that a bootstrap or a template is made of, of a case. Throws where its metadata is refused. */
+/**
+ * All that a bootstrap or a template is made of, of a case. Throws where its metadata is refused.
+ */
 export function inputsOf({ config: changes = {}, metadata: { env = {}, ...given } = {}, inputs = {} }: GoldenCase): TemplateInputs {
   const config = { ...proxyConfig, ...changes };
   const addresses = inputs.addresses ?? podAddresses;

@@ -15,7 +15,10 @@ interface Verdict {
 
 /** A real Envoy, and a folder with certificates for what it is given. */
 export interface TrialEnvoy {
-  /** Lets Envoy look at the text of a bootstrap (`--mode validate`), in which the golden folder stands for the one with certificates. */
+  /**
+   * Lets Envoy look at the text of a bootstrap (`--mode validate`), in which the golden folder
+   * stands for the one with certificates.
+   */
   validate(text: string): Promise<Verdict>;
   /** Starts it in earnest; `end` ends it. Accepted: it is LIVE. */
   start(text: string): Promise<Verdict & { end(): Promise<void> }>;
@@ -36,7 +39,8 @@ export async function trialEnvoy(): Promise<TrialEnvoy> {
     const log = `${file}.log`;
     writeFileSync(file, text.replaceAll(certificates, folder));
     const errors = openSync(log, 'w');
-    // Its output stream is no pipe: those of Node are sockets, and Envoy cannot open /dev/stdout then.
+    // Its output stream is no pipe: those of Node are sockets, and Envoy cannot open /dev/stdout
+    // then.
     const child = spawn(found.path, ['-c', file, '-l', 'warning', '--use-dynamic-base-id', ...args], {
       stdio: ['ignore', 'ignore', errors],
     });

@@ -3,7 +3,10 @@ export interface Summary {
   readonly node: string;
   readonly admin: string;
   readonly listeners: Readonly<Record<string, string>>;
-  /** Where each cluster leads; after that `TLS`, the name that is asked for, what is trusted and what is shown. */
+  /**
+   * Where each cluster leads; after that `TLS`, the name that is asked for, what is trusted and
+   * what is shown.
+   */
   readonly clusters: Readonly<Record<string, string>>;
   /** What Envoy takes its configuration from. */
   readonly ads: string;

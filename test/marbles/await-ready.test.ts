@@ -13,7 +13,10 @@ const reasons: Record<string, string | undefined> = {
   s: 'no answer within 100 ms',
 };
 
-/** What is asked; the n-th answer is drawn by the n-th diagram, the last one stays. `subscriptions` are its questions, by answer. */
+/**
+ * What is asked; the n-th answer is drawn by the n-th diagram, the last one stays. `subscriptions`
+ * are its questions, by answer.
+ */
 function fakeLook(m: RunHelpers, ...diagrams: readonly string[]) {
   const colds = diagrams.map((diagram) => m.cold(diagram, reasons));
   let count = 0;

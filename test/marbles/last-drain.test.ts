@@ -35,7 +35,10 @@ interface Drawn {
   readonly terminations?: number;
 }
 
-/** All processes are launched by a core that is gone at 10 s; the last drain begins then. The minimum of the drain is 5 s, its cap 20 s. */
+/**
+ * All processes are launched by a core that is gone at 10 s; the last drain begins then. The
+ * minimum of the drain is 5 s, its cap 20 s.
+ */
 function drawLastDrain(m: RunHelpers, { script, lineages = [], broken = {}, terminate$ = NEVER, terminations = 0 }: Drawn) {
   const fake = fakeProxy(m, script);
   const held = holdProcesses({ ...fake.proxy, ...broken });

@@ -7,7 +7,10 @@ import type { MetadataServer } from '../../src/node/metadata-server.ts';
 import { type Platform, unknownPlatform } from '../../src/node/cloud.ts';
 import { marbles } from './support/marbles.ts';
 
-/** A metadata server that answers to the end of a path as it is drawn; v is a text, and n none. To all else it says none at once. */
+/**
+ * A metadata server that answers to the end of a path as it is drawn; v is a text, and n none. To
+ * all else it says none at once.
+ */
 function fakeServer(m: RunHelpers, answers: Readonly<Record<string, string>>, text: string) {
   const drawn = new Map(Object.entries(answers).map(([end, diagram]) => [end, m.cold(diagram, { v: text, n: undefined })]));
   const server: MetadataServer = {

@@ -86,7 +86,10 @@ interface Surroundings {
   readonly hash$?: Observable<string>;
 }
 
-/** `runAgent` with all that surrounds it drawn. A window of 10 s, a minimum of the drain of 5 s, one process unless the script says otherwise. */
+/**
+ * `runAgent` with all that surrounds it drawn. A window of 10 s, a minimum of the drain of 5 s, one
+ * process unless the script says otherwise.
+ */
 function drawRun(m: RunHelpers, around: Surroundings) {
   const fake = fakeProxy(m, around.script ?? { processes: ['-'] });
   const told$ = new ReplaySubject<LogLine>(Infinity);

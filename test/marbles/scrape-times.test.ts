@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { looks, untilLate } from '../../src/metrics/metrics-source.ts';
 import { marbles } from './support/marbles.ts';
 
-/** A scrape of 20 s asks a source whose answer comes at a, and whose turn comes at t; `cuts` are the reasons for which the answer is ended. */
+/**
+ * A scrape of 20 s asks a source whose answer comes at a, and whose turn comes at t; `cuts` are the
+ * reasons for which the answer is ended.
+ */
 function draw(m: RunHelpers, { source, turn }: { readonly source: string; readonly turn: string }) {
   const cuts: string[] = [];
   const answer = { destroy: ({ message }: Error) => cuts.push(message) };

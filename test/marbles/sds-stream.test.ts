@@ -21,7 +21,9 @@ const states: Record<string, SecretState> = {
 
 const first: StreamRequest = { node: 'pod', nonce: '', error: undefined, names: { kind: 'all', names: ['default'], version: '' } };
 const answerTo = (nonce: string, error?: string): StreamRequest => ({ ...first, node: '', nonce, error });
-/** s subscribes, a accepts the first push, r refuses it, u accepts it and wants nothing any more. */
+/**
+ * s subscribes, a accepts the first push, r refuses it, u accepts it and wants nothing any more.
+ */
 const requests: Record<string, StreamRequest> = {
   s: first,
   a: answerTo('1'),

@@ -33,7 +33,10 @@ const events: Record<string, StatusEvent> = {
 const known = { config: configOf(), sources: {} as Sources };
 const ready = 'server.state: 0\nlistener_manager.workers_started: 1\n';
 
-/** What surrounds the status port, in marbles; what holds first is before it. Envoy says that it is ready if left out. */
+/**
+ * What surrounds the status port, in marbles; what holds first is before it. Envoy says that it is
+ * ready if left out.
+ */
 interface Surroundings {
   readonly state$?: Observable<AgentState>;
   readonly past$?: Observable<Timeline>;
@@ -42,7 +45,10 @@ interface Surroundings {
   readonly stats?: string;
 }
 
-/** The status port, listening from the start on, with requests that are answered at the times of a diagram: `ask('10s a', '/healthz/ready')`. */
+/**
+ * The status port, listening from the start on, with requests that are answered at the times of a
+ * diagram: `ask('10s a', '/healthz/ready')`.
+ */
 function drawStatus(m: RunHelpers, around: Surroundings) {
   const state$ = held(initialState, around.state$);
   const asked: string[] = [];

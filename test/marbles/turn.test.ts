@@ -8,7 +8,10 @@ import { marbles } from './support/marbles.ts';
 
 const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
 
-/** L epoch 1 is LIVE, X epoch 1 is gone, y and z epochs 0 and 2 are gone, A epoch 1 answers, l epoch 0 is LIVE. */
+/**
+ * L epoch 1 is LIVE, X epoch 1 is gone, y and z epochs 0 and 2 are gone, A epoch 1 answers, l epoch
+ * 0 is LIVE.
+ */
 const events: Record<string, AgentEvent> = {
   L: { type: 'epoch-live', epoch: 1 },
   X: { type: 'epoch-exited', epoch: 1, exit: exits.f },

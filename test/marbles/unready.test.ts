@@ -54,7 +54,10 @@ const reasons: Record<string, string | undefined> = {
   b: 'failed to get readiness stats: 503',
 };
 
-/** An Envoy whose n-th answer is drawn by the n-th diagram, counted from its question; the last one stays. `asked$` shows the questions. */
+/**
+ * An Envoy whose n-th answer is drawn by the n-th diagram, counted from its question; the last one
+ * stays. `asked$` shows the questions.
+ */
 function fakeAdmin(m: RunHelpers, ...diagrams: readonly string[]) {
   const colds = diagrams.map((diagram) => m.cold(diagram, answers));
   const questions$ = new ReplaySubject<string>(Infinity);

@@ -6,7 +6,10 @@ import { marbles } from './support/marbles.ts';
 
 type Stage = readonly [from: number, sign: FileSign];
 
-/** Files that are absent until they are something else, from a time in ms on. `looks` are the times at which each was looked at. */
+/**
+ * Files that are absent until they are something else, from a time in ms on. `looks` are the times
+ * at which each was looked at.
+ */
 function fakeFiles(stages: Readonly<Record<string, readonly Stage[]>>) {
   const looks: Record<string, number[]> = {};
   const files: FileSystem = {

@@ -11,7 +11,9 @@ export interface Mutant {
   readonly explained?: string;
 }
 
-/** The code with the mistake in it; undefined if the piece to be replaced is not there exactly once. */
+/**
+ * The code with the mistake in it; undefined if the piece to be replaced is not there exactly once.
+ */
 export function mutated(code: string, { find, replace }: Mutant): string | undefined {
   const [before, after, ...more] = code.split(find);
   return before === undefined || after === undefined || more.length > 0 ? undefined : before + replace + after;

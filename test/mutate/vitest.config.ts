@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-/** For a copy of the tree with one mutant: the tests that need no build, one worker for each copy. */
+/**
+ * For a copy of the tree with one mutant: the tests that need no build, one worker for each copy.
+ */
 export default defineConfig({
   test: {
     include: ['test/{marbles,unit,contract}/**/*.test.ts'],

@@ -16,7 +16,9 @@ const wholeLimit = 900_000;
 export interface Workshop {
   /** All tests without a mutant. */
   tryWhole(): Promise<Verdict>;
-  /** The tests that depend on the file of the mutant. The file is restored before the answer comes. */
+  /**
+   * The tests that depend on the file of the mutant. The file is restored before the answer comes.
+   */
   try(mutant: Mutant): Promise<Verdict>;
   clear(): void;
 }

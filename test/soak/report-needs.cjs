@@ -1,4 +1,5 @@
-// Loaded into an agent before its own code: on SIGUSR2 it writes down what it holds, after a garbage collection.
+// Loaded into an agent before its own code: on SIGUSR2 it writes down what it holds, after a
+// garbage collection.
 const { renameSync, writeFileSync } = require('node:fs');
 const { setFlagsFromString } = require('node:v8');
 const { runInNewContext } = require('node:vm');

@@ -23,7 +23,10 @@ interface Report {
   readonly resources: Readonly<Record<string, number>>;
 }
 
-/** Rotates certificates as fast as drains of a whole second allow, and says what the agent holds after `first` rotations and after all. */
+/**
+ * Rotates certificates as fast as drains of a whole second allow, and says what the agent holds
+ * after `first` rotations and after all.
+ */
 export async function runSoak(
   first: number,
   rotations: number,

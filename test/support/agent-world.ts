@@ -74,7 +74,10 @@ function lineageOf({ alive }: World, epoch: number): readonly Process[] {
   return [...alive.values()].filter(({ lineage }) => lineage === alive.get(epoch)?.lineage);
 }
 
-/** What was adopted has been LIVE, but for the newest, of which that is not known, nor whether its parent's time is over. */
+/**
+ * What was adopted has been LIVE, but for the newest, of which that is not known, nor whether its
+ * parent's time is over.
+ */
 function started(launch: Launch): Process {
   const { lineage, restartEpoch, adopted } = launch;
   const isNewest = !adopted || launch.epoch === Math.max(...adoptedEpochs.map(({ epoch }) => epoch));

@@ -31,7 +31,10 @@ export interface CaServer {
   close(): void;
 }
 
-/** Signs with `ca` as Istio's authority does, on 127.0.0.1, at `port` if one is given; with TLS if it has a certificate of its own. */
+/**
+ * Signs with `ca` as Istio's authority does, on 127.0.0.1, at `port` if one is given; with TLS if
+ * it has a certificate of its own.
+ */
 export async function startCaServer(
   ca: CertificateAuthority,
   {

@@ -3,10 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * For what is asked outside of a test, or whose value is wanted: in a test `expect.poll` says more.
  *
- * Resolves to the first truthy result of `attempt`, which is called every `every` ms (default 20) until then.
+ * Resolves to the first truthy result of `attempt`, which is called every `every` ms (default 20)
+ * until then.
  *
- * After `within` ms it rejects with what the last attempt gave or threw. An assertion that returns nothing has not said yes: end it with
- * `return true`. An attempt that hangs counts too: the time is up all the same.
+ * After `within` ms it rejects with what the last attempt gave or threw. An assertion that returns
+ * nothing has not said yes: end it with `return true`. An attempt that hangs counts too: the time
+ * is up all the same.
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,

@@ -26,12 +26,18 @@ export interface FakeAdmin {
   readonly asked: readonly string[];
   /** From now on, beside what it said before. */
   says(what: Partial<Says>): void;
-  /** From now on it gives this answer to everything, closes each connection without one, or gives none. */
+  /**
+   * From now on it gives this answer to everything, closes each connection without one, or gives
+   * none.
+   */
   behaves(manner: Answer | 'hangs up' | 'is silent'): void;
   close(): void;
 }
 
-/** Resolves when it listens on `port` of 127.0.0.1; 0 for any that is free. What is not said is what an Envoy says that has just become LIVE. */
+/**
+ * Resolves when it listens on `port` of 127.0.0.1; 0 for any that is free. What is not said is what
+ * an Envoy says that has just become LIVE.
+ */
 export async function fakeAdmin(first: Partial<Says>, port = 0): Promise<FakeAdmin> {
   let said: Says = { state: 'LIVE', baseId: 0, restartEpoch: 0, stats: {}, staticListeners: [], dynamicListeners: [], ...first };
   let manner: Answer | 'hangs up' | 'is silent' | undefined;

@@ -36,7 +36,10 @@ interface FakeEnvoy {
   /** What follows the flag in its arguments; '' if nothing does. */
   readonly option: (flag: string) => string;
   signal(signal: Signal): void;
-  /** Opens its admin endpoint, which says what its arguments say where `says` does not, and writes down where that is. */
+  /**
+   * Opens its admin endpoint, which says what its arguments say where `says` does not, and writes
+   * down where that is.
+   */
   comesUp(says?: Partial<Says>): Promise<FakeAdmin>;
   /** Resolves when its exit has been emitted. */
   exit(): Promise<Exit>;
@@ -44,7 +47,10 @@ interface FakeEnvoy {
   leave(): void;
 }
 
-/** `envoyProxy` in a folder of its own, over a program that only notes what it was started with, and admin endpoints that are played. */
+/**
+ * `envoyProxy` in a folder of its own, over a program that only notes what it was started with, and
+ * admin endpoints that are played.
+ */
 export interface EnvoyStage {
   readonly proxy: Proxy;
   /** Checks the configuration as it is now. */
@@ -57,11 +63,20 @@ export interface EnvoyStage {
   readonly baseId: number;
   /** Each line that an Envoy has written: its epoch and its message. */
   readonly heard: readonly string[];
-  /** Puts another program in the place of the one there is: the text of a shell script, which may go on with {@link onward}. */
+  /**
+   * Puts another program in the place of the one there is: the text of a shell script, which may go
+   * on with {@link onward}.
+   */
   install(script: string): void;
-  /** The same by one that takes no end with a validation; what it returns resolves to the process id of that. */
+  /**
+   * The same by one that takes no end with a validation; what it returns resolves to the process id
+   * of that.
+   */
   installLasting(): () => Promise<string>;
-  /** What the last Envoy to validate a configuration was started with, and that configuration; undefined if there was none. */
+  /**
+   * What the last Envoy to validate a configuration was started with, and that configuration;
+   * undefined if there was none.
+   */
   validated(): { readonly argv: readonly string[]; readonly config: string; readonly mode: number } | undefined;
   /** How often the program was asked for its hot restart version. */
   versionAsked(): number;
@@ -79,7 +94,10 @@ const note = String.raw`case "$*" in
   *) printf '%s\0' "$@" >"$0.$$.new"; mv "$0.$$.new" "$0.$$" ;;
 esac`;
 
-/** What it does then: it takes every configuration, knows no hot restart version, and lives until it is ended. */
+/**
+ * What it does then: it takes every configuration, knows no hot restart version, and lives until it
+ * is ended.
+ */
 export const onward = `case "$*" in
   --hot-restart-version) exit 1 ;;
   *'--mode validate') exit 0 ;;

@@ -4,10 +4,12 @@ import { createServer } from 'node:net';
 const given = new Set<number>();
 
 /**
- * Resolves to `count` distinct ports of 127.0.0.1 that nobody listens on, and that this process did not get before.
+ * Resolves to `count` distinct ports of 127.0.0.1 that nobody listens on, and that this process did
+ * not get before.
  *
- * They are outside the range from which the kernel takes the local ports of outgoing connections, so that none of those can take one before
- * its user binds it. The start is random: test files that run side by side do not meet.
+ * They are outside the range from which the kernel takes the local ports of outgoing connections,
+ * so that none of those can take one before its user binds it. The start is random: test files that
+ * run side by side do not meet.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const { lowest, highest } = range();

@@ -1,7 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { inject } from 'vitest';
 
-/** What a test needs that not every machine has: root with mounts, namespaces and control groups; or a program that is no part of the project. */
+/**
+ * What a test needs that not every machine has: root with mounts, namespaces and control groups; or
+ * a program that is no part of the project.
+ */
 export type Need = 'root' | 'a program';
 
 /** Something that a run could not try. */

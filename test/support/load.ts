@@ -3,7 +3,10 @@ import { connect as connectTls, createSecureContext, type SecureContext, TLSSock
 
 export interface LoadOptions {
   readonly port: number;
-  /** With it the load speaks TLS, and a server certificate that `ca` (PEM) does not vouch for is a failure. */
+  /**
+   * With it the load speaks TLS, and a server certificate that `ca` (PEM) does not vouch for is a
+   * failure.
+   */
   readonly tls?: { readonly ca: string };
   readonly mode: 'keep-alive' | 'new-connection';
   readonly clients: number;
@@ -20,7 +23,10 @@ export interface LoadResult {
   /** Complete answers with status 200. */
   ok: number;
   failed: number;
-  /** Requests that met the close of the kept connection they were sent on, before any byte of an answer, and were sent once more (RFC 9112 §9.3.1). */
+  /**
+   * Requests that met the close of the kept connection they were sent on, before any byte of an
+   * answer, and were sent once more (RFC 9112 §9.3.1).
+   */
   retried: number;
   connections: number;
   /** Why requests failed: reason → how many. Their sum is `failed`. */
@@ -44,7 +50,10 @@ const sweepInterval = 50;
 /** So that a refused connection is not tried thousands of times a second. */
 const pauseAfterFailure = 10;
 
-/** Starts `clients` clients, each of which sends one GET after the other. Every request ends as `ok` or `failed`. */
+/**
+ * Starts `clients` clients, each of which sends one GET after the other. Every request ends as `ok`
+ * or `failed`.
+ */
 export function startLoad(options: LoadOptions): Load {
   const { maxDuration = 60_000, clients } = options;
   const counts: LoadResult = {
@@ -81,7 +90,10 @@ export function startLoad(options: LoadOptions): Load {
   };
 }
 
-/** A minimal HTTP/1.1 client over a socket: it leaves the machine to the server under test, and sees exactly when a connection ends. */
+/**
+ * A minimal HTTP/1.1 client over a socket: it leaves the machine to the server under test, and sees
+ * exactly when a connection ends.
+ */
 class Client {
   readonly #options: LoadOptions;
   readonly #secureContext: SecureContext | undefined;

@@ -17,7 +17,9 @@ export interface Said extends Partial<Omit<ConfigInputs, 'layers' | 'surrounding
   readonly layers?: Partial<Layers>;
 }
 
-/** The configuration of a test. Without a word it is the defaults, on a machine with one address. */
+/**
+ * The configuration of a test. Without a word it is the defaults, on a machine with one address.
+ */
 export function resolved({ mesh, proxyConfig, annotation, annotations = {}, layers, env = {}, ...inputs }: Said = {}): ResolvedConfig {
   const content = (value: unknown) => (value === undefined ? undefined : ({ ok: true, value } as const));
   return resolveConfig({

@@ -37,7 +37,10 @@ export function templates(file: string): readonly string[] {
   return found;
 }
 
-/** A line of the log as it is written in the program: its event, its level if that is written there, and its fields. */
+/**
+ * A line of the log as it is written in the program: its event, its level if that is written there,
+ * and its fields.
+ */
 export interface WrittenLine {
   readonly event: string;
   readonly levels: readonly string[];

@@ -5,8 +5,10 @@ import { statusServer } from '../../src/status/status-server.ts';
 import { statusParts } from './status-parts.ts';
 
 /**
- * Asks every endpoint by every method from every address given as an argument, without an origin and with a foreign one, and prints what came of it: `PATH METHOD ADDRESS
- * ORIGIN STATUS`, a line each; then `EVENTS` and what the agent was asked to do. A program of its own, so that it can run in a network namespace.
+ * Asks every endpoint by every method from every address given as an argument, without an origin
+ * and with a foreign one, and prints what came of it: `PATH METHOD ADDRESS ORIGIN STATUS`, a line
+ * each; then `EVENTS` and what the agent was asked to do. A program of its own, so that it can run
+ * in a network namespace.
  */
 const addresses = process.argv.slice(2);
 const paths = [

@@ -1,7 +1,10 @@
 import { NEVER, of } from 'rxjs';
 import type { StatusParts } from '../../src/status/handler.ts';
 
-/** What a status port answers from whose agent is ready, live and started, and has nothing else to tell; with changes. */
+/**
+ * What a status port answers from whose agent is ready, live and started, and has nothing else to
+ * tell; with changes.
+ */
 export function statusParts(changes: Partial<StatusParts> = {}): StatusParts {
   return {
     unready$: of(undefined),

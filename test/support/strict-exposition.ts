@@ -25,8 +25,9 @@ const textTypes = ['counter', 'gauge', 'histogram', 'summary', 'untyped'];
 const value = /^(?:[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?|NaN|[-+]Inf)$/;
 
 /**
- * Reads an exposition as a reader does that forgives nothing, and throws at the first fault, with the line. Written from the two formats, and not from what merges: it
- * knows the whole text at once, and compares texts, not hashes.
+ * Reads an exposition as a reader does that forgives nothing, and throws at the first fault, with
+ * the line. Written from the two formats, and not from what merges: it knows the whole text at
+ * once, and compares texts, not hashes.
  */
 export function strictExposition(body: string, format: 'text' | 'openmetrics'): ReadonlyMap<string, StrictFamily> {
   const families = new Map<string, { type: string; help: string | undefined; rows: StrictRow[]; typed: boolean }>();
@@ -153,7 +154,10 @@ function bound(text: string | undefined, format: 'text' | 'openmetrics'): number
   return Number(text.replace('Inf', 'Infinity'));
 }
 
-/** What OpenMetrics wants of the rows of one metric: that they stand together, and that a histogram is whole. */
+/**
+ * What OpenMetrics wants of the rows of one metric: that they stand together, and that a histogram
+ * is whole.
+ */
 function checkMetrics(family: string, type: string, rows: readonly StrictRow[]): void {
   const metrics = new Map<string, StrictRow[]>();
   let last = '';

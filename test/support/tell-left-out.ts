@@ -9,7 +9,10 @@ const because: Readonly<Record<Need, string>> = {
   'a program': 'its program is not to be had here',
 };
 
-/** What there is to say of what a run left out, one thing a line, and whether it fails for that: on CI nothing is left out that needs only root. Pure. */
+/**
+ * What there is to say of what a run left out, one thing a line, and whether it fails for that: on
+ * CI nothing is left out that needs only root. Pure.
+ */
 export function toldLeftOut(all: readonly LeftOut[], isCi: boolean): { readonly lines: readonly string[]; readonly fails: boolean } {
   const named = new Set(all.map(({ what, need }) => `Left out, for ${because[need]}: ${what}`));
   const fails = isCi && all.some(({ need }) => need === 'root');

@@ -210,7 +210,10 @@ describe('adminClient', () => {
     expect(await get(client())).toMatchObject({ ok: false });
   });
 
-  /** A server that answers so many requests of each connection and then, instead of an answer, hangs up. */
+  /**
+   * A server that answers so many requests of each connection and then, instead of an answer, hangs
+   * up.
+   */
   const fickle = async (answers: readonly number[], hangUp: (socket: Socket) => void) => {
     let connections = 0;
     let requests = 0;

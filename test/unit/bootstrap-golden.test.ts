@@ -10,7 +10,9 @@ import { summary } from '../golden/summary.ts';
 const update = process.env['UPDATE_GOLDEN'] === '1';
 const path = (name: string) => `test/golden/${name}.json`;
 
-/** Compares with a golden file, or writes it (`UPDATE_GOLDEN=1`). The order of members counts too. */
+/**
+ * Compares with a golden file, or writes it (`UPDATE_GOLDEN=1`). The order of members counts too.
+ */
 async function isGolden(name: string, made: unknown): Promise<void> {
   if (update) writeFileSync(path(name), await format(JSON.stringify(made, undefined, 2), { parser: 'json', printWidth: 140 }));
   const golden: unknown = JSON.parse(readFileSync(path(name), 'utf8'));

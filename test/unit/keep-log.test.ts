@@ -7,7 +7,10 @@ import { firstView, type RunSign } from '../../src/run/view.ts';
 import { readingOf } from '../support/reading.ts';
 import { configOf } from '../support/resolved.ts';
 
-/** What is done to the log for a sign, in order: a line by its event and component, or what is called. */
+/**
+ * What is done to the log for a sign, in order: a line by its event and component, or what is
+ * called.
+ */
 function done(sign: RunSign): readonly string[] {
   const calls: string[] = [];
   const view = firstView({ config: configOf(), sources: {} as Sources });

@@ -6,7 +6,10 @@ const stats = (...pairs: readonly (readonly [string | undefined, number | string
 const running = [[state, 0], [workers, 1]] as const; // prettier-ignore
 const waiting = 'config not received from Pilot (is Pilot running?): ';
 
-/** The peers' cases. Envoy 1.36 has a statistic of 0 where it subscribes and nothing has come; one that is absent means that it does not subscribe. */
+/**
+ * The peers' cases. Envoy 1.36 has a statistic of 0 where it subscribes and nothing has come; one
+ * that is absent means that it does not subscribe.
+ */
 describe('readiness, by the cases of the Go agents', () => {
   it.each<{ id: string; body: string; reason: string | undefined }>([
     { id: 'ready', body: stats([cds, 1], [lds, 1], ...running), reason: undefined },

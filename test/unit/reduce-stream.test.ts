@@ -27,7 +27,10 @@ const comes = (name: string, version: string): StreamEvent => ({
   secret: { kind: 'roots', roots: version },
 });
 
-/** One word for each effect: `+a` watch, `-a` unwatch, `push 1 a=v`, `acc a=v`, `rej a=v why`, `end why`. */
+/**
+ * One word for each effect: `+a` watch, `-a` unwatch, `push 1 a=v`, `acc a=v`, `rej a=v why`,
+ * `end why`.
+ */
 const word = (effect: StreamEffect): string => {
   const pairs = (versions: Iterable<readonly [string, string]>) => [...versions].map((pair) => pair.join('=')).join(' ');
   switch (effect.type) {

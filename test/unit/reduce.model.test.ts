@@ -24,7 +24,10 @@ const newestOf = (alive: ReadonlyMap<number, Process>, lineage?: number): (Proce
   return found && { ...found[1], number: found[0] };
 };
 
-/** An Envoy that clients reach, or are about to: not one whose parent has ended before its time, nor one that may have handed over in vain. */
+/**
+ * An Envoy that clients reach, or are about to: not one whose parent has ended before its time, nor
+ * one that may have handed over in vain.
+ */
 const serves = ({ live, silent, draining, told, lostChild, parent }: Process): boolean =>
   !draining && !told && (live ? !(silent && lostChild) : parent !== 'lost');
 

@@ -111,7 +111,10 @@ const noTracer = {
 };
 const address = (at: string) => ({ address: at, tlsSettings: undefined, tcpKeepalive: undefined });
 
-/** Of each flag: texts, and what they come to, at a place in the configuration that is named like the flag if it is not told. */
+/**
+ * Of each flag: texts, and what they come to, at a place in the configuration that is named like
+ * the flag if it is not told.
+ */
 const good: Readonly<Record<FlagName, { readonly at?: keyof AgentConfig; readonly texts: Readonly<Record<string, unknown>> } | 'nothing'>> =
   {
     binaryPath: { texts: { '/usr/bin/envoy': '/usr/bin/envoy', envoy: 'envoy' } },

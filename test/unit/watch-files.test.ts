@@ -10,7 +10,10 @@ const deadline = 5_000;
 
 interface Heard {
   readonly sign: SourceChange;
-  /** What the files held when the sign came: this is what a pipeline without a window would have read. */
+  /**
+   * What the files held when the sign came: this is what a pipeline without a window would have
+   * read.
+   */
   readonly contents: string;
 }
 
@@ -54,7 +57,10 @@ describe('watchFiles', () => {
     await until(() => heard[0]?.sign.type === 'ready');
   };
 
-  /** Does `change`, and waits for a sign that came when the files held what they hold after it. Resolves with the signs since. */
+  /**
+   * Does `change`, and waits for a sign that came when the files held what they hold after it.
+   * Resolves with the signs since.
+   */
   const seen = async (change: () => Promise<unknown>) => {
     const start = heard.length;
     await change();
@@ -63,7 +69,10 @@ describe('watchFiles', () => {
     return () => heard.slice(start).map(({ sign }) => sign);
   };
 
-  /** Like `seen`, but also waits for the next round, so that the next change finds nothing but the new watch set. */
+  /**
+   * Like `seen`, but also waits for the next round, so that the next change finds nothing but the
+   * new watch set.
+   */
   const seenAndSettled = async (change: () => Promise<unknown>) => {
     const signs = await seen(change);
     await until(() => signs().some((sign) => sign.type === 'changed' && sign.path === undefined));
@@ -239,7 +248,8 @@ describe('watchFiles', () => {
     vi.stubEnv('CHOKIDAR_USEPOLLING', '1');
     await write('certs/key.pem');
     await watching('certs/key.pem');
-    // fs.watchFile takes what it finds first for the old state, and finds it some time after `ready`.
+    // fs.watchFile takes what it finds first for the old state, and finds it some time after
+    // `ready`.
     await vi.waitFor(
       async () => {
         await writeOver('certs/key.pem');

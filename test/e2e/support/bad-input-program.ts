@@ -10,7 +10,10 @@ import type { LogLine, Rig, RunningAgent } from './rig.ts';
 /** What starts the program, without its arguments. */
 export const program = [process.execPath, resolve('dist/pilot-agent.cjs')] as const;
 
-/** The flags without which nothing of what follows can start, for a command line that is not the rig's own. */
+/**
+ * The flags without which nothing of what follows can start, for a command line that is not the
+ * rig's own.
+ */
 export function standardFlags(rig: Rig): readonly string[] {
   return [
     ...['--customConfigFile', rig.config],
@@ -23,7 +26,10 @@ export function standardFlags(rig: Rig): readonly string[] {
 /** Ends at once when it is asked to. */
 export const withoutDrain = { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' };
 
-/** Runs a command line of any form. Whoever starts it ends it: the rig does not know it for an agent. */
+/**
+ * Runs a command line of any form. Whoever starts it ends it: the rig does not know it for an
+ * agent.
+ */
 export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<RunningAgent, 'log'> {
   const folder = mkdtempSync(join(rig.folder, 'output-'));
   const [stdout, stderr] = [join(folder, 'stdout'), join(folder, 'stderr')];
@@ -49,7 +55,10 @@ export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<Run
   };
 }
 
-/** The agent ends with `code`, says why in one line that is, or matches, `why`, and leaves neither a process nor a file. */
+/**
+ * The agent ends with `code`, says why in one line that is, or matches, `why`, and leaves neither a
+ * process nor a file.
+ */
 export async function expectEnd(rig: Rig, agent: Pick<RunningAgent, 'exit' | 'errors'>, code: number, why: string | RegExp): Promise<void> {
   expect(await agent.exit, agent.errors()).toEqual({ code, signal: null });
   const [, line, anchor] = /^pilot-agent: (.*) \(docs\/troubleshooting\.md#exit-(\w+)\)\n$/.exec(agent.errors()) ?? [];
@@ -66,7 +75,10 @@ export function expectNothingLeft(rig: Rig): void {
   expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
 }
 
-/** An Envoy that is a shell script. It lies in the rig's folder, so that `rig.envoys()` sees its processes. */
+/**
+ * An Envoy that is a shell script. It lies in the rig's folder, so that `rig.envoys()` sees its
+ * processes.
+ */
 export function fakeEnvoy(rig: Rig, ...lines: readonly string[]): string {
   const path = join(rig.folder, 'envoy');
   writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
@@ -98,8 +110,9 @@ export function starts(agent: RunningAgent): number {
 const mountTmpfs = 'mount -t tmpfs -o "size=4k,nr_inodes=$1" tmpfs "$0" || exit 99';
 
 /**
- * What goes before a command so that it sees at `path` a folder on a full file system, which is gone with the command; undefined where this user may not
- * mount. A plain user may in a user namespace of its own; root may where there are none.
+ * What goes before a command so that it sees at `path` a folder on a full file system, which is
+ * gone with the command; undefined where this user may not mount. A plain user may in a user
+ * namespace of its own; root may where there are none.
  */
 export function onFullDisk(path: string, left: 'no bytes' | 'no bytes and no inodes'): readonly string[] | undefined {
   const inodes = left === 'no bytes' ? '100' : '4';
@@ -115,8 +128,8 @@ export function onFullDisk(path: string, left: 'no bytes' | 'no bytes and no ino
 }
 
 /**
- * What goes before a command so that it may not read a file without permission bits: root reads all unless that is taken from it. Undefined
- * where it can not be.
+ * What goes before a command so that it may not read a file without permission bits: root reads all
+ * unless that is taken from it. Undefined where it can not be.
  */
 export function withoutPrivilege(): readonly string[] | undefined {
   if (process.getuid?.() !== 0) return [];

@@ -1,5 +1,6 @@
-// Loaded into an agent before its own code: a file in $FAULTS, by its name and what it says, makes something of Node fail once. It is removed when that is armed.
-// What is there already is armed before the agent begins.
+// Loaded into an agent before its own code: a file in $FAULTS, by its name and what it says, makes
+// something of Node fail once. It is removed when that is armed. What is there already is armed
+// before the agent begins.
 const crypto = require('node:crypto');
 const { existsSync, readdirSync, readFileSync, unlinkSync } = require('node:fs');
 const { Server } = require('node:net');

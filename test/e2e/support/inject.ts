@@ -3,7 +3,10 @@ import { join, resolve } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import type { Rig } from './rig.ts';
 
-/** What can be made to fail once in a real agent, by something of Node that throws: see `faults.cjs`. */
+/**
+ * What can be made to fail once in a real agent, by something of Node that throws: see
+ * `faults.cjs`.
+ */
 export type Fault = 'server' | 'pack' | 'hash' | 'expiry' | 'words' | 'past' | 'core' | 'uncaught' | 'rejection';
 
 /** The environment of an agent that faults can be injected into. */
@@ -11,14 +14,20 @@ export function faultEnv(rig: Rig): NodeJS.ProcessEnv {
   return { NODE_OPTIONS: `--require ${resolve('test/e2e/support/faults.cjs')}`, FAULTS: folderOf(rig) };
 }
 
-/** Injects a fault into the next agent of a rig that starts with {@link faultEnv}, or soon into the one that runs. */
+/**
+ * Injects a fault into the next agent of a rig that starts with {@link faultEnv}, or soon into the
+ * one that runs.
+ */
 export function arm(rig: Rig, fault: Fault, given = ''): void {
   mkdirSync(folderOf(rig), { recursive: true });
   writeFileSync(join(rig.folder, 'fault'), given);
   renameSync(join(rig.folder, 'fault'), join(folderOf(rig), fault));
 }
 
-/** Injects a fault into the agent of a rig that has {@link faultEnv}; resolves when it is armed, or has happened. */
+/**
+ * Injects a fault into the agent of a rig that has {@link faultEnv}; resolves when it is armed, or
+ * has happened.
+ */
 export async function inject(rig: Rig, fault: Fault, given = ''): Promise<void> {
   arm(rig, fault, given);
   await eventually(() => !existsSync(join(folderOf(rig), fault)), { within: 5_000, every: 10 });

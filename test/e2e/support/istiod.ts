@@ -10,7 +10,10 @@ export interface Istiod {
   /** Starts it, or starts it again; resolves when it takes connections. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Makes `host` a service that the sidecar listens for on `port` and that is at 127.0.0.1:`target`. */
+  /**
+   * Makes `host` a service that the sidecar listens for on `port` and that is at
+   * 127.0.0.1:`target`.
+   */
   serve(host: string, port: number, target: number): void;
   dispose(): Promise<void>;
 }

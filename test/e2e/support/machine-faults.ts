@@ -109,8 +109,8 @@ function littleMemory(folder: string): FaultStage {
 }
 
 /**
- * Another user than root, who may read all files and sees no process but its own. Envoy is where it may execute it, for `access(2)` looks at no capability of such a
- * user.
+ * Another user than root, who may read all files and sees no process but its own. Envoy is where it
+ * may execute it, for `access(2)` looks at no capability of such a user.
  */
 const hidden = (envoy: string, place: string) =>
   [
@@ -145,7 +145,9 @@ function clock(hours: number): Fault {
   };
 }
 
-/** The lowest number at which a process has no file open: with that as its limit it can open none. */
+/**
+ * The lowest number at which a process has no file open: with that as its limit it can open none.
+ */
 function freeDescriptor(pid: number): number {
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   return Array.from({ length: open.size + 1 }, (_, number) => number).find((number) => !open.has(number)) ?? open.size;

@@ -22,7 +22,10 @@ interface PartFault {
   readonly fault: Fault;
   /** What the fault is told. */
   readonly given?: (rig: Rig, stsPort: number) => string;
-  /** What a part that is to fail runs into it by: by itself, by a new certificate, or by the next thing that happens to an epoch. */
+  /**
+   * What a part that is to fail runs into it by: by itself, by a new certificate, or by the next
+   * thing that happens to an epoch.
+   */
   readonly by: 'itself' | 'a change' | 'an epoch';
   /** Certificates come by push. */
   readonly isPushed?: true;

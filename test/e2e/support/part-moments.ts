@@ -12,7 +12,10 @@ import { makeRig, type Rig, type RunningAgent } from './rig.ts';
 
 const within = { within: 15_000 };
 
-/** A part that fails, from the rig to the end of its agent. What is left to clear away is told to `clear`. */
+/**
+ * A part that fails, from the rig to the end of its agent. What is left to clear away is told to
+ * `clear`.
+ */
 type Moment = (part: Part, clear: Clear) => Promise<RunningAgent>;
 
 export const moments = {

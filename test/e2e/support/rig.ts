@@ -43,11 +43,17 @@ export interface StartOptions {
   readonly output?: number;
   /** Its working directory, below which the pod's files are; default the project's. */
   readonly cwd?: string;
-  /** Without `--customConfigFile`: the agent makes the bootstrap. Its listeners are on `ports.prometheus` and `ports.health`. */
+  /**
+   * Without `--customConfigFile`: the agent makes the bootstrap. Its listeners are on
+   * `ports.prometheus` and `ports.health`.
+   */
   readonly generated?: boolean;
 }
 
-/** A folder with certificates and an Envoy configuration, ports that are free, and agents that run on them. */
+/**
+ * A folder with certificates and an Envoy configuration, ports that are free, and agents that run
+ * on them.
+ */
 export interface Rig {
   readonly folder: string;
   readonly certDir: string;
@@ -66,7 +72,9 @@ export interface Rig {
   envoys(): readonly number[];
   /** The files of what they share. */
   sharedMemory(): readonly string[];
-  /** What the status port answers to a probe: the status code, 0 where nobody answers, and the body. */
+  /**
+   * What the status port answers to a probe: the status code, 0 where nobody answers, and the body.
+   */
   ready(): Promise<{ readonly status: number; readonly body: string }>;
   post(port: number, path: string): Promise<number>;
   dispose(): Promise<void>;

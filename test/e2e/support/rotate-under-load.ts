@@ -14,7 +14,10 @@ export interface RotationsUnderLoad {
 
 const modes = ['keep-alive', 'new-connection'] as const satisfies readonly LoadOptions['mode'][];
 
-/** Sends requests to an Envoy, in both modes at once, while its agent restarts it for one certificate after the other. */
+/**
+ * Sends requests to an Envoy, in both modes at once, while its agent restarts it for one
+ * certificate after the other.
+ */
 export async function rotateUnderLoad({
   rotations,
   requests,
@@ -26,7 +29,8 @@ export async function rotateUnderLoad({
     const agent = rig.start(['--minDelay', '0s']);
     await agent.said('epoch.live', 0);
     const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, maxDuration: timeoutMs };
-    // A handshake costs as much as dozens of requests: new connections come at a moderate pace beside them.
+    // A handshake costs as much as dozens of requests: new connections come at a moderate pace
+    // beside them.
     const loads = modes.map((mode) => startLoad({ ...to, mode, clients: 8, ...(mode === 'new-connection' && { pause: 50 }) }));
     const sent = () => loads.reduce((sum, { counts }) => sum + counts.ok + counts.failed, 0);
     const deadline = performance.now() + timeoutMs;

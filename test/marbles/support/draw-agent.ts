@@ -13,7 +13,10 @@ export interface Settings {
   readonly random?: () => number;
 }
 
-/** What moves the agent from outside, with readings by their hashes. The files are awaited before the first of them. */
+/**
+ * What moves the agent from outside, with readings by their hashes. The files are awaited before
+ * the first of them.
+ */
 export interface DrawnInputs extends Partial<Omit<Inputs, 'config$' | 'restart$'>> {
   readonly awaited$?: Observable<readonly string[]>;
   readonly hash$?: Observable<string>;
@@ -28,7 +31,10 @@ const settled =
 
 const endings = { asked: 'A', envoy: 'E', refused: 'R', 'address-taken': 'P' } as const;
 
-/** Who serves: an epoch's number, or n for nobody; D while draining, T while stopping; at the end A (asked), E (Envoy), R (refused) or P (port). */
+/**
+ * Who serves: an epoch's number, or n for nobody; D while draining, T while stopping; at the end A
+ * (asked), E (Envoy), R (refused) or P (port).
+ */
 const sign = (state: AgentState): string => {
   const { epochs } = state;
   if (state.phase === 'draining') return 'D';
@@ -44,8 +50,9 @@ export function serving(states$: Observable<AgentState>): Observable<string> {
 }
 
 /**
- * An agent over a fake proxy, as streams of single characters that a diagram can show. The minimum of the drain is 5 s and its cap 20 s, random
- * numbers are in the middle (no jitter), the budget is 10.
+ * An agent over a fake proxy, as streams of single characters that a diagram can show. The minimum
+ * of the drain is 5 s and its cap 20 s, random numbers are in the middle (no jitter), the budget is
+ * 10.
  */
 export function drawAgent(
   m: RunHelpers,
@@ -87,7 +94,10 @@ export function drawAgent(
     hashes$: fake.launched$.pipe(map((launch) => (launch.adopted ? '' : launch.reading.hash))),
     /** The number of each epoch launched. */
     epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
-    /** Which line each belongs to; the letter tells that its admin endpoint is apart: a for 0, b for 1. */
+    /**
+     * Which line each belongs to; the letter tells that its admin endpoint is apart: a for 0, b for
+     * 1.
+     */
     lines$: fake.launched$.pipe(
       map(({ lineage, ...launch }) => ('sideBySide' in launch && launch.sideBySide ? String.fromCharCode(97 + lineage) : String(lineage))),
     ),

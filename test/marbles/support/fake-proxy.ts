@@ -26,11 +26,21 @@ export const answerTime = 1 / 1024;
 
 /** What happens to a proxy, in marbles. A process counts its frames from its launch on. */
 export interface Script {
-  /** The life of each epoch: S exists, c ends with 0, f with 1, p with 1 because its port is taken, x with 3, k is killed, n never started. */
+  /**
+   * The life of each epoch: S exists, c ends with 0, f with 1, p with 1 because its port is taken,
+   * x with 3, k is killed, n never started.
+   */
   readonly processes: readonly string[];
-  /** What the admin endpoint says of each epoch, until it says something else: u up, l LIVE, s silent, ? there is none. LIVE after 500 ms if left out. */
+  /**
+   * What the admin endpoint says of each epoch, until it says something else: u up, l LIVE, s
+   * silent, ? there is none. LIVE after 500 ms if left out.
+   */
   readonly health?: readonly string[];
-  /** How each check goes: y accepts, n refuses, a accepts an Envoy apart from the others, m one without others, k was killed, o was killed for want of memory. The last one stays; at once and accepted if left out. */
+  /**
+   * How each check goes: y accepts, n refuses, a accepts an Envoy apart from the others, m one
+   * without others, k was killed, o was killed for want of memory. The last one stays; at once and
+   * accepted if left out.
+   */
   readonly checks?: readonly string[];
   /**
    * How many requests are in flight in each epoch, until it is another number: a digit, or ? for

@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 
 /**
  * Wraps a marble test: `it('…', marbles(({ hot, expectObservable }) => { … }))`. A diagram shows
- * whole ms: what happens within one, as an answer of the fake proxy does, is drawn at its beginning.
+ * whole ms: what happens within one, as an answer of the fake proxy does, is drawn at its
+ * beginning.
  */
 export const marbles = (test: (helpers: RunHelpers) => void) => (): void => {
   new TestScheduler((actual, expected) => {

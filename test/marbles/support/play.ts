@@ -16,7 +16,9 @@ type Picture<T> = {
   readonly lives?: Readonly<Record<number, string>>;
 };
 
-/** These have the agent running. The others are what was seen of it, and are looked at to the end. */
+/**
+ * These have the agent running. The others are what was seen of it, and are looked at to the end.
+ */
 const running: readonly string[] = ['serving', 'outcome', 'by'];
 
 /** Expects all streams of something drawn, as an agent, to be as one picture shows them. */
