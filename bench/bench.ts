@@ -31,8 +31,6 @@ for (const one of chosen) {
 async function keep(one: BenchName, report: KeptReport): Promise<void> {
   const before = existsSync(resultsFile) ? (JSON.parse(readFileSync(resultsFile, 'utf8')) as Record<BenchName, KeptReport>) : {};
   const kept = { ...before, [one]: report };
-  const written = async (path: string, text: string) =>
-    writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
-  await written(resultsFile, JSON.stringify(kept));
-  await written(pageFile, page(kept));
+  writeFileSync(resultsFile, await format(JSON.stringify(kept), { ...(await resolveConfig(resultsFile)), filepath: resultsFile }));
+  writeFileSync(pageFile, await page(kept));
 }

@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { format } from 'prettier';
 
 /** What a benchmark has measured, for a reader. */
 export interface Report {
@@ -25,13 +26,14 @@ export const titles = {
 export type BenchName = keyof typeof titles;
 
 /** A page of Markdown with all reports that were kept. */
-export function page(kept: Readonly<Partial<Record<BenchName, KeptReport>>>): string {
+export async function page(kept: Readonly<Partial<Record<BenchName, KeptReport>>>): Promise<string> {
   const names = Object.keys(titles) as BenchName[];
   const sections = names.flatMap((name) => {
     const report = kept[name];
     return report === undefined ? [] : [`## ${titles[name]}`, '', `\`npm run bench -- ${name}\`, on ${report.machine}.`, '', table(report), '', ...report.notes.flatMap((note) => [note, ''])]; // prettier-ignore
   });
-  return ['# Benchmarks', '', 'Written by `npm run bench -- --write`. All contenders run in turns, on one machine, in one run.', '', ...sections].join('\n'); // prettier-ignore
+  const text = ['# Benchmarks', '', 'Written by `npm run bench -- --write`. All contenders run in turns, on one machine, in one run.', '', ...sections]; // prettier-ignore
+  return format(text.join('\n'), { parser: 'markdown', proseWrap: 'always', printWidth: 120 });
 }
 
 /** The table of a report, as Markdown. */
