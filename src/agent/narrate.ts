@@ -71,7 +71,9 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
       return [{ level: 'info', event: 'log.reopened', msg: 'log files are opened anew' }];
     case 'turn-granted':
       if (claimOf(before)?.epoch !== event.epoch || event.parent !== 'stuck') return [];
-      return [{ level: 'warn', event: 'epoch.not_live', msg: 'the epoch before is not LIVE after its time', epoch: event.epoch }];
+      return [
+        { level: 'warn', event: 'epoch.not_live', msg: 'the epoch before is not LIVE after 20 s: the next one starts', epoch: event.epoch },
+      ];
     case 'config-accepted':
       if (claimOf(before)?.reading.hash !== event.hash) return [];
       if (event.noRoom !== undefined) return [{ level: 'warn', event: 'epoch.no_room', msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts', reason: event.noRoom }]; // prettier-ignore
@@ -113,12 +115,7 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
       if (!event.unresponsive)
         return [{ level: 'info', event: 'epoch.handed_off', msg: 'epoch has no clients any more: it ends', epoch: event.epoch }];
       return [
-        {
-          level: 'warn',
-          event: 'epoch.not_drained',
-          msg: 'epoch does not answer, and cannot be drained: it is killed',
-          epoch: event.epoch,
-        },
+        { level: 'warn', event: 'epoch.not_drained', msg: 'epoch does not answer and cannot be drained: it is killed', epoch: event.epoch },
       ];
     case 'epoch-exited':
       return [narrateEnd(event.epoch, event.exit, before)];
@@ -155,7 +152,12 @@ function decided(event: AgentTransition['event'], before: AgentState, state: Age
     lines.push({ level: 'info', event: 'config.refusal_ended', msg: 'the configuration is not refused any more' });
   }
   if (claimed !== undefined && isStandalone(claimed) && !isStandalone(earlier)) {
-    lines.push({ level: 'warn', event: 'epoch.standalone', msg: 'a hot restart is out of the question', epoch: claimed.epoch });
+    lines.push({
+      level: 'warn',
+      event: 'epoch.standalone',
+      msg: 'a hot restart is impossible: it starts without a parent',
+      epoch: claimed.epoch,
+    });
   }
   if (state.lineage > before.lineage && before.lastEpoch >= 0) {
     lines.push({
@@ -188,7 +190,7 @@ function nameOf({ source, part }: Change): string {
 
 function termination({ phase, terminations, epochs }: AgentState): string {
   if (phase === 'running') return epochs.size === 0 ? 'asked to end' : 'asked to end: draining';
-  if (terminations === 0) return 'asked to end: it has drained already';
+  if (terminations === 0) return 'asked to end: Envoy has drained already';
   return terminations >= 2 ? 'asked to end again: Envoy is killed' : 'asked to end again: the drain is cut short';
 }
 
@@ -208,7 +210,7 @@ function narrateEnd(epoch: number, exit: Exit, before: AgentState): LogLine {
       if (stage !== 'draining') return { level: 'info', event: 'epoch.ended', msg: 'epoch ended', epoch };
       if (expected || newestEpoch(before)?.parentTime !== 'running')
         return { level: 'info', event: 'epoch.ended', msg: 'epoch has drained and ended', epoch };
-      return { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child can not go on without it', epoch };
+      return { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child cannot go on without it', epoch };
     case 'failed':
       return { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch, kind: exit.kind, code: exit.code, tail: exit.tail };
     case 'signaled': {

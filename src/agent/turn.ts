@@ -23,8 +23,8 @@ import type { Timing } from './timing.ts';
 /**
  * Emits `turn-granted` once and completes: when the parent serves, is gone, or has had its 20 s;
  * but not while an epoch older than the parent still drains, which the start of the next would cut
- * at once (measured, Envoy 1.36.2), nor while another line has the admin endpoint. A silent parent
- * that has lost a child serves no one: then the turn is granted at once.
+ * at once (measured, Envoy 1.36.2), nor while another lineage has the admin endpoint. A silent
+ * parent that has lost a child serves no one: then the turn is granted at once.
  *
  * Reads `events$` from its subscription on. Never errors.
  */

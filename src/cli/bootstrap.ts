@@ -85,7 +85,7 @@ async function tried(config: AgentConfig, made: EpochConfig): Promise<Verdict> {
 
 async function printed(text: string, output: string): Promise<string> {
   const content = await parseText(text);
-  if (!content.ok) throw new Fatal(`the configuration is no YAML: ${content.reason}`, exitCodes.config);
+  if (!content.ok) throw new Fatal(`the configuration is not YAML: ${content.reason}`, exitCodes.config);
   if (output === 'json') return `${JSON.stringify(content.value, undefined, 2)}\n`;
   return (await import('yaml')).stringify(content.value);
 }

@@ -65,7 +65,7 @@ export const logEvents = {
   'certificate.request_failed': { level: 'error', text: 'A request to the certificate authority has failed. The agent tries again.' },
   'certificate.expired': { level: 'warn', text: 'A certificate that is served has expired.' },
   'secret.read': { level: 'info', text: 'A secret has been read.' },
-  'secret.refused': { level: 'error', text: 'A secret cannot be served. The one before is served on, if there is one.' },
+  'secret.refused': { level: 'error', text: 'A secret cannot be served. Envoy goes on with the one before, if there is one.' },
   'secret.not_written': { level: 'error', text: 'Secrets could not be written to the output folder.' },
   'secret.pushed': { level: 'info', text: 'A secret has been pushed to Envoy.' },
   'secret.accepted': { level: 'info', text: 'Envoy has accepted a secret.' },

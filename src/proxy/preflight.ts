@@ -110,7 +110,7 @@ const longest = 500;
  * `--mode validate` ended.
  */
 export function refusalReason(exit: Exit): string {
-  if (exit.kind === 'clean') return 'Envoy has nothing against it';
+  if (exit.kind === 'clean') return 'Envoy accepts it';
   if (exit.kind === 'spawn-failed') return exit.reason;
   const told = exit.tail
     .map((line) => /error initializing configuration '.*?': (.*)/s.exec(line)?.[1])

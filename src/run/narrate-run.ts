@@ -27,7 +27,14 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
     case 'watch-failed': {
       const { path, reason } = sign;
       return [
-        { level: 'warn', event: 'config.watch_failed', msg: 'watching failed, and is tried again', component: 'watcher', path, reason },
+        {
+          level: 'warn',
+          event: 'config.watch_failed',
+          msg: 'a file cannot be watched: the agent tries again',
+          component: 'watcher',
+          path,
+          reason,
+        },
       ];
     }
     case 'read': {
@@ -44,7 +51,7 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
           warning,
         })),
         ...(isUnchanged
-          ? [{ level: 'info', event: 'config.unchanged', msg: 'the files say what they said before', component: 'watcher' } as const]
+          ? [{ level: 'info', event: 'config.unchanged', msg: 'the configuration is the same as before', component: 'watcher' } as const]
           : []),
       ];
     }
@@ -65,7 +72,7 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
     }
     case 'certificate-expired':
       return [
-        { level: 'warn', event: 'certificate.expired', msg: 'a certificate has expired that is served', path: sign.certificate.path },
+        { level: 'warn', event: 'certificate.expired', msg: 'a certificate that is served has expired', path: sign.certificate.path },
       ];
     case 'servers-log':
       return [sign.line];

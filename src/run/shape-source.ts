@@ -129,12 +129,13 @@ function readingOf(config: ShapedConfig, parts: () => readonly SourcePart[]): So
 }
 
 function fileParts({ bootstrapOverride, proxyBootstrapTemplatePath }: AgentConfig, files: ShapeFiles): readonly SourcePart[] {
-  return [
+  const parts = [
     part('files', bootstrapOverride, files.override),
     part('files', proxyBootstrapTemplatePath, files.template),
     part('files', labelsFile, files.labels),
     part('files', annotationsFile, files.annotations),
   ];
+  return parts.filter((file) => file.part !== ''); // it is not configured
 }
 
 function configParts(config: AgentConfig): readonly SourcePart[] {

@@ -98,7 +98,7 @@ export function narrateSds(event: SdsEvent): readonly LogLine[] {
         reason: event.reason,
       });
     case 'missing':
-      return [{ level: 'warn', event: 'secret.missing', msg: 'a secret is asked for that is not there', secret: event.name, stream: event.stream, reason: event.reason }]; // prettier-ignore
+      return [{ level: 'warn', event: 'secret.missing', msg: 'Envoy asks for a secret that is not there', secret: event.name, stream: event.stream, reason: event.reason }]; // prettier-ignore
   }
 }
 

@@ -9,7 +9,7 @@ import type { SecretState } from './secret.ts';
  */
 export function narrateSecret({ name, source, served, refused }: SecretState): LogLine {
   if (refused !== undefined) {
-    const msg = served === undefined ? 'secret refused: there is none to serve' : 'secret refused: the one before is served on';
+    const msg = served === undefined ? 'secret refused: there is none to serve' : 'secret refused: Envoy goes on with the one before';
     return { level: 'error', event: 'secret.refused', msg, secret: name, reason: refused };
   }
   const [leaf] = served === undefined ? [] : describeCertificates(served.secret);

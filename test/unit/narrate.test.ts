@@ -63,7 +63,12 @@ interface Case {
 }
 
 const started = { level: 'warn', event: 'restart.scheduled', msg: 'Envoy is started again after a pause', attempt: 1 };
-const hopeless = (epoch: number) => ({ level: 'warn', event: 'epoch.standalone', msg: 'a hot restart is out of the question', epoch });
+const hopeless = (epoch: number) => ({
+  level: 'warn',
+  event: 'epoch.standalone',
+  msg: 'a hot restart is impossible: it starts without a parent',
+  epoch,
+});
 const rescued = (epoch: number) => ({
   level: 'warn',
   event: 'rescue.started',
@@ -161,7 +166,10 @@ const cases: readonly Case[] = [
     what: 'a turn after a parent that did not come up',
     given: waiting,
     when: stuck(1),
-    lines: [{ level: 'warn', event: 'epoch.not_live', msg: 'the epoch before is not LIVE after its time', epoch: 1 }, hopeless(1)],
+    lines: [
+      { level: 'warn', event: 'epoch.not_live', msg: 'the epoch before is not LIVE after 20 s: the next one starts', epoch: 1 },
+      hopeless(1),
+    ],
   },
   {
     what: 'a check of another binary',
@@ -217,7 +225,7 @@ const cases: readonly Case[] = [
     what: 'an epoch that was replaced and is silent',
     given: [...checking, { type: 'config-accepted', hash: b, standalone: true }, live(1)],
     when: { type: 'epoch-handed-off', epoch: 0, unresponsive: true },
-    lines: [{ level: 'warn', event: 'epoch.not_drained', msg: 'epoch does not answer, and cannot be drained: it is killed', epoch: 0 }],
+    lines: [{ level: 'warn', event: 'epoch.not_drained', msg: 'epoch does not answer and cannot be drained: it is killed', epoch: 0 }],
   },
   { what: 'the last moments of a parent', given: handedOver, when: { type: 'parent-expiring', epoch: 1 }, lines: [] },
   { what: 'the end of the time of a parent', given: handedOver, when: { type: 'parent-expired', epoch: 1 }, lines: [] },
@@ -328,7 +336,7 @@ const cases: readonly Case[] = [
     given: handedOver,
     when: ended(0, clean),
     lines: [
-      { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child can not go on without it', epoch: 0 },
+      { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child cannot go on without it', epoch: 0 },
       { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
       hopeless(2),
     ],

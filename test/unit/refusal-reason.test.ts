@@ -46,7 +46,7 @@ describe('refusalReason', () => {
       reason: 'Caught SIGSEGV',
     },
     { what: 'is why Envoy could not be started', exit: { kind: 'spawn-failed', reason: 'ENOENT' }, reason: 'ENOENT' },
-    { what: 'has nothing to say of a clean end', exit: { kind: 'clean' }, reason: 'Envoy has nothing against it' },
+    { what: 'has nothing to say of a clean end', exit: { kind: 'clean' }, reason: 'Envoy accepts it' },
   ])('$what', ({ exit, reason }) => {
     expect(refusalReason(exit)).toBe(reason);
   });

@@ -42,6 +42,13 @@ describe('what shapes Envoy’s configuration', () => {
     expect(textOf(epoch)).toContain('new');
   });
 
+  it('has no part for a file that is not configured, so that none is told as changed', async () => {
+    const given = { given: { customConfigFile: join(folder, 'envoy.yaml') } };
+    const reading = await firstValueFrom(sourceOf(given, given).reading$, { defaultValue: undefined });
+    const parts = reading?.parts() ?? expect.unreachable('there is no reading');
+    expect(parts.filter(({ source, part }) => source === 'files' && part === '')).toEqual([]);
+  });
+
   it('changes when the platform is known late, and is of that platform then', async () => {
     const platform$ = new Subject<Platform>();
     const source = sourceOf({}, {}, platform$);
