@@ -2,8 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { pinnedEnvoy } from '../src/envoy/find-envoy.ts';
+import { table } from '../scripts/docs/markdown.ts';
 import { load } from './load.ts';
-import { type BenchName, type KeptReport, machine, page, type Report, table, titles } from './page.ts';
+import { type BenchName, type KeptReport, machine, page, type Report, titles } from './page.ts';
 import { profile } from './profile.ts';
 import { sds } from './sds.ts';
 import { start } from './start.ts';
@@ -23,7 +24,7 @@ if (chosen.length === 0) {
 }
 for (const one of chosen) {
   const report = await benches[one](rounds === undefined ? undefined : Number(rounds));
-  console.log([titles[one], '', table(report), '', ...report.notes].join('\n'));
+  console.log([titles[one], '', table(report.columns, report.rows), '', ...report.notes].join('\n'));
   if (values.write) await keep(one, { ...report, machine: machine(pinnedEnvoy.version) });
 }
 

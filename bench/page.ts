@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { format } from 'prettier';
+import { table } from '../scripts/docs/markdown.ts';
 
 /** What a benchmark has measured, for a reader. */
 export interface Report {
@@ -30,16 +31,10 @@ export async function page(kept: Readonly<Partial<Record<BenchName, KeptReport>>
   const names = Object.keys(titles) as BenchName[];
   const sections = names.flatMap((name) => {
     const report = kept[name];
-    return report === undefined ? [] : [`## ${titles[name]}`, '', `\`npm run bench -- ${name}\`, on ${report.machine}.`, '', table(report), '', ...report.notes.flatMap((note) => [note, ''])]; // prettier-ignore
+    return report === undefined ? [] : [`## ${titles[name]}`, '', `\`npm run bench -- ${name}\`, on ${report.machine}.`, '', table(report.columns, report.rows), '', ...report.notes.flatMap((note) => [note, ''])]; // prettier-ignore
   });
   const text = ['# Benchmarks', '', 'Written by `npm run bench -- --write`. All contenders run in turns, on one machine, in one run.', '', ...sections]; // prettier-ignore
   return format(text.join('\n'), { parser: 'markdown', proseWrap: 'always', printWidth: 120 });
-}
-
-/** The table of a report, as Markdown. */
-export function table({ columns, rows }: Report): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(columns), line(columns.map((_, index) => (index === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n');
 }
 
 /** What a report is measured on. */
