@@ -1,14 +1,19 @@
 import { checked, takeTurn } from './claim.ts';
 import { launch, replace } from './launch.ts';
 import { appliedHash, newestEpoch } from './lineage.ts';
-import type { Running } from './model.ts';
+import type { Claim, Running } from './model.ts';
 import { type AgentStep, stay, withRetry } from './step.ts';
 import { stopAll } from './termination.ts';
 
+/** The claim that this verdict is about; undefined where it is about one that is no more. */
+function checkedClaim({ claim }: Running, hash: string): Extract<Claim, { readonly stage: 'checking' }> | undefined {
+  return claim?.stage === 'checking' && claim.reading.hash === hash ? claim : undefined;
+}
+
 /** The reading of the claim works. `noRoom`: not while another Envoy runs. */
 export function accepted(state: Running, hash: string, isStandalone: boolean, noRoom: boolean): AgentStep<Running> {
-  const { claim: claimed } = state;
-  if (claimed?.stage !== 'checking' || claimed.reading.hash !== hash) return stay(state);
+  const claimed = checkedClaim(state, hash);
+  if (claimed === undefined) return stay(state);
   const next = { ...state, claim: { ...claimed, standalone: claimed.standalone || isStandalone } };
   const parent = newestEpoch(state, state.lineage);
   if (noRoom) return replace(next);
@@ -33,8 +38,8 @@ export function checkPause(outOfMemory: boolean, unchecked: number): number | un
 
 /** The check of the claim has come to no verdict, which is no refusal. */
 export function unchecked(state: Running, hash: string, outOfMemory: boolean): AgentStep<Running> {
-  const { claim: claimed } = state;
-  if (claimed?.stage !== 'checking' || claimed.reading.hash !== hash) return stay(state);
+  const claimed = checkedClaim(state, hash);
+  if (claimed === undefined) return stay(state);
   const delay = checkPause(outOfMemory, claimed.unchecked);
   if (delay === undefined) return accepted(state, hash, false, false);
   return checked(state, { ...claimed, unchecked: claimed.unchecked + Number(!outOfMemory) }, delay);
@@ -53,7 +58,7 @@ const recheck = 30_000;
 export function refused(state: Running, hash: string, reason: string): AgentStep {
   const refusal = state.refused?.hash === hash && state.refused.reason === reason ? state.refused : { hash, reason };
   if (state.examined !== undefined) return stopAll({ ...state, examined: undefined, refused: refusal }, { kind: 'refused', reason });
-  if (state.claim?.stage !== 'checking' || state.claim.reading.hash !== hash) return stay(state);
+  if (checkedClaim(state, hash) === undefined) return stay(state);
   const next: Running = { ...state, claim: undefined, refused: refusal };
   return state.served || appliedHash(state) !== undefined ? withRetry(next, recheck) : stopAll(next, { kind: 'refused', reason });
 }
