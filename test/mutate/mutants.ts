@@ -5,6 +5,7 @@ import { ca } from './mutants/ca.ts';
 import { cli } from './mutants/cli.ts';
 import { config } from './mutants/config.ts';
 import { envoy } from './mutants/envoy.ts';
+import { grpc } from './mutants/grpc.ts';
 import { log } from './mutants/log.ts';
 import { node } from './mutants/node.ts';
 import { operators } from './mutants/operators.ts';
@@ -26,6 +27,7 @@ export const mutants: readonly Mutant[] = [
   ...cli,
   ...config,
   ...envoy,
+  ...grpc,
   ...log,
   ...node,
   ...operators,

@@ -1,0 +1,105 @@
+import { chmodSync, lstatSync, renameSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { catchError, concat, defer, map, NEVER, Observable, of, switchMap, take } from 'rxjs';
+import { remove } from '../files/whole-file.ts';
+
+/** What becomes of a socket that is listened on: `failed` may come after `listening` too. */
+export type SocketEvent =
+  | { readonly type: 'listening' }
+  | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'connected'; readonly socket: Socket };
+
+/** What sockaddr_un holds, less its final zero (unix(7)). In bytes. */
+const longest = 107;
+/** It is bound under a longer name first. In bytes. */
+const suffix = 4;
+
+/**
+ * Listens on a Unix socket at `path`, mode 0600, whose folder exists. Emits `listening` or
+ * `failed`, then each connection. On unsubscribe it closes all connections and removes the socket,
+ * if it is still its own. Cold; never completes, never errors.
+ *
+ * A socket that a dead process has left is replaced. One that somebody answers on is in use. What
+ * is no socket is never taken away.
+ */
+export function ownSocket(path: string): Observable<SocketEvent> {
+  return claimSocket(path).pipe(
+    switchMap((reason) => (reason === undefined ? listen(path) : concat(of<SocketEvent>({ type: 'failed', reason }), NEVER))),
+  );
+}
+
+/** Emits why no server can listen at `path`, or undefined if one can, and completes. */
+function claimSocket(path: string): Observable<string | undefined> {
+  return defer(() => {
+    if (Buffer.byteLength(path) > longest - suffix) return of(`${path}: the path of a socket has ${longest - suffix} bytes at most`);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return of(undefined);
+    if (!stats.isSocket()) return of(`${path} is there already, and is no socket`);
+    return isServed(path).pipe(map((served) => (served ? `${path} is served by another process` : undefined)));
+  }).pipe(catchError((error: unknown) => of((error as Error).message)));
+}
+
+/** Emits whether somebody answers on a socket. */
+function isServed(path: string): Observable<boolean> {
+  return new Observable<boolean>((subscriber) => {
+    const socket = connect(path);
+    socket.on('connect', () => subscriber.next(true));
+    socket.on('error', () => subscriber.next(false));
+    return () => socket.destroy();
+  }).pipe(take(1));
+}
+
+function listen(path: string): Observable<SocketEvent> {
+  return new Observable((subscriber) => {
+    const sockets = new Set<Socket>();
+    let own: number | undefined;
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      socket.on('error', () => undefined); // it is closed then; without a listener it would throw
+      subscriber.next({ type: 'connected', socket });
+    });
+    server.on('error', ({ message: reason }) => subscriber.next({ type: 'failed', reason }));
+
+    // Bound beside its place and then put there: it is never open to others, and takes the place of
+    // a dead one in one step.
+    const beside = `${path}.new`;
+    remove(beside);
+    server.listen(beside, () => {
+      if (subscriber.closed) return;
+      const placed = place(beside, path);
+      if (placed.ok) own = placed.inode;
+      subscriber.next(placed.ok ? { type: 'listening' } : { type: 'failed', reason: placed.reason });
+    });
+    return () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      if (own !== undefined && inodeOf(path) === own) remove(path);
+    };
+  });
+}
+
+/**
+ * Puts a socket that is bound where it belongs, for its owner alone; or says why that cannot be.
+ */
+function place(
+  beside: string,
+  path: string,
+): { readonly ok: true; readonly inode: number | undefined } | { readonly ok: false; readonly reason: string } {
+  // prettier-ignore
+  try {
+    chmodSync(beside, 0o600);
+    renameSync(beside, path);
+    return { ok: true, inode: inodeOf(path) };
+  } catch (error) {
+    return { ok: false, reason: (error as Error).message };
+  }
+}
+
+function inodeOf(path: string): number | undefined {
+  try {
+    return lstatSync(path).ino;
+  } catch {
+    return undefined; // it is gone
+  }
+}
