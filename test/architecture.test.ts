@@ -15,6 +15,7 @@ const otherwiseNamed: Readonly<Record<string, string>> = {
   'proxy/preflight.ts': 'what is checked of a configuration before an epoch is started from it',
   'ca/telemetry.ts': 'events, counts, metrics and log lines of the folder',
   'sds/telemetry.ts': 'events, counts, metrics and log lines of the folder',
+  'xds/telemetry.ts': 'how it stands, counts, metrics and log lines of the folder',
   'secrets/telemetry.ts': 'metrics and log lines of the folder',
 };
 

@@ -37,6 +37,11 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   tokenManagerPlugin: 'With any other name the token server gets no tokens.',
   openTelemetryAddress: 'If several tracers are given, it comes first, then LightStep, Zipkin and Datadog.',
   envoyRestartPolicy: '`backoff` starts Envoy again after a crash. `exit` ends the agent with the exit code of Envoy.',
+  xdsProxy:
+    'The agent has the one connection to the control plane, keeps what Envoy has accepted, and gives that to an Envoy that starts while the ' +
+    'control plane is away. With `false` Envoy connects by itself.',
+  xdsStoreMaxAge:
+    'Older than that, the configuration in `<configPath>/xds-store` is not given to any Envoy. It waits for the control plane.',
   rotation:
     'The way that a changed certificate file takes: `hot-restart` or `sds`. Without it: `sds` if Envoy asks the socket of the agent, ' +
     'otherwise `hot-restart`.',

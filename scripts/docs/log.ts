@@ -28,7 +28,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['warning'], 'What is odd in the configuration, once for each'],
   [['because'], 'What decides which way a changed certificate takes'],
   [['secret'], 'Name of a secret'],
-  [['version'], 'Of a secret: its content in short. At the start: the version of the agent'],
+  [['version'], 'Of a secret: its content in short. Of resources: their version. At the start: the version of the agent'],
   [['serial', 'notAfter'], 'The certificate of a secret, and when it expires'],
   [['source'], 'Where a secret comes from'],
   [['stream'], 'Number of the connection on which a secret is pushed'],
@@ -36,6 +36,10 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['active'], 'The epochs that run then. After the drain: the number of requests in flight'],
   [['lines'], 'How many lines were dropped'],
   [['node', 'role', 'id', 'envoy'], 'At the start of the agent. In a bug `envoy` says what becomes of Envoy'],
+  [['address', 'controlPlane'], 'Of the control plane: its address, and what it calls itself'],
+  [['since', 'forMs'], 'Since when the control plane is not available, and how long it was not'],
+  [['of'], 'When the stored configuration was confirmed last'],
+  [['type'], 'What kind of resources Envoy has rejected'],
   [['port', 'status'], 'Of the token server: its port, the status of its answer'],
 ];
 

@@ -8,6 +8,7 @@ import { parts } from '../../src/run/part.ts';
 import { noSds, sdsFamilies } from '../../src/sds/telemetry.ts';
 import { secretFamilies } from '../../src/secrets/telemetry.ts';
 import { countScrape, noScrapes, scrapeFamilies } from '../../src/status/scrape-counts.ts';
+import { noXds, xdsFamilies } from '../../src/xds/telemetry.ts';
 import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
 
 const faults: Readonly<Record<FaultReason, string>> = {
@@ -48,6 +49,7 @@ export function families(): readonly MetricFamily[] {
     ...lifecycleFamilies({ ...noTimeline, certificates: [{ path: '', expiresAt: 0 }] }),
     ...partFamilies({ status: 0 }),
     ...sdsFamilies(noSds),
+    ...xdsFamilies(noXds, { address: '', isAnswering: true, trouble: undefined, storedOf: 0, isHeld: true }, 0),
     ...secretFamilies([secret], 0).map((family) =>
       family.samples.length > 0 ? family : { ...family, samples: [{ labels: { resource_name: '' }, value: 0 }] },
     ),

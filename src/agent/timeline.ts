@@ -55,6 +55,11 @@ export type Happening =
   | { readonly type: 'change-seen'; readonly at: number }
   /** All sources have been read, after a window or without one. */
   | { readonly type: 'window-closed'; readonly at: number }
+  /**
+   * Envoy serves what is stored, as it was confirmed then; or, undefined, what the control plane
+   * says.
+   */
+  | { readonly type: 'stored-served'; readonly at: number; readonly of: number | undefined }
   /** The certificates that the newest Envoy serves. */
   | { readonly type: 'certificates-read'; readonly at: number; readonly certificates: Timeline['certificates'] };
 
@@ -82,6 +87,11 @@ export interface Timeline {
   readonly epochs: readonly EpochRecord[];
   readonly counters: Readonly<Record<'changes' | 'windows' | 'restarts' | 'refusals' | 'crashes' | 'rescues' | 'drains', number>>;
   readonly durations: Readonly<Record<Spans, Histogram>>;
+  /**
+   * When Envoy served what was stored, since the control plane did not answer: the newest hundred
+   * times, oldest first, each with when it was confirmed last. In ms since 1970.
+   */
+  readonly stored: readonly { readonly of: number; readonly from: number; readonly to?: number }[];
   /** What is served, and when it expires: ms since 1970. */
   readonly certificates: readonly { readonly path: string; readonly expiresAt: number }[];
 }
@@ -93,6 +103,7 @@ export const noTimeline: Timeline = {
   epochs: [],
   counters: { changes: 0, windows: 0, restarts: 0, refusals: 0, crashes: 0, rescues: 0, drains: 0 },
   durations: spans,
+  stored: [],
   certificates: [],
 };
 
@@ -103,11 +114,21 @@ export function timeline(before: Timeline, happening: Happening): Timeline {
       return counted(before, 'changes');
     case 'window-closed':
       return counted(before, 'windows');
+    case 'stored-served':
+      return { ...before, stored: storedServed(before.stored, happening) };
     case 'certificates-read':
       return { ...before, certificates: happening.certificates };
     case 'transition':
       return passed(before, happening.transition, happening.at);
   }
+}
+
+function storedServed(before: Timeline['stored'], { of, at }: Extract<Happening, { type: 'stored-served' }>): Timeline['stored'] {
+  const last = before.at(-1);
+  const isUnderWay = last !== undefined && last.to === undefined;
+  if (isUnderWay === (of !== undefined)) return before;
+  if (of !== undefined) return [...before, { of, from: at }].slice(-kept);
+  return last === undefined ? before : [...before.slice(0, -1), { ...last, to: at }];
 }
 
 function passed(timelineBefore: Timeline, { event, before, state }: AgentTransition, at: number): Timeline {

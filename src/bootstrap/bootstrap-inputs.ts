@@ -35,6 +35,8 @@ export interface BootstrapInputs {
   readonly controlPlaneTls: { readonly chain: string; readonly key: string; readonly root: string };
   /** Undefined where there is none. */
   readonly sds: SdsInputs | undefined;
+  /** The Unix socket of the xDS proxy; undefined where Envoy asks the control plane itself. */
+  readonly xdsSocket: string | undefined;
   /** Where Envoy's statistics are offered to Prometheus; 0 = nowhere. */
   readonly prometheusPort: number;
   /** Where Envoy passes readiness probes on to the status port; 0 = nowhere. */

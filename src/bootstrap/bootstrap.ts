@@ -21,7 +21,8 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
   const findings: Findings = { problems: [...portClashes(inputs)], warnings: [] };
   const given = (text: string) => (text === '' ? undefined : text);
   const accessLog = typedConfig('extensions.access_loggers.file.v3.FileAccessLog', { path: '/dev/null' });
-  const dynamic = { ads: {}, resource_api_version: 'V3' };
+  // Without a limit: an Envoy that gave up would serve without a listener of the mesh.
+  const dynamic = { ads: {}, initial_fetch_timeout: '0s', resource_api_version: 'V3' };
   const tracer = tracing(inputs, findings);
   const sinks = statsSinks(config, findings);
 

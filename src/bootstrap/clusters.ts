@@ -2,7 +2,7 @@ import { isIpAddress, parseHostPort, portNumber } from '../config/host-port.ts';
 import type { ProxyConfig, RemoteService } from '../config/proxy-config.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import { type Findings, type Json, protoDuration, typedConfig } from './proto-json.ts';
-import { sdsSecretConfig } from './secret-clusters.ts';
+import { sdsSecretConfig, socketCluster } from './secret-clusters.ts';
 import { upstreamTls } from './upstream-tls.ts';
 
 /** Envoy's `socket_address`. */
@@ -142,16 +142,17 @@ export function reportCluster(
 const limits = { max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000 };
 
 /**
- * The control plane, `xds-grpc`: plaintext, or mutual TLS with secrets that the agent pushes or
- * with files. Undefined where there is a problem. Pure.
+ * The control plane, `xds-grpc`: by way of the xDS proxy; or itself, in plaintext, or by mutual TLS
+ * with secrets that the agent pushes or with files. Undefined where there is a problem. Pure.
  */
-export function xdsCluster({ config, ipv6, sans, controlPlaneTls, sds }: BootstrapInputs, { problems }: Findings): Json {
+export function xdsCluster({ config, ipv6, sans, controlPlaneTls, sds, xdsSocket }: BootstrapInputs, { problems }: Findings): Json {
   const address = socketAddress(config.discoveryAddress);
   const secured = config.controlPlaneAuthPolicy === 'MUTUAL_TLS';
   if (address === undefined) problems.push({ place: 'discoveryAddress', text: `'${config.discoveryAddress}' is not host:port` });
   if (secured && sans.length === 0)
     problems.push({ place: 'controlPlaneAuthPolicy', text: 'MUTUAL_TLS wants a name that the control plane proves to have' });
   if (address === undefined || (secured && sans.length === 0)) return undefined;
+  if (xdsSocket !== undefined) return socketCluster('xds-grpc', xdsSocket);
 
   const { chain, key, root } = controlPlaneTls;
   const names = { match_typed_subject_alt_names: sans.map(({ type, value }) => ({ san_type: type, matcher: { exact: value } })) };

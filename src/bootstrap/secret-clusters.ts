@@ -11,9 +11,14 @@ const sdsClusterName = 'sds-grpc';
  * socket `path`. Pure.
  */
 export function sdsCluster(path: string): Json {
+  return socketCluster(sdsClusterName, path);
+}
+
+/** A cluster of one gRPC server on a Unix socket. Pure. */
+export function socketCluster(name: string, path: string): Json {
   const endpoint = { endpoint: { address: { pipe: { path } } } };
   return {
-    name: sdsClusterName,
+    name,
     type: 'STATIC',
     connect_timeout: '1s',
     typed_extension_protocol_options: {
@@ -22,7 +27,7 @@ export function sdsCluster(path: string): Json {
         explicit_http_config: { http2_protocol_options: {} },
       },
     },
-    load_assignment: { cluster_name: sdsClusterName, endpoints: [{ lb_endpoints: [endpoint] }] },
+    load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [endpoint] }] },
   };
 }
 

@@ -18,6 +18,7 @@ import { exitCodes, Fatal } from '../run/exit.ts';
 import { makeConfig, readShape } from '../run/make-config.ts';
 import { secretsPlan } from '../run/secrets-plan.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
+import { xdsPlan } from '../run/xds-plan.ts';
 
 export interface PrintBootstrapOptions {
   /** `json` or `yaml`. */
@@ -39,7 +40,7 @@ export async function printBootstrap(given: GivenFlags, leftover: readonly strin
   const known = await lastValueFrom(platform$, { defaultValue: unknownPlatform });
   const resolved = { ...config, statsdUdpAddress: statsd?.ok === true ? statsd.address : '' };
   const plan = secretsPlan(config);
-  const made = makeConfig(resolved, readShape(config), { platform: known, sds: plan.sds });
+  const made = makeConfig(resolved, readShape(config), { platform: known, sds: plan.sds, xdsSocket: xdsPlan(config, plan)?.socket });
   const left = statsd?.ok === false ? [`statsd is left out: ${statsd.reason}`] : [];
   for (const warning of [...warnings, ...plan.warnings, ...left, ...made.warnings]) console.error(`pilot-agent: ${warning}`);
   if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);

@@ -26,6 +26,7 @@ import { secretsPlan } from '../run/secrets-plan.ts';
 import { shapeSource } from '../run/shape-source.ts';
 import { takeOver } from '../run/take-over.ts';
 import type { RunEvent, View } from '../run/view.ts';
+import { xdsPlan } from '../run/xds-plan.ts';
 import { version } from './version.ts';
 
 /**
@@ -45,7 +46,9 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   if (customConfigFile !== '') attempt(() => readable(customConfigFile), `--customConfigFile ${customConfigFile} cannot be read`);
   const plan = secretsPlan(config);
   const { sds, rotation, running } = plan;
-  const { config: first } = makeConfig(config, readShape(config), { platform: unknownPlatform, sds });
+  const xds = xdsPlan(config, plan);
+  const xdsSocket = xds?.socket;
+  const { config: first } = makeConfig(config, readShape(config), { platform: unknownPlatform, sds, xdsSocket });
   if (first.kind === 'refused') throw new Fatal(first.reason, exitCodes.config);
   const oddities = await holdFolder(configPath, version);
   const agentLog = attempt(() => openLog(logging), '--log_target');
@@ -78,6 +81,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     reread: () => effectiveConfig(given, leftover),
     platform$,
     sds,
+    xdsSocket,
   });
   const envoy = envoyProxy({
     binary: found.path,
@@ -105,7 +109,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
       agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
   });
   const life$ = runAgent(running, {
-    servers$: besideEnvoy(plan, config, { platform$, trustDomain: plan.config.trustDomain }),
+    servers$: besideEnvoy({ secrets: plan, xds }, config, { platform$, trustDomain: plan.config.trustDomain }),
     proxy: envoy,
     adopted: detached?.adopted ?? [],
     admin,

@@ -29,6 +29,8 @@ export const agentFlagsSchema = value.message({
   minDelay: value.duration,
   envoyRestartPolicy: value.oneOf('backoff', 'exit'),
   envoyRestartBudget: value.count,
+  xdsProxy: value.boolean,
+  xdsStoreMaxAge: value.duration,
   rotation: value.oneOf('hot-restart', 'sds', ''),
   keepEnvoy: value.boolean,
 });

@@ -26,7 +26,7 @@ export interface Flag {
 
 /**
  * The flags of `proxy`, by name. Names, units and defaults are those of the Go agent 1.5 and 1.6;
- * the last six with an effect are this agent's own.
+ * the last eight with an effect are this agent's own.
  */
 export const flags = {
   binaryPath: {
@@ -183,6 +183,18 @@ export const flags = {
     value: 'n',
     text: 'number of restarts after crashes in a row before the agent ends; 0: no limit',
     default: '10',
+  },
+  xdsProxy: {
+    group: 'mesh',
+    value: 'bool',
+    text: 'Envoy takes its configuration (xDS) from the agent',
+    default: 'true',
+  },
+  xdsStoreMaxAge: {
+    group: 'mesh',
+    value: 'duration',
+    text: 'oldest stored configuration that a new Envoy may get',
+    default: '24h0m0s',
   },
   rotation: {
     group: 'certificates',

@@ -2,14 +2,14 @@ import { renameSync, unlinkSync, writeFileSync } from 'node:fs';
 
 /**
  * Writes a file as a whole, for its owner's eyes only: who reads it meanwhile sees what was there
- * before, or all of `text`. Throws what the system says where it cannot be written, and leaves what
- * was there. Synchronous. It is not flushed to the disk: after a power cut the agent begins anew,
- * and writes all of it again.
+ * before, or all of `content`. Throws what the system says where it cannot be written, and leaves
+ * what was there. Synchronous. It is not flushed to the disk: after a power cut the agent begins
+ * anew, and writes all of it again.
  */
-export function writeWhole(path: string, text: string): void {
+export function writeWhole(path: string, content: string | Uint8Array): void {
   const fresh = `${path}.new`;
   try {
-    writeFileSync(fresh, text, { mode: 0o600 });
+    writeFileSync(fresh, content, { mode: 0o600 });
     renameSync(fresh, path);
   } catch (error) {
     remove(fresh);

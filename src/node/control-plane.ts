@@ -86,6 +86,19 @@ export function trustDomain({ given, registry, domain, podNamespace }: TrustDoma
   return found.replaceAll('@', '.');
 }
 
+export interface ControlPlaneInputs extends Omit<ControlPlane, 'registry'> {
+  readonly serviceregistry: string;
+  /** The DNS domain of the node. */
+  readonly domain: string;
+}
+
+/** What a configuration says of the control plane. Pure. */
+export function controlPlaneOf(config: ControlPlaneInputs): ControlPlane {
+  const { serviceregistry: registry, domain, controlPlaneAuthPolicy, discoveryAddress, istioNamespace, podNamespace } = config;
+  const trusted = trustDomain({ given: config.trustDomain, registry, domain, podNamespace });
+  return { controlPlaneAuthPolicy, discoveryAddress, registry, podNamespace, istioNamespace, trustDomain: trusted };
+}
+
 /**
  * The SPIFFE id of an account of the control plane; of `identity` instead, if that is not empty.
  * Pure.

@@ -5,18 +5,26 @@ import { asServer, type PartFailed } from './part.ts';
 import type { StsParts } from './run-sts.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 import type { ServersSign } from './view.ts';
+import type { XdsPlan } from './xds-plan.ts';
+
+export interface ServerPlans {
+  readonly secrets: SecretsPlan;
+  /** Undefined where Envoy asks the control plane itself. */
+  readonly xds: XdsPlan | undefined;
+}
 
 /**
- * The servers that Envoy talks to beside the agent, as far as they are asked for: of secrets, and
- * of tokens. As {@link asOneServer}. Each is loaded only if it runs, and started again where it
- * fails. Never errors.
+ * The servers that Envoy talks to beside the agent, as far as they are asked for: of xDS, of
+ * secrets, and of tokens. As {@link asOneServer}. Each is loaded only if it runs, and started again
+ * where it fails. Never errors.
  */
-export function besideEnvoy(plan: SecretsPlan, config: AgentConfig, sts: StsParts): Observable<ServersSign | PartFailed> {
+export function besideEnvoy({ secrets: plan, xds }: ServerPlans, config: AgentConfig, sts: StsParts): Observable<ServersSign | PartFailed> {
   const names = { listening: 'servers-listening', failed: 'servers-failed' } as const;
   const notAsked$ = of<ServersSign>({ type: 'servers-listening' });
   const secrets$ = defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config)), asServer('secrets', names)); // prettier-ignore
   const tokens$ = defer(() => import('./run-sts.ts')).pipe(switchMap((module) => module.runSts(config, sts)), asServer('sts', names)); // prettier-ignore
-  return asOneServer([plan.isServed ? secrets$ : notAsked$, config.stsPort > 0 ? tokens$ : notAsked$]);
+  const xds$ = xds === undefined ? notAsked$ : defer(() => import('./run-xds.ts')).pipe(switchMap((module) => module.runXds(xds)), asServer('xds', names)); // prettier-ignore
+  return asOneServer([xds$, plan.isServed ? secrets$ : notAsked$, config.stsPort > 0 ? tokens$ : notAsked$]);
 }
 
 /**

@@ -5,7 +5,7 @@ import { bootstrap } from '../bootstrap/bootstrap.ts';
 import { nodeMetadata } from '../bootstrap/node-metadata.ts';
 import { renderTemplate, templateVariables } from '../bootstrap/template.ts';
 import type { Platform } from '../node/cloud.ts';
-import { controlPlaneSans, mixerSan, trustDomain } from '../node/control-plane.ts';
+import { controlPlaneOf, controlPlaneSans, mixerSan } from '../node/control-plane.ts';
 import { nodeLocality, nodeString } from '../node/node-id.ts';
 import type { EpochConfig } from '../agent/ports.ts';
 import { annotationsFile, labelsFile, readDownward } from './effective-config.ts';
@@ -63,13 +63,15 @@ export interface MadeConfig {
 export interface Surroundings {
   readonly platform: Platform;
   readonly sds: SdsInputs | undefined;
+  /** Of the xDS proxy; undefined where there is none. */
+  readonly xdsSocket: string | undefined;
 }
 
 /**
  * What Envoy is started from: the custom configuration, or a bootstrap that is made of all that
  * shapes one. Pure.
  */
-export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, sds }: Surroundings): MadeConfig {
+export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, sds, xdsSocket }: Surroundings): MadeConfig {
   const { override, labels, annotations, template } = files;
   if (config.customConfigFile !== '') {
     return { config: { kind: 'given', path: resolve(config.customConfigFile), override }, warnings: files.warnings };
@@ -85,9 +87,7 @@ export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, s
     sds,
   });
   if (!metadata.ok) return refused(metadata.problems, files.warnings);
-  const { serviceregistry: registry, domain, controlPlaneAuthPolicy, discoveryAddress, istioNamespace, podNamespace } = config;
-  const trusted = trustDomain({ given: config.trustDomain, registry, domain, podNamespace });
-  const controlPlane = { controlPlaneAuthPolicy, discoveryAddress, registry, podNamespace, istioNamespace, trustDomain: trusted };
+  const controlPlane = controlPlaneOf(config);
   const inputs: BootstrapInputs = {
     config,
     metadata: metadata.metadata,
@@ -98,6 +98,7 @@ export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, s
     sans: controlPlaneSans(controlPlane, config.pilotIdentity),
     controlPlaneTls: config.controlPlaneTls,
     sds,
+    xdsSocket,
     prometheusPort: config.prometheusPort,
     healthPort: config.healthPort,
     outlierLogPath: config.outlierLogPath,
@@ -111,7 +112,7 @@ export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, s
     const variables = templateVariables({
       ...inputs,
       podName: config.podName,
-      podNamespace,
+      podNamespace: config.podNamespace,
       podIp: config.instanceIp,
       mixerSan: mixerSan(controlPlane, config.mixerIdentity)[0]?.value ?? '',
       certProvider: config.pilotCertProvider ?? 'istiod',

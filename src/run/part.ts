@@ -3,7 +3,7 @@ import type { LogLine } from '../log/log-line.ts';
 import { supervise } from '../operators/supervise.ts';
 
 /** What surrounds the core. None of it can end the run. */
-export const parts = ['status', 'sds', 'secrets', 'sts', 'sources', 'expiry', 'timeline', 'log'] as const;
+export const parts = ['status', 'sds', 'secrets', 'xds', 'sts', 'sources', 'expiry', 'timeline', 'log'] as const;
 
 export type Part = (typeof parts)[number];
 

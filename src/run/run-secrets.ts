@@ -99,7 +99,7 @@ function serveSecrets(
           scan(count, none),
           startWith(none),
           distinctUntilChanged(),
-          map((counts): ServersSign => ({ type: 'servers-measured', families: () => families(book.states(), counts) })),
+          map((counts): ServersSign => ({ type: 'servers-measured', server: 'secrets', families: () => families(book.states(), counts) })),
         ),
         shared$.pipe(concatMap((event) => [...narrate(event).map(logged), ...outcome(event)])),
       ),

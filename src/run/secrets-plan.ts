@@ -16,6 +16,10 @@ export interface SecretsPlan {
   readonly isServed: boolean;
   /** Where `default` and `ROOTCA` come from: files, or an authority (`host:port`). */
   readonly workload: { readonly kind: 'files'; readonly paths: SecretPaths } | { readonly kind: 'authority'; readonly address: string };
+  /** There is a token by which the workload proves who it is. */
+  readonly hasToken: boolean;
+  /** The file of the roots that vouch for the control plane. */
+  readonly controlPlaneRoot: string;
   /** What a generated bootstrap says of it. */
   readonly sds: BootstrapInputs['sds'];
   /** The agent's configuration with the files that Envoy reads itself. */
@@ -41,7 +45,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const workload = address === '' || isMounted ? ({ kind: 'files', paths: mounted } as const) : ({ kind: 'authority', address } as const);
 
   const own = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
-  const isAsked = own === '' ? provCert !== '' || address !== '' : names(own, [socket, join(configPath, 'SDS')]);
+  const isAsked = own === '' ? provCert !== '' || address !== '' : namesPath(own, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
   const isServed = rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
   // What an authority gives is in no file that a generated bootstrap could name, but where it is
@@ -55,6 +59,8 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
     socket,
     isServed,
     workload,
+    hasToken,
+    controlPlaneRoot: root,
     sds: isServed ? { socket, isPushed, hasToken, root } : undefined,
     running: isPushed ? { ...agent, ...agent.besidePushed } : agent,
     config,
@@ -83,7 +89,8 @@ function isOutput({ chain }: SecretPaths, output: string): boolean {
   return output !== '' && resolve(dirname(chain)) === resolve(output);
 }
 
-function names(file: string, paths: readonly string[]): boolean {
+/** Whether a file has one of these paths in it. */
+export function namesPath(file: string, paths: readonly string[]): boolean {
   try {
     const text = readFileSync(file, 'utf8');
     return paths.some((path) => text.includes(path));

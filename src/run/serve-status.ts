@@ -16,10 +16,10 @@ import type { View } from './view.ts';
  * The agent's state and its past as JSON can have it; of a reading its hash alone, for a
  * configuration may hold secrets. Pure.
  */
-export function epochsNow({ epochs, wanted, ...state }: AgentState, { epochs: past, counters, certificates }: Timeline): unknown {
+export function epochsNow({ epochs, wanted, ...state }: AgentState, { epochs: past, counters, certificates, stored }: Timeline): unknown {
   const claimed = 'claim' in state && state.claim !== undefined ? { claim: { ...state.claim, reading: state.claim.reading.hash } } : {};
   const processes = [...epochs].map(([number, epoch]) => ({ number, ...epoch }));
-  return { ...state, ...claimed, wanted: wanted?.hash, epochs: processes, past, counters, certificates };
+  return { ...state, ...claimed, wanted: wanted?.hash, epochs: processes, past, counters, certificates, stored };
 }
 
 export interface StatusOptions {
@@ -59,7 +59,7 @@ export function serveStatus(
         ...stateFamilies(agent),
         ...lifecycleFamilies(past),
         ...partFamilies(failures),
-        ...families(),
+        ...[...families.values()].flatMap((measure) => measure()),
         ...processFamilies(),
       ]),
     ),

@@ -32,8 +32,9 @@ export interface ShapeOptions {
    */
   readonly reread: () => Promise<EffectiveConfig>;
   readonly platform$: Observable<Platform>;
-  /** As of the start: the secret discovery server is as old as the agent. */
+  /** As of the start: the servers of secrets and of xDS are as old as the agent. */
   readonly sds: SdsInputs | undefined;
+  readonly xdsSocket: string | undefined;
 }
 
 /**
@@ -58,7 +59,7 @@ const kept = [
  *
  * A reading makes it anew. What cannot be made is a reading too, and says why. Never errors.
  */
-export function shapeSource({ initial, reread, platform$, sds }: ShapeOptions): ConfigSource<ShapedConfig> {
+export function shapeSource({ initial, reread, platform$, sds, xdsSocket }: ShapeOptions): ConfigSource<ShapedConfig> {
   const platforms$ = platform$.pipe(share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: false }));
 
   function shaped({ config, warnings, sources }: KnownConfig & Told): Observable<SourceReading<ShapedConfig>> {
@@ -66,7 +67,7 @@ export function shapeSource({ initial, reread, platform$, sds }: ShapeOptions): 
       take(1),
       map((platform) => {
         const files = readShape(config);
-        const made = makeConfig(config, files, { platform, sds });
+        const made = makeConfig(config, files, { platform, sds, xdsSocket });
         const known = { config, sources };
         const all = { epoch: made.config, known, warnings: [...warnings, ...made.warnings] };
         return readingOf(all, () => [...fileParts(config, files), ...configParts(config), part('platform', '', platform)]);

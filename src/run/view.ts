@@ -6,6 +6,7 @@ import type { MetricFamily } from '../metrics/metric-family.ts';
 import type { StatusEvent } from '../status/handler.ts';
 import type { CertificateSign } from '../streams/certificate-expiry.ts';
 import type { SourceSign } from '../streams/readings.ts';
+import type { XdsSummary } from '../xds/telemetry.ts';
 import { type Part, type PartFailed, parts, type Trouble } from './part.ts';
 import type { KnownConfig, ShapedConfig } from './shape-source.ts';
 
@@ -17,8 +18,10 @@ export type ServersSign =
    * One of them cannot listen, or is configured wrongly; `exit` names the exit code of the agent.
    */
   | { readonly type: 'servers-failed'; readonly exit: 'unavailable' | 'config'; readonly reason: string }
-  /** `families` makes their metrics as they are now, until the next sign of this type. */
-  | { readonly type: 'servers-measured'; readonly families: () => readonly MetricFamily[] }
+  /** `families` makes the metrics of one as they are now, until its next sign of this type. */
+  | { readonly type: 'servers-measured'; readonly server: 'secrets' | 'xds'; readonly families: () => readonly MetricFamily[] }
+  /** How it stands with the control plane, as far as the xDS proxy knows. */
+  | { readonly type: 'xds-changed'; readonly xds: XdsSummary }
   /** Each is loaded only if it runs, with what it has to say: so the line comes ready-made. */
   | { readonly type: 'servers-log'; readonly line: LogLine };
 
@@ -49,7 +52,10 @@ export interface RunEvent {
 export interface View {
   readonly agent: AgentState;
   readonly past: Timeline;
-  readonly families: () => readonly MetricFamily[];
+  /** Of the servers beside Envoy, by server. */
+  readonly families: ReadonlyMap<string, () => readonly MetricFamily[]>;
+  /** Of the control plane; undefined where Envoy asks it itself. */
+  readonly xds: XdsSummary | undefined;
   /** The newest configuration without mistakes. */
   readonly known: KnownConfig;
   /** A change was told, and no reading has come since. */
@@ -68,7 +74,15 @@ export interface View {
 export function firstView(known: KnownConfig): View {
   const failures = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>;
   return {
-    ...{ agent: initialState, past: noTimeline, families: () => [], known, isChangeTold: false, warned: new Set<string>() },
+    ...{
+      agent: initialState,
+      past: noTimeline,
+      families: new Map(),
+      xds: undefined,
+      known,
+      isChangeTold: false,
+      warned: new Set<string>(),
+    },
     ...{ failures, isBroken: false, lines: [] },
   };
 }
@@ -94,7 +108,9 @@ export function view(before: View, { sign, at }: RunEvent): View {
     case 'certificates-read':
       return { ...before, past: timeline(past, { ...sign, at }) };
     case 'servers-measured':
-      return { ...before, families: sign.families };
+      return { ...before, families: new Map(before.families).set(sign.server, sign.families) };
+    case 'xds-changed':
+      return { ...before, xds: sign.xds, past: timeline(past, { type: 'stored-served', at, of: sign.xds.storedOf }) };
     case 'part-failed':
       return withFailure(before, sign);
     case 'bug':

@@ -214,6 +214,7 @@ export function inputsOf({ config: changes = {}, metadata: { env = {}, ...given 
       root: `${certificates}/root-cert.pem`,
     },
     sds,
+    xdsSocket: undefined,
     prometheusPort: 15_090,
     healthPort: 15_021,
     outlierLogPath: '/dev/stdout',

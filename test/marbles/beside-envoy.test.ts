@@ -9,7 +9,7 @@ const signs: Record<string, ServersSign> = {
   g: { type: 'servers-failed', exit: 'unavailable', reason: 'the port is in use' },
   l: { type: 'servers-log', line: { level: 'info', event: 'sds.listening', msg: 'secrets are served' } },
   k: { type: 'servers-log', line: { level: 'info', event: 'sts.listening', msg: 'tokens are exchanged' } },
-  m: { type: 'servers-measured', families: () => [] },
+  m: { type: 'servers-measured', server: 'secrets', families: () => [] },
 };
 
 describe('the servers beside Envoy', () => {

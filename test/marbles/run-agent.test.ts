@@ -164,7 +164,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     heard: {
       serving$: serving(views$.pipe(map(({ agent }) => agent))),
       pasts$: views$.pipe(map(({ past }) => past)),
-      families$: views$.pipe(map(({ families }) => families().length), distinctUntilChanged()), // prettier-ignore
+      families$: views$.pipe(map(({ families }) => families.size), distinctUntilChanged()), // prettier-ignore
       failures$: views$.pipe(map(({ failures }) => Object.entries(failures).flatMap(([part, count]) => (count > 0 ? [`${part} ${count}`] : [])).join()), distinctUntilChanged()), // prettier-ignore
       broken$: views$.pipe(map(({ isBroken }) => isBroken), distinctUntilChanged()), // prettier-ignore
     },
@@ -471,7 +471,7 @@ describe('the status port', () => {
       const changes$ = m.hot('2s c', changes);
       const servers$ = m.hot<ServersSign>('1s (bf)', {
         b: { type: 'servers-listening' },
-        f: { type: 'servers-measured', families: () => [{ name: 'beside', type: 'gauge', help: '', samples: [] }] },
+        f: { type: 'servers-measured', server: 'secrets', families: () => [{ name: 'beside', type: 'gauge', help: '', samples: [] }] },
       });
       const hash$ = m.cold('500ms (a|)');
       const run = drawRun(m, { changes$, servers$, hash$, script: { processes: ['S'] } });

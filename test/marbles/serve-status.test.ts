@@ -7,6 +7,7 @@ import { noTimeline, type Timeline } from '../../src/agent/timeline.ts';
 import { serveStatus } from '../../src/run/serve-status.ts';
 import type { Sources } from '../../src/config/sources.ts';
 import { firstView, type View } from '../../src/run/view.ts';
+import type { MetricFamily } from '../../src/metrics/metric-family.ts';
 import type { Handler, StatusEvent, StatusParts } from '../../src/status/handler.ts';
 import { routes } from '../../src/status/routes.ts';
 import { configOf } from '../support/resolved.ts';
@@ -53,7 +54,7 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
   const state$ = held(initialState, around.state$);
   const asked: string[] = [];
   const listened: [number, StatusParts][] = [];
-  const view$ = combineLatest([state$, held(noTimeline, around.past$), held<View['families']>(() => [], around.families$)]).pipe(
+  const view$ = combineLatest([state$, held(noTimeline, around.past$), held<View['families']>(new Map(), around.families$)]).pipe(
     map(([agent, past, families]): View => ({ ...firstView(known), agent, past, families })),
   );
   const served$ = serveStatus(
@@ -204,12 +205,12 @@ describe('what is told of the state and of the past', () => {
       const beside = () => [{ name: 'secrets', type: 'gauge' as const, help: '', samples: [{ value: secrets++ }] }];
       const state$ = m.hot('10s s', states);
       const past$ = m.hot('20s p', { p: past });
-      const families$ = m.hot('30s f', { f: beside });
+      const families$ = m.hot('30s f', { f: new Map([['secrets', beside]]) });
       const times = at({ '5s': 'a', '15s': 'a', '25s': 'a', '35s': 'a', '45s': 'a' });
       const answers = at({ '5s': 'a', '15s': 'b', '25s': 'c', '35s': 'd', '45s': 'e' });
       const status = drawStatus(m, { state$, past$, families$ });
       const names = ['istio_agent_epochs_total', 'istio_agent_config_changes_total', 'secrets'];
-      const value = (of: ReturnType<View['families']>, name: string) => of.find((family) => family.name === name)?.samples[0]?.value;
+      const value = (of: readonly MetricFamily[], name: string) => of.find((family) => family.name === name)?.samples[0]?.value;
       const seen$ = m.hot(times).pipe(
         mergeMap(() => status.parts.families$.pipe(take(1))),
         map((families) => [

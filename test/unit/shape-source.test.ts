@@ -27,7 +27,13 @@ describe('what shapes Envoy’s configuration', () => {
 
   /** The source of an agent that was started with `first`, and finds `now`. */
   const sourceOf = (first: Said, now: Said, platform$: Observable<Platform> = of(unknownPlatform)) =>
-    shapeSource({ initial: accepted(first), reread: () => Promise.resolve({ ...accepted(now), logging }), platform$, sds: undefined });
+    shapeSource({
+      initial: accepted(first),
+      reread: () => Promise.resolve({ ...accepted(now), logging }),
+      platform$,
+      sds: undefined,
+      xdsSocket: undefined,
+    });
   const read = async ({ reading$ }: ReturnType<typeof sourceOf>) =>
     (await firstValueFrom(reading$, { defaultValue: undefined }))?.config ?? expect.unreachable('there is no reading');
   const textOf = (config: EpochConfig) => (config.kind === 'generated' ? config.text : expect.unreachable(JSON.stringify(config)));

@@ -4,14 +4,16 @@
 const crypto = require('node:crypto');
 const { existsSync, readdirSync, readFileSync, unlinkSync } = require('node:fs');
 const { Server } = require('node:net');
+const { basename } = require('node:path');
 
 const servers = new Map();
-/** The ports whose servers break as soon as they listen. */
+/** The ports, or names of sockets, whose servers break as soon as they listen. */
 const doomed = new Set();
 const { listen } = Server.prototype;
 Server.prototype.listen = function (...args) {
   this.once('listening', () => {
-    const { port } = this.address();
+    const address = this.address();
+    const port = typeof address === 'string' ? basename(address, '.new') : String(address.port);
     servers.set(port, this);
     if (doomed.delete(port)) setImmediate(breakServer, this); // after all that hear that it listens
   });
@@ -40,8 +42,8 @@ function isOfNode(stack) {
 const faults = {
   /** A server that listens breaks, or will when it does. */
   server: (port) => {
-    const server = servers.get(Number(port));
-    if (server === undefined) doomed.add(Number(port));
+    const server = servers.get(port);
+    if (server === undefined) doomed.add(port);
     else breakServer(server);
   },
   /** Certificates cannot be packed for Envoy. */

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { writeCertificates } from '../../../demo/certificates.ts';
 import { servedSerial } from '../../../demo/served-serial.ts';
@@ -29,6 +30,8 @@ interface PartFault {
   readonly by: 'itself' | 'a change' | 'an epoch';
   /** Certificates come by push. */
   readonly isPushed?: true;
+  /** Envoy's configuration names the socket of the xDS proxy. */
+  readonly isProxied?: true;
   readonly isBack: (scene: Scene) => boolean | Promise<boolean>;
 }
 
@@ -38,6 +41,13 @@ export const partFaults: Readonly<Record<Part, PartFault>> = {
   status: { fault: 'server', given: ({ ports }) => String(ports.status), by: 'itself', isBack: async ({ rig }) => (await rig.ready()).status !== 0 }, // prettier-ignore
   sts: { fault: 'server', given: (_, port) => String(port), by: 'itself', isBack: async ({ stsPort }) => (await answer(stsPort, '/stsStatus')).status === 200 }, // prettier-ignore
   sds: { fault: 'pack', by: 'a change', isPushed: true, isBack: ({ rig }) => servesNewest(rig) },
+  xds: {
+    fault: 'server',
+    given: () => 'XDS',
+    by: 'itself',
+    isProxied: true,
+    isBack: ({ rig }) => connects(join(rig.folder, 'run', 'XDS')),
+  },
   secrets: { fault: 'hash', given: key, by: 'a change', isPushed: true, isBack: ({ rig }) => servesNewest(rig) },
   // The change that it failed at is not lost.
   sources: { fault: 'hash', given: key, by: 'a change', isBack: ({ agent }) => saidAfter(agent, ['config.read', 'config.changed']) },
@@ -51,6 +61,16 @@ export const partFaults: Readonly<Record<Part, PartFault>> = {
 };
 
 const certificateExpires = 'istio_agent_certificate_expiration_seconds\\{path=".*"\\}';
+
+/** Whether somebody listens on a Unix socket. */
+function connects(path: string): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      done(true);
+    }).on('error', () => done(false));
+  });
+}
 
 /** What a port answers: the status code, 0 where nobody does, and the body. */
 function answer(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {

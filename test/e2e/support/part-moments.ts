@@ -105,7 +105,7 @@ const awaitsClusters = {
 
 async function prepare(part: Part, clear: Clear, options: Parameters<typeof makeRig>[0] = {}) {
   const [stsPort = 0] = await freePorts(1);
-  const rig = await makeRig({ ...options, ...(partFaults[part].isPushed === true && { secret: 'default' }) });
+  const rig = await makeRig({ ...options, ...(partFaults[part].isPushed === true && { secret: 'default' }), ...(partFaults[part].isProxied === true && { isProxied: true }) }); // prettier-ignore
   clear(() => rig.dispose());
   const drain = { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '20' };
   const env = { GCP_METADATA: 'project|123|cluster|zone', ...drain, ...faultEnv(rig) };

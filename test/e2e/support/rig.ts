@@ -90,6 +90,8 @@ export async function makeRig(
     readonly plain?: boolean;
     /** The listener takes the secret of this name from the agent. */
     readonly secret?: string;
+    /** The configuration names the socket of the xDS proxy. */
+    readonly isProxied?: boolean;
   } = {},
 ): Promise<Rig> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-e2e-'));
@@ -100,9 +102,13 @@ export async function makeRig(
   const issued = await ca.issue();
   mkdirSync(certDir);
   writeCertificates(certDir, issued);
-  const { plain = false, secret, ...own } = options;
+  const { plain = false, secret, isProxied = false, ...own } = options;
   const served = secret === undefined ? { certDir } : { sds: { socket: join(folder, 'run', 'SDS'), name: secret } };
-  writeFileSync(config, JSON.stringify(envoyConfig({ adminPort: admin, listenPort: listen, ...(!plain && served), ...own })));
+  const named = { extra: { node: { metadata: { socket: join(folder, 'run', 'XDS') } } } };
+  writeFileSync(
+    config,
+    JSON.stringify(envoyConfig({ adminPort: admin, listenPort: listen, ...(!plain && served), ...(isProxied && named), ...own })),
+  );
 
   const agents: RunningAgent[] = [];
   let kept = false;

@@ -2,8 +2,9 @@
 // @generated from file envoy/service/discovery/v3/discovery.proto (package envoy.service.discovery.v3, syntax proto3)
 /* eslint-disable */
 
-// What a secret discovery server reads and writes of Envoy's discovery API (v3). The wire knows numbers only: `Node` stands for
-// envoy.config.core.v3.Node, and `Status` for google.rpc.Status, with those of their fields that are of use here.
+// What is read and written here of Envoy's discovery API (v3). The wire knows numbers only: `Node` stands for envoy.config.core.v3.Node,
+// `ControlPlane` for envoy.config.core.v3.ControlPlane and `Status` for google.rpc.Status, with those of their fields that are of use here.
+// Fields that are not named are passed on as they are.
 
 import type { GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2';
 import { fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2';
@@ -17,7 +18,7 @@ import type { Message } from '@bufbuild/protobuf';
 export const file_envoy_service_discovery_v3_discovery: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CiplbnZveS9zZXJ2aWNlL2Rpc2NvdmVyeS92My9kaXNjb3ZlcnkucHJvdG8SGmVudm95LnNlcnZpY2UuZGlzY292ZXJ5LnYzIhIKBE5vZGUSCgoCaWQYASABKAkiJwoGU3RhdHVzEgwKBGNvZGUYASABKAUSDwoHbWVzc2FnZRgCIAEoCSLUAQoQRGlzY292ZXJ5UmVxdWVzdBIUCgx2ZXJzaW9uX2luZm8YASABKAkSLgoEbm9kZRgCIAEoCzIgLmVudm95LnNlcnZpY2UuZGlzY292ZXJ5LnYzLk5vZGUSFgoOcmVzb3VyY2VfbmFtZXMYAyADKAkSEAoIdHlwZV91cmwYBCABKAkSFgoOcmVzcG9uc2Vfbm9uY2UYBSABKAkSOAoMZXJyb3JfZGV0YWlsGAYgASgLMiIuZW52b3kuc2VydmljZS5kaXNjb3ZlcnkudjMuU3RhdHVzInMKEURpc2NvdmVyeVJlc3BvbnNlEhQKDHZlcnNpb25faW5mbxgBIAEoCRInCglyZXNvdXJjZXMYAiADKAsyFC5nb29nbGUucHJvdG9idWYuQW55EhAKCHR5cGVfdXJsGAQgASgJEg0KBW5vbmNlGAUgASgJIqQDChVEZWx0YURpc2NvdmVyeVJlcXVlc3QSLgoEbm9kZRgBIAEoCzIgLmVudm95LnNlcnZpY2UuZGlzY292ZXJ5LnYzLk5vZGUSEAoIdHlwZV91cmwYAiABKAkSIAoYcmVzb3VyY2VfbmFtZXNfc3Vic2NyaWJlGAMgAygJEiIKGnJlc291cmNlX25hbWVzX3Vuc3Vic2NyaWJlGAQgAygJEnEKGWluaXRpYWxfcmVzb3VyY2VfdmVyc2lvbnMYBSADKAsyTi5lbnZveS5zZXJ2aWNlLmRpc2NvdmVyeS52My5EZWx0YURpc2NvdmVyeVJlcXVlc3QuSW5pdGlhbFJlc291cmNlVmVyc2lvbnNFbnRyeRIWCg5yZXNwb25zZV9ub25jZRgGIAEoCRI4CgxlcnJvcl9kZXRhaWwYByABKAsyIi5lbnZveS5zZXJ2aWNlLmRpc2NvdmVyeS52My5TdGF0dXMaPgocSW5pdGlhbFJlc291cmNlVmVyc2lvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBInIKFkRlbHRhRGlzY292ZXJ5UmVzcG9uc2USNwoJcmVzb3VyY2VzGAIgAygLMiQuZW52b3kuc2VydmljZS5kaXNjb3ZlcnkudjMuUmVzb3VyY2USEAoIdHlwZV91cmwYBCABKAkSDQoFbm9uY2UYBSABKAkiUQoIUmVzb3VyY2USDwoHdmVyc2lvbhgBIAEoCRImCghyZXNvdXJjZRgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkSDAoEbmFtZRgDIAEoCWIGcHJvdG8z',
+    'CiplbnZveS9zZXJ2aWNlL2Rpc2NvdmVyeS92My9kaXNjb3ZlcnkucHJvdG8SGmVudm95LnNlcnZpY2UuZGlzY292ZXJ5LnYzIhIKBE5vZGUSCgoCaWQYASABKAkiIgoMQ29udHJvbFBsYW5lEhIKCmlkZW50aWZpZXIYASABKAkiJwoGU3RhdHVzEgwKBGNvZGUYASABKAUSDwoHbWVzc2FnZRgCIAEoCSLUAQoQRGlzY292ZXJ5UmVxdWVzdBIUCgx2ZXJzaW9uX2luZm8YASABKAkSLgoEbm9kZRgCIAEoCzIgLmVudm95LnNlcnZpY2UuZGlzY292ZXJ5LnYzLk5vZGUSFgoOcmVzb3VyY2VfbmFtZXMYAyADKAkSEAoIdHlwZV91cmwYBCABKAkSFgoOcmVzcG9uc2Vfbm9uY2UYBSABKAkSOAoMZXJyb3JfZGV0YWlsGAYgASgLMiIuZW52b3kuc2VydmljZS5kaXNjb3ZlcnkudjMuU3RhdHVzIrQBChFEaXNjb3ZlcnlSZXNwb25zZRIUCgx2ZXJzaW9uX2luZm8YASABKAkSJwoJcmVzb3VyY2VzGAIgAygLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRIQCgh0eXBlX3VybBgEIAEoCRINCgVub25jZRgFIAEoCRI/Cg1jb250cm9sX3BsYW5lGAYgASgLMiguZW52b3kuc2VydmljZS5kaXNjb3ZlcnkudjMuQ29udHJvbFBsYW5lIqQDChVEZWx0YURpc2NvdmVyeVJlcXVlc3QSLgoEbm9kZRgBIAEoCzIgLmVudm95LnNlcnZpY2UuZGlzY292ZXJ5LnYzLk5vZGUSEAoIdHlwZV91cmwYAiABKAkSIAoYcmVzb3VyY2VfbmFtZXNfc3Vic2NyaWJlGAMgAygJEiIKGnJlc291cmNlX25hbWVzX3Vuc3Vic2NyaWJlGAQgAygJEnEKGWluaXRpYWxfcmVzb3VyY2VfdmVyc2lvbnMYBSADKAsyTi5lbnZveS5zZXJ2aWNlLmRpc2NvdmVyeS52My5EZWx0YURpc2NvdmVyeVJlcXVlc3QuSW5pdGlhbFJlc291cmNlVmVyc2lvbnNFbnRyeRIWCg5yZXNwb25zZV9ub25jZRgGIAEoCRI4CgxlcnJvcl9kZXRhaWwYByABKAsyIi5lbnZveS5zZXJ2aWNlLmRpc2NvdmVyeS52My5TdGF0dXMaPgocSW5pdGlhbFJlc291cmNlVmVyc2lvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIusBChZEZWx0YURpc2NvdmVyeVJlc3BvbnNlEhsKE3N5c3RlbV92ZXJzaW9uX2luZm8YASABKAkSNwoJcmVzb3VyY2VzGAIgAygLMiQuZW52b3kuc2VydmljZS5kaXNjb3ZlcnkudjMuUmVzb3VyY2USEAoIdHlwZV91cmwYBCABKAkSDQoFbm9uY2UYBSABKAkSGQoRcmVtb3ZlZF9yZXNvdXJjZXMYBiADKAkSPwoNY29udHJvbF9wbGFuZRgHIAEoCzIoLmVudm95LnNlcnZpY2UuZGlzY292ZXJ5LnYzLkNvbnRyb2xQbGFuZSJRCghSZXNvdXJjZRIPCgd2ZXJzaW9uGAEgASgJEiYKCHJlc291cmNlGAIgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRIMCgRuYW1lGAMgASgJYgZwcm90bzM',
     [file_google_protobuf_any],
   );
 
@@ -38,6 +39,22 @@ export type Node = Message<'envoy.service.discovery.v3.Node'> & {
 export const NodeSchema: GenMessage<Node> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 0);
 
 /**
+ * @generated from message envoy.service.discovery.v3.ControlPlane
+ */
+export type ControlPlane = Message<'envoy.service.discovery.v3.ControlPlane'> & {
+  /**
+   * @generated from field: string identifier = 1;
+   */
+  identifier: string;
+};
+
+/**
+ * Describes the message envoy.service.discovery.v3.ControlPlane.
+ * Use `create(ControlPlaneSchema)` to create a new message.
+ */
+export const ControlPlaneSchema: GenMessage<ControlPlane> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 1);
+
+/**
  * @generated from message envoy.service.discovery.v3.Status
  */
 export type Status = Message<'envoy.service.discovery.v3.Status'> & {
@@ -56,7 +73,7 @@ export type Status = Message<'envoy.service.discovery.v3.Status'> & {
  * Describes the message envoy.service.discovery.v3.Status.
  * Use `create(StatusSchema)` to create a new message.
  */
-export const StatusSchema: GenMessage<Status> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 1);
+export const StatusSchema: GenMessage<Status> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 2);
 
 /**
  * @generated from message envoy.service.discovery.v3.DiscoveryRequest
@@ -97,7 +114,7 @@ export type DiscoveryRequest = Message<'envoy.service.discovery.v3.DiscoveryRequ
  * Describes the message envoy.service.discovery.v3.DiscoveryRequest.
  * Use `create(DiscoveryRequestSchema)` to create a new message.
  */
-export const DiscoveryRequestSchema: GenMessage<DiscoveryRequest> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 2);
+export const DiscoveryRequestSchema: GenMessage<DiscoveryRequest> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 3);
 
 /**
  * @generated from message envoy.service.discovery.v3.DiscoveryResponse
@@ -122,6 +139,11 @@ export type DiscoveryResponse = Message<'envoy.service.discovery.v3.DiscoveryRes
    * @generated from field: string nonce = 5;
    */
   nonce: string;
+
+  /**
+   * @generated from field: envoy.service.discovery.v3.ControlPlane control_plane = 6;
+   */
+  controlPlane?: ControlPlane;
 };
 
 /**
@@ -130,7 +152,7 @@ export type DiscoveryResponse = Message<'envoy.service.discovery.v3.DiscoveryRes
  */
 export const DiscoveryResponseSchema: GenMessage<DiscoveryResponse> =
   /*@__PURE__*/
-  messageDesc(file_envoy_service_discovery_v3_discovery, 3);
+  messageDesc(file_envoy_service_discovery_v3_discovery, 4);
 
 /**
  * @generated from message envoy.service.discovery.v3.DeltaDiscoveryRequest
@@ -178,12 +200,17 @@ export type DeltaDiscoveryRequest = Message<'envoy.service.discovery.v3.DeltaDis
  */
 export const DeltaDiscoveryRequestSchema: GenMessage<DeltaDiscoveryRequest> =
   /*@__PURE__*/
-  messageDesc(file_envoy_service_discovery_v3_discovery, 4);
+  messageDesc(file_envoy_service_discovery_v3_discovery, 5);
 
 /**
  * @generated from message envoy.service.discovery.v3.DeltaDiscoveryResponse
  */
 export type DeltaDiscoveryResponse = Message<'envoy.service.discovery.v3.DeltaDiscoveryResponse'> & {
+  /**
+   * @generated from field: string system_version_info = 1;
+   */
+  systemVersionInfo: string;
+
   /**
    * @generated from field: repeated envoy.service.discovery.v3.Resource resources = 2;
    */
@@ -198,6 +225,16 @@ export type DeltaDiscoveryResponse = Message<'envoy.service.discovery.v3.DeltaDi
    * @generated from field: string nonce = 5;
    */
   nonce: string;
+
+  /**
+   * @generated from field: repeated string removed_resources = 6;
+   */
+  removedResources: string[];
+
+  /**
+   * @generated from field: envoy.service.discovery.v3.ControlPlane control_plane = 7;
+   */
+  controlPlane?: ControlPlane;
 };
 
 /**
@@ -206,7 +243,7 @@ export type DeltaDiscoveryResponse = Message<'envoy.service.discovery.v3.DeltaDi
  */
 export const DeltaDiscoveryResponseSchema: GenMessage<DeltaDiscoveryResponse> =
   /*@__PURE__*/
-  messageDesc(file_envoy_service_discovery_v3_discovery, 5);
+  messageDesc(file_envoy_service_discovery_v3_discovery, 6);
 
 /**
  * @generated from message envoy.service.discovery.v3.Resource
@@ -232,4 +269,4 @@ export type Resource = Message<'envoy.service.discovery.v3.Resource'> & {
  * Describes the message envoy.service.discovery.v3.Resource.
  * Use `create(ResourceSchema)` to create a new message.
  */
-export const ResourceSchema: GenMessage<Resource> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 6);
+export const ResourceSchema: GenMessage<Resource> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 7);

@@ -4,13 +4,14 @@
 
 import type { GenFile, GenService } from '@bufbuild/protobuf/codegenv2';
 import { fileDesc, serviceDesc } from '@bufbuild/protobuf/codegenv2';
-import {
-  type DeltaDiscoveryRequestSchema,
-  type DeltaDiscoveryResponseSchema,
-  type DiscoveryRequestSchema,
-  type DiscoveryResponseSchema,
-  file_envoy_service_discovery_v3_discovery,
+import type {
+  DeltaDiscoveryRequestSchema,
+  DeltaDiscoveryResponseSchema,
+  DiscoveryRequestSchema,
+  DiscoveryResponseSchema,
 } from '../../discovery/v3/discovery_pb.ts';
+import { file_envoy_service_discovery_v3_discovery } from '../../discovery/v3/discovery_pb.ts';
+
 /**
  * Describes the file envoy/service/secret/v3/sds.proto.
  */

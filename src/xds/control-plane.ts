@@ -1,0 +1,200 @@
+import { readFile } from 'node:fs/promises';
+import type * as Grpc from '@grpc/grpc-js';
+import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
+import {
+  asyncScheduler,
+  concat,
+  connect,
+  defer,
+  filter,
+  map,
+  merge,
+  Observable,
+  of,
+  type SchedulerLike,
+  startWith,
+  switchMap,
+  take,
+  takeUntil,
+  takeWhile,
+  timer,
+  withLatestFrom,
+} from 'rxjs';
+import { grpcDefinition } from '../grpc/grpc-definition.ts';
+import { settle } from '../operators/settle.ts';
+import { AggregatedDiscoveryService } from '../proto/envoy/service/discovery/v3/ads_pb.ts';
+import type {
+  DeltaDiscoveryRequest,
+  DeltaDiscoveryResponse,
+  DiscoveryRequest,
+  DiscoveryResponse,
+  Node,
+} from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { type Ask, askMessage, readResponse, type Variant } from './messages.ts';
+import type { Update } from './resources.ts';
+import { nameFlaw, troubleOf } from './trouble.ts';
+
+/** How the control plane is reached. Paths are read for each connection. */
+export interface ControlPlaneAddress {
+  /** `host:port`. */
+  readonly address: string;
+  /** Undefined for plaintext. */
+  readonly tls:
+    | {
+        /** The file of the roots that vouch for it. */
+        readonly roots: string;
+        /** It has to prove one of these names, each with its type before it: `DNS:…`, `URI:…`. */
+        readonly names: readonly string[];
+        /** What the agent shows it; undefined for nothing. */
+        readonly pair: { readonly chain: string; readonly key: string } | undefined;
+        /** The file of the token that the agent sends; undefined for none. */
+        readonly token: string | undefined;
+      }
+    | undefined;
+  /** Sent along as `ClusterID`; empty for none. */
+  readonly clusterId: string;
+}
+
+/** What becomes of one connection. */
+export type LinkEvent =
+  /** Requests are sent from now on, or as soon as it is connected. */
+  | { readonly type: 'opened' }
+  | { readonly type: 'connected' }
+  | { readonly type: 'updated'; readonly update: Update }
+  | { readonly type: 'unanswered'; readonly reason: string }
+  | { readonly type: 'lost'; readonly reason: string };
+
+/** A request for it, and the node that it is for in the first one. */
+export interface Question {
+  readonly ask: Ask;
+  readonly node: Node | undefined;
+}
+
+/** Silence after which that is told, and after which the connection is given up. In ms. */
+const silence = { told: 4_000, given: 30_000 };
+/**
+ * A control plane that does not answer a ping is gone. Answers may be large: only one beyond all
+ * measure is refused. In ms and bytes. A pool of its own: an attempt does not fail for the sake of
+ * an earlier one.
+ */
+const options = {
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.max_receive_message_length': 512 << 20,
+};
+
+/**
+ * One aggregated stream (ADS) to the control plane, over a connection of its own: emits `opened`,
+ * `connected`, then each answer; `unanswered` if there is none within 4 s; and `lost` at the end,
+ * at the latest after 30 s without an answer, and completes. Cold; never errors. Unsubscribing
+ * disconnects. Loads gRPC.
+ */
+export function controlPlane(
+  target: ControlPlaneAddress,
+  variant: Variant,
+  question$: Observable<Question>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<LinkEvent> {
+  return defer(async () => {
+    const grpc = await import('@grpc/grpc-js');
+    const [credentials, token] = await Promise.all([credentialsOf(target, grpc), tokenOf(target)]);
+    return { grpc, credentials, token };
+  }).pipe(
+    settle(),
+    switchMap((ready) =>
+      ready.ok ? stream(target, variant, question$, ready.value) : of<LinkEvent>({ type: 'lost', reason: (ready.error as Error).message }),
+    ),
+    connect((event$) => merge(event$, silent(event$, scheduler))),
+    takeWhile(({ type }) => type !== 'lost', true),
+  );
+}
+
+/** What there is to say while the control plane says nothing. */
+function silent(event$: Observable<LinkEvent>, scheduler: SchedulerLike): Observable<LinkEvent> {
+  const what$ = event$.pipe(
+    filter(({ type }) => type === 'connected'),
+    map(() => 'it does not answer'),
+    startWith('no connection comes about'),
+  );
+  return concat(
+    timer(silence.told, scheduler).pipe(map(() => 'unanswered' as const)),
+    timer(silence.given - silence.told, scheduler).pipe(map(() => 'lost' as const)),
+  ).pipe(
+    withLatestFrom(what$),
+    map(([type, reason]): LinkEvent => ({ type, reason })),
+    takeUntil(event$.pipe(filter(({ type }) => type === 'updated' || type === 'lost'), take(1))), // prettier-ignore
+  );
+}
+
+interface Ready {
+  readonly grpc: typeof Grpc;
+  readonly credentials: Grpc.ChannelCredentials;
+  readonly token: string;
+}
+
+async function credentialsOf({ tls }: ControlPlaneAddress, { credentials }: typeof Grpc): Promise<Grpc.ChannelCredentials> {
+  if (tls === undefined) return credentials.createInsecure();
+  const { names, pair } = tls;
+  const [roots, chain, key] = await Promise.all([
+    read('the root that vouches for it', tls.roots),
+    pair === undefined ? null : read('the certificate of the agent', pair.chain),
+    pair === undefined ? null : read('the key of the agent', pair.key),
+  ]);
+  return credentials.createSsl(roots, key, chain, { checkServerIdentity: (_, certificate) => nameFlaw(certificate.subjectaltname, names) });
+}
+
+async function tokenOf({ tls }: ControlPlaneAddress): Promise<string> {
+  return tls?.token === undefined ? '' : (await read('the token', tls.token)).toString().trim();
+}
+
+async function read(what: string, path: string): Promise<Buffer> {
+  return readFile(path).catch((error: unknown) => Promise.reject(new Error(`${what} cannot be read: ${(error as Error).message}`)));
+}
+
+type Answer = DiscoveryResponse | DeltaDiscoveryResponse;
+
+function stream(
+  { address, clusterId }: ControlPlaneAddress,
+  variant: Variant,
+  question$: Observable<Question>,
+  { grpc, credentials, token }: Ready,
+): Observable<LinkEvent> {
+  return new Observable((subscriber) => {
+    const methods = grpcDefinition(AggregatedDiscoveryService);
+    const method = methods[variant === 'delta' ? 'deltaAggregatedResources' : 'streamAggregatedResources'];
+    if (method === undefined) throw new Error('the service has no such method');
+    grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
+    const client = new grpc.Client(address, credentials, options);
+    const metadata = new grpc.Metadata();
+    if (token !== '') metadata.set('authorization', `Bearer ${token}`);
+    if (clusterId !== '') metadata.set('ClusterID', clusterId);
+    const call = client.makeBidiStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      metadata,
+    ) as unknown as ClientDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, Answer>;
+    call.on('metadata', () => subscriber.next({ type: 'connected' }));
+    call.on('data', (answer: Answer) => {
+      try {
+        subscriber.next({ type: 'updated', update: readResponse(answer) });
+      } catch (error) {
+        subscriber.next({ type: 'lost', reason: `its answer cannot be read: ${(error as Error).message}` });
+      }
+    });
+    call.on('error', (error: ServiceError) => subscriber.next({ type: 'lost', reason: troubleOf(error, token !== '') }));
+    call.on('end', () => subscriber.next({ type: 'lost', reason: 'it has ended the stream' }));
+    client.waitForReady(Infinity, () => subscriber.next({ type: 'connected' }));
+    const asking = question$.subscribe({
+      next: ({ ask, node }) => call.write(askMessage(variant, ask, node)),
+      error: (error: unknown) => subscriber.error(error),
+    });
+    subscriber.next({ type: 'opened' }); // last: whoever hears it asks at once
+    return () => {
+      asking.unsubscribe();
+      call.cancel();
+      client.close();
+    };
+  });
+}

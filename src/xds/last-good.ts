@@ -1,0 +1,43 @@
+import { type TypeResources, typeUrls } from './resources.ts';
+import { acceptedBy, type Subscription } from './subscription.ts';
+
+/** The last configuration that an Envoy has accepted as a whole. */
+export interface LastGood {
+  /** By type. */
+  readonly types: ReadonlyMap<string, TypeResources>;
+  /** The node id that it is for. */
+  readonly nodeId: string;
+  /** When it was what the control plane says, for the last time. In ms since 1970. */
+  readonly confirmedAt: number;
+}
+
+/** Secrets are none of them. */
+const kept: readonly string[] = Object.values(typeUrls);
+
+/**
+ * What an Envoy has accepted, pruned to what it subscribes; undefined unless it has accepted all
+ * that it has asked for. What has not changed stays the same object. Pure.
+ */
+export function goodOf(
+  subscriptions: ReadonlyMap<string, Subscription>,
+  before: LastGood | undefined,
+): ReadonlyMap<string, TypeResources> | undefined {
+  if (!subscriptions.has(typeUrls.clusters) || !subscriptions.has(typeUrls.listeners)) return undefined;
+  const types = new Map<string, TypeResources>();
+  for (const [typeUrl, subscription] of subscriptions) {
+    if (!kept.includes(typeUrl)) continue;
+    const accepted = acceptedBy(subscription);
+    if (accepted === undefined) return undefined;
+    const old = before?.types.get(typeUrl);
+    types.set(typeUrl, isSame(old, accepted) ? old : accepted);
+  }
+  const old = before?.types;
+  return old?.size === types.size && [...types].every(([typeUrl, type]) => old.get(typeUrl) === type) ? old : types;
+}
+
+function isSame(a: TypeResources | undefined, b: TypeResources): a is TypeResources {
+  if (a?.resources.size !== b.resources.size || a.absent.size !== b.absent.size) return false;
+  return (
+    [...b.resources].every(([name, resource]) => a.resources.get(name) === resource) && [...b.absent].every((name) => a.absent.has(name))
+  );
+}

@@ -1,0 +1,209 @@
+import { asyncScheduler, filter, ignoreElements, map, merge, type Observable, of, Subject, take, tap } from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import type { LastGood } from '../../src/xds/last-good.ts';
+import { typeUrls } from '../../src/xds/resources.ts';
+import { narrateXds } from '../../src/xds/telemetry.ts';
+import { xdsRelay } from '../../src/xds/xds-relay.ts';
+import { config, fakeControlPlane, fakeEnvoy, type FakeEnvoyOptions, type Mood, resource } from './support/fake-mesh.ts';
+import { at } from './support/at.ts';
+import { marbles } from './support/marbles.ts';
+
+const hour = 3_600_000;
+const one = config('1');
+const two = config('2');
+
+/** What an agent has stored, `age` ms ago: version 0. */
+function stored(age: number, nodeId = 'node'): LastGood {
+  const names = { clusters: 'a', endpoints: 'a', listeners: 'r', routes: 'r' };
+  const types = Object.entries(names).map(
+    ([type, name]) =>
+      [
+        typeUrls[type as keyof typeof names],
+        { version: '0', resources: new Map([[name, resource(name, '0')]]), absent: new Set<string>() },
+      ] as const,
+  );
+  return { types: new Map(types), nodeId, confirmedAt: asyncScheduler.now() - age };
+}
+
+interface Drawing {
+  /** When the control plane is how. */
+  readonly moods: string;
+  /** When which Envoy comes: `a` is the first of `envoys`. */
+  readonly comes: string;
+  readonly envoys?: readonly FakeEnvoyOptions[];
+  readonly good?: LastGood;
+  readonly maxAge?: number;
+}
+
+const moods: Readonly<Record<string, Mood>> = { x: 'away', s: 'silent', 1: one, 2: two };
+
+/**
+ * The relay between a fake control plane and fake Envoys. `given` are the answers to each Envoy,
+ * `heard` is what the control plane hears, `said` the codes of the log, `kept` what is written.
+ */
+function draw(m: RunHelpers, { moods: drawn, comes, envoys = [{}], good, maxAge = 24 * hour }: Drawing) {
+  const controlPlane = fakeControlPlane(m.hot<Mood>(drawn, moods));
+  const fakes = envoys.map(fakeEnvoy);
+  const call$ = m.hot<number>(comes, { a: 0, b: 1, c: 2 }).pipe(map((index) => fakes[index]?.call ?? expect.unreachable()));
+  const said$ = new Subject<string>();
+  const kept$ = new Subject<string>();
+  const relay$ = xdsRelay({
+    ...{ call$, connect$: controlPlane.connect, stored: good, maxAge, random: () => 0.5 },
+    write: ({ types }) => kept$.next(types.get(typeUrls.clusters)?.version ?? ''),
+  }).pipe(tap((transition) => narrateXds('cp:15012', transition).forEach(({ event }) => said$.next(event.replace('xds.', '')))));
+  return {
+    given: fakes.map(({ given$ }) => given$),
+    heard$: controlPlane.heard$,
+    said$: said$.asObservable(),
+    kept$: kept$.asObservable(),
+    life$: merge(controlPlane.follow$, relay$).pipe(ignoreElements()),
+  };
+}
+
+/** Draws a stream of words: each word stands for itself. */
+function expectWords(m: RunHelpers, word$: Observable<string> | undefined, times: Readonly<Record<string, readonly string[]>>): void {
+  const words = [...new Set(Object.values(times).flat())];
+  const signs = 'abcdefghijklmnopqrstuvwxyz';
+  const sign = (word: string) => signs.charAt(words.indexOf(word));
+  const drawn = Object.fromEntries(Object.entries(times).map(([time, said]) => [time, said.map(sign).join('')]));
+  const values = Object.fromEntries(words.map((word) => [sign(word), word]));
+  m.expectObservable(word$ ?? of('there is none')).toBe(at(drawn), values);
+}
+
+const whole = (version: string) => ['clusters', 'endpoints', 'listeners', 'routes'].map((type) => `${type} ${version}`);
+const begins = (version: string) => [...whole(version), 'begun'];
+
+describe('xdsRelay', () => {
+  it(
+    'connects when an Envoy asks, and gives it what the control plane says',
+    marbles((m) => {
+      const { given, said$, life$ } = draw(m, { moods: '1', comes: '5s a' });
+      expectWords(m, given[0], { '5s': begins('1') });
+      expectWords(m, said$, { '5s': ['connected'] });
+      m.expectObservable(life$, '^ 10s !').toBe('-');
+    }),
+  );
+
+  it(
+    'passes each change on, and tells the control plane what Envoy has made of it',
+    marbles((m) => {
+      const { given, heard$, life$ } = draw(m, { moods: at({ '0s': '1', '10s': '2' }), comes: '5s a' });
+      expectWords(m, given[0], { '5s': begins('1'), '10s': whole('2') });
+      const accepted = (type: string) => `accepted ${type}`;
+      const first = ['connect', 'asked clusters', 'asked endpoints', accepted('clusters'), accepted('endpoints')];
+      const then = ['asked listeners', 'asked routes', accepted('listeners'), accepted('routes')];
+      const changed = ['clusters', 'endpoints', 'listeners', 'routes'].map(accepted);
+      expectWords(m, heard$, { '5s': [...first, ...then], '10s': changed });
+      m.expectObservable(life$, '^ 15s !').toBe('-');
+    }),
+  );
+
+  it(
+    'tells the control plane that Envoy refuses, and does not give it the same again',
+    marbles((m) => {
+      const { given, heard$, said$, life$ } = draw(m, {
+        moods: at({ '0s': '1', '10s': '2', '20s': '1' }),
+        comes: '5s a',
+        envoys: [{ refuses: '2' }],
+      });
+      expectWords(m, given[0], { '5s': begins('1'), '10s': whole('2'), '20s': whole('1') });
+      const later$ = heard$.pipe(filter(() => asyncScheduler.now() >= 10_000));
+      const all = ['clusters', 'endpoints', 'listeners', 'routes'];
+      expectWords(m, later$, { '10s': all.map((type) => `refused ${type}`), '20s': all.map((type) => `accepted ${type}`) });
+      expectWords(m, said$, { '5s': ['connected'], '10s': all.map(() => 'rejected') });
+      m.expectObservable(life$, '^ 25s !').toBe('-');
+    }),
+  );
+
+  it(
+    'answers a child from what its parent has accepted, and asks the control plane for nothing',
+    marbles((m) => {
+      const { given, heard$, life$ } = draw(m, { moods: '1', comes: at({ '5s': 'a', '10s': 'b' }), envoys: [{}, {}] });
+      expectWords(m, given[1], { '10s': begins('1') });
+      m.expectObservable(heard$.pipe(filter(() => asyncScheduler.now() >= 10_000))).toBe('-');
+      m.expectObservable(life$, '^ 15s !').toBe('-');
+    }),
+  );
+
+  it(
+    'gives an Envoy that starts without a control plane what the one before has accepted, at once, and says so',
+    marbles((m) => {
+      const drawing = {
+        moods: at({ '0s': '1', '10s': 'x' }),
+        comes: at({ '5s': 'a', '60s': 'b' }),
+        envoys: [{ gone$: m.hot('59s g') }, {}],
+      };
+      const { given, said$, life$ } = draw(m, drawing);
+      expectWords(m, given[1], { '60s': begins('1') });
+      // The connection has broken at 10 s, and an attempt fails half a second later.
+      expectWords(m, said$, { '5s': ['connected'], '10.5s': ['unavailable'], '60s': ['stored_served'] });
+      m.expectObservable(life$, '^ 62s !').toBe('-');
+    }),
+  );
+
+  it(
+    'replaces what is stored by what the control plane says when it is back, without a restart',
+    marbles((m) => {
+      const { given, said$, life$ } = draw(m, { moods: at({ '0s': 'x', '20s': '2' }), comes: '5s a', good: stored(14 * 60_000) });
+      // Attempts at 5, 6, 8, 12 and 20 s.
+      const seen$ = given[0]?.pipe(filter((word) => word !== 'begun'));
+      expectWords(m, seen$, { '5s': whole('0'), '20s': whole('2') });
+      expectWords(m, said$, { '5s': ['unavailable', 'stored_served'], '20s': ['available', 'stored_replaced'] });
+      m.expectObservable(life$, '^ 25s !').toBe('-');
+    }),
+  );
+
+  it(
+    'waits 4 s for a control plane that is silent before it serves what another agent has stored',
+    marbles((m) => {
+      const { given, said$, life$ } = draw(m, { moods: 's', comes: '5s a', good: stored(60_000) });
+      expectWords(m, given[0], { '9s': begins('0') });
+      expectWords(m, said$, { '9s': ['unavailable', 'stored_served'] });
+      m.expectObservable(life$, '^ 12s !').toBe('-');
+    }),
+  );
+
+  for (const [what, good] of [
+    ['older than the limit', () => stored(24 * hour + 1)],
+    ['for another node', () => stored(60_000, 'another node')],
+  ] as const) {
+    it(
+      `does not serve what is ${what}`,
+      marbles((m) => {
+        const { given, said$, life$ } = draw(m, { moods: at({ '0s': 'x', '60s': '1' }), comes: '5s a', good: good() });
+        m.expectObservable(given[0]?.pipe(take(1)) ?? of()).toBe('60s (a|)', { a: 'clusters 1' });
+        expectWords(m, said$, { '5s': ['unavailable'], '60s': ['available'] });
+        m.expectObservable(life$, '^ 70s !').toBe('-');
+      }),
+    );
+  }
+
+  it(
+    'keeps what an Envoy has accepted once it is quiet for a second, and confirms it every ten minutes and at the end of the connection',
+    marbles((m) => {
+      const { kept$, life$ } = draw(m, { moods: at({ '0s': '1', '60s': '2', '15m': 'x' }), comes: '5s a' });
+      expectWords(m, kept$, { '6s': ['1'], '61s': ['2'], '601s': ['2'], '901s': ['2'] });
+      m.expectObservable(life$, '^ 20m !').toBe('-');
+    }),
+  );
+
+  it(
+    'tells that the control plane is away within 5 s, and then every five minutes',
+    marbles((m) => {
+      const { said$, life$ } = draw(m, { moods: at({ '0s': '1', '10s': 'x' }), comes: '5s a' });
+      expectWords(m, said$, { '5s': ['connected'], '10.5s': ['unavailable'], '315.5s': ['unavailable'] });
+      m.expectObservable(life$, '^ 10m !').toBe('-');
+    }),
+  );
+
+  it(
+    'does not tell of a connection that the control plane ends and takes anew',
+    marbles((m) => {
+      const { given, said$, life$ } = draw(m, { moods: at({ '0s': '1', '10s': 'x', '10.2s': '1' }), comes: '5s a' });
+      expectWords(m, given[0], { '5s': begins('1') });
+      expectWords(m, said$, { '5s': ['connected'], '10.5s': ['connected'] });
+      m.expectObservable(life$, '^ 15s !').toBe('-');
+    }),
+  );
+});
