@@ -11,7 +11,7 @@ const largest = 64 << 20;
 const sumLength = 32;
 
 /** What is read from disk: what is there for this proxy, nothing, or why that is of no use. */
-export type Stored =
+type Stored =
   { readonly kind: 'good'; readonly good: LastGood } | { readonly kind: 'none' } | { readonly kind: 'ignored'; readonly reason: string };
 
 /** The last good configuration on disk, in one file. It is bound to a node and a control plane. */
