@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type * as Grpc from '@grpc/grpc-js';
-import { catchError, connect, filter, from, map, merge, Observable, of, switchMap, take } from 'rxjs';
+import { catchError, connect, filter, map, merge, Observable, of, switchMap, take } from 'rxjs';
 import { ofType } from '../operators/tagged-union.ts';
 import { ownSocket, type SocketEvent } from './own-socket.ts';
 
-/** Adds its services to the server, and emits what happens in them. Subscribed once. */
+/** Adds its services to the server as it is called; what happens in them comes out. */
 export type ServeGrpc<T> = (server: Grpc.Server, grpc: typeof Grpc) => Observable<T>;
 
 export interface GrpcOptions {
@@ -18,15 +18,15 @@ export type GrpcEvent = Exclude<SocketEvent, { readonly type: 'connected' }>;
 
 /**
  * A gRPC server on a Unix socket at `path`, as {@link ownSocket} has it: emits `listening` or
- * `failed`, then what `serve$` emits. It listens at once, and connections that come while gRPC is
- * loaded wait for it.
+ * `failed`, then what the services emit. It listens at once. gRPC and the services, by `load`, are
+ * loaded when they are needed, and connections that come meanwhile wait.
  *
- * Cold; on unsubscribe all connections are closed. Never completes, never errors: where gRPC cannot
- * be loaded, or `serve$` throws or errors, it emits `failed`, and serves no more.
+ * Cold; on unsubscribe all connections are closed. Never completes, never errors: where something
+ * cannot be loaded, or a service throws or errors, it emits `failed`, and serves no more.
  */
 export function grpcOnSocket<T extends object>(
   path: string,
-  serve$: ServeGrpc<T>,
+  load: () => Promise<ServeGrpc<T>>,
   { isEager, server: options }: GrpcOptions,
 ): Observable<GrpcEvent | T> {
   return ownSocket(path).pipe(
@@ -35,11 +35,11 @@ export function grpcOnSocket<T extends object>(
       const needed$: Observable<unknown> = isEager ? event$.pipe(ofType('listening')) : socket$;
       const loaded$ = needed$.pipe(
         take(1),
-        switchMap(() => from(import('@grpc/grpc-js'))),
+        switchMap(() => Promise.all([import('@grpc/grpc-js'), load()])),
       );
       return merge(
         event$.pipe(filter((event): event is GrpcEvent => event.type !== 'connected')),
-        host(socket$, loaded$, serve$, options).pipe(
+        host(socket$, loaded$, options).pipe(
           catchError((error: unknown) => of<GrpcEvent>({ type: 'failed', reason: `gRPC: ${String(error)}` })),
         ),
       );
@@ -47,11 +47,10 @@ export function grpcOnSocket<T extends object>(
   );
 }
 
-/** Hands each connection to a gRPC server, once that is loaded, and emits what `serve$` emits. */
+/** Hands each connection to a gRPC server once that is loaded, and emits what happens in it. */
 function host<T>(
   socket$: Observable<Socket>,
-  loaded$: Observable<typeof Grpc>,
-  serve$: ServeGrpc<T>,
+  loaded$: Observable<readonly [typeof Grpc, ServeGrpc<T>]>,
   options: Grpc.ServerOptions,
 ): Observable<T> {
   return new Observable<T>((subscriber) => {
@@ -59,7 +58,7 @@ function host<T>(
     let receive = (socket: Socket): unknown => waiting.push(socket);
     subscriber.add(socket$.subscribe({ next: (socket) => receive(socket), error: (error: unknown) => subscriber.error(error) }));
     const served$ = loaded$.pipe(
-      switchMap((grpc) => {
+      switchMap(([grpc, serve$]) => {
         grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
         const server = new grpc.Server(options);
         subscriber.add(() => server.forceShutdown());

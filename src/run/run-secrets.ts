@@ -54,7 +54,7 @@ export function runSecrets(plan: SecretsPlan, agent: AgentConfig): Observable<Se
 }
 
 function serveSecrets(
-  { socket, config, workload }: SecretsPlan,
+  { socket, config, isAtHand }: SecretsPlan,
   source$: Observable<SetReading | CaEvent>,
 ): Observable<ServersSign | PartFailed> {
   const failures$ = new Subject<PartFailed>();
@@ -69,9 +69,6 @@ function serveSecrets(
   const sources = { files: (paths: SecretPaths) => fileSecrets(paths).pipe(steady('secrets', failures$)) };
   const gateway = config.gateway === '' ? () => undefined : gatewaySecrets(gatewayFolder(resolve(config.gateway), sources));
   const book = secretBook(findSecret({ ...sources, workload$, gateway }));
-  // Kept at hand, whether or not Envoy asks; but an authority that nobody has named is not asked
-  // before somebody wants a certificate.
-  const isAtHand = workload.kind === 'files' || config.caAddress !== '' || config.output !== '';
   const outputs$ = workload$.pipe(
     ofType('set'),
     filter(() => config.output !== ''),

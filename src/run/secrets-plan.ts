@@ -14,6 +14,11 @@ export interface SecretsPlan {
   readonly socket: string;
   /** Whether it is to run. */
   readonly isServed: boolean;
+  /**
+   * Whether the workload's secrets are kept at hand before Envoy asks. An authority that nobody has
+   * named is not asked before somebody wants a certificate.
+   */
+  readonly isAtHand: boolean;
   /** Where `default` and `ROOTCA` come from: files, or an authority (`host:port`). */
   readonly workload: { readonly kind: 'files'; readonly paths: SecretPaths } | { readonly kind: 'authority'; readonly address: string };
   /** There is a token by which the workload proves who it is. */
@@ -47,7 +52,10 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const own = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
   const isAsked = own === '' ? provCert !== '' || address !== '' : namesPath(own, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
-  const isServed = rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
+  const isWanted = rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
+  // A control plane refers to secrets over `sds-grpc` in what it sends, whatever the bootstrap does.
+  const isServed = own === '' || isWanted;
+  const isNamed = config.caAddress !== '' || config.output !== '';
   // What an authority gives is in no file that a generated bootstrap could name, but where it is
   // written into some.
   const isPushed = rotation.way === 'sds' || (own === '' && workload.kind === 'authority' && config.output === '');
@@ -58,6 +66,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
     rotation,
     socket,
     isServed,
+    isAtHand: isNamed || (isWanted && workload.kind === 'files'),
     workload,
     hasToken,
     controlPlaneRoot: root,

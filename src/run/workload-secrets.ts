@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Observable } from 'rxjs';
+import { defer, type Observable, switchMap } from 'rxjs';
 import { authorityAddress } from '../ca/authority.ts';
-import { type CaEvent, caSecrets } from '../ca/ca-secrets.ts';
-import { issueCertificate } from '../ca/issue-certificate.ts';
-import { istioAuthority } from '../ca/istio-authority.ts';
+import type { CaEvent } from '../ca/ca-secrets.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
-import { fileSecrets, workloadFiles } from '../secrets/file-secrets.ts';
+import { fileSecrets } from '../secrets/file-secrets.ts';
 import type { SetReading } from '../secrets/secret.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 
@@ -19,8 +16,8 @@ export type WorkloadSecrets =
 
 /**
  * The set that `default` and `ROOTCA` are of, from where the plan says. `PROV_CERT` beside an
- * authority is what the agent shows the authority. `signs$` is cold, never completes and never
- * errors.
+ * authority is what the agent shows the authority. `signs$` is cold, and never completes. What an
+ * authority needs is loaded when it is subscribed; it errors if that fails.
  */
 export function workloadSecrets(
   { workload, config }: SecretsPlan,
@@ -34,10 +31,8 @@ export function workloadSecrets(
   if (address === undefined) {
     return { ok: false, reason: `PILOT_CERT_PROVIDER: '${pilotCertProvider}' is not one of istiod, kubernetes, custom, system` };
   }
-  const shown = provCert === '' ? undefined : workloadFiles(provCert, []);
-  const authority = istioAuthority({ ...address, client: shown, clusterId: config.clusterId });
-  const { algorithm, pkcs8, trustDomain, ttl, graceRatio: ratio, initialBackOff } = config;
-  const token = shown !== undefined && !existsSync(config.tokenFile) ? undefined : config.tokenFile;
-  const issue$ = issueCertificate(authority, { algorithm, pkcs8, token, trustDomain, ttl });
-  return { ok: true, signs$: caSecrets(issue$, { name: authority.name, ratio, initialBackOff, random: Math.random }) };
+  const signs$ = defer(() => import('./authority-secrets.ts')).pipe(
+    switchMap(({ authoritySecrets }) => authoritySecrets(address, provCert, config)),
+  );
+  return { ok: true, signs$ };
 }

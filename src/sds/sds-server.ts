@@ -1,20 +1,7 @@
 import type * as Grpc from '@grpc/grpc-js';
-import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall } from '@grpc/grpc-js';
-import { catchError, ignoreElements, mergeAll, Observable, of, tap } from 'rxjs';
-import { grpcDefinition } from '../grpc/grpc-definition.ts';
+import type { Observable } from 'rxjs';
 import { grpcOnSocket } from '../grpc/grpc-on-socket.ts';
-import type {
-  DeltaDiscoveryRequest,
-  DeltaDiscoveryResponse,
-  DiscoveryRequest,
-  DiscoveryResponse,
-} from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { SecretDiscoveryService } from '../proto/envoy/service/secret/v3/sds_pb.ts';
-import { type ListSecretsResponse, SecretsService } from '../proto/pilotagent/v1/secrets_pb.ts';
 import type { SecretBook } from '../secrets/secret-book.ts';
-import { fetchSecrets } from './fetch-secrets.ts';
-import { listSecrets, toDeltaResponse, toResponse } from './messages.ts';
-import { serveStream } from './serve-stream.ts';
 import type { SdsEvent } from './telemetry.ts';
 
 /** A client that does not answer a ping is gone: its streams are closed. In ms. */
@@ -30,43 +17,9 @@ const options = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms':
  * errors.
  */
 export function sdsServer(path: string, book: SecretBook): Observable<SdsEvent> {
-  return grpcOnSocket(path, (server, grpc) => serve(server, grpc, book), { isEager: false, server: options });
-}
-
-/** What happens in the calls of the service. */
-function serve(server: Grpc.Server, grpc: typeof Grpc, book: SecretBook): Observable<SdsEvent> {
-  return new Observable<Observable<SdsEvent>>((subscriber) => {
-    let streams = 0;
-    server.addService(grpcDefinition(SecretDiscoveryService), {
-      streamSecrets: (call: ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>) =>
-        subscriber.next(serveStream(++streams, call, book, toResponse)),
-      deltaSecrets: (call: ServerDuplexStream<DeltaDiscoveryRequest, DeltaDiscoveryResponse>) =>
-        subscriber.next(serveStream(++streams, call, book, toDeltaResponse)),
-      fetchSecrets: ({ request }: ServerUnaryCall<DiscoveryRequest, DiscoveryResponse>, answer: sendUnaryData<DiscoveryResponse>) =>
-        subscriber.next(serveFetch(request.resourceNames, book, answer, grpc.status)),
-    });
-    server.addService(grpcDefinition(SecretsService), {
-      listSecrets: (_: unknown, answer: sendUnaryData<ListSecretsResponse>) => answer(null, listSecrets(book.states())),
-    });
-  }).pipe(mergeAll());
-}
-
-/** Answers one fetch, and completes. */
-function serveFetch(
-  names: readonly string[],
-  book: SecretBook,
-  answer: sendUnaryData<DiscoveryResponse>,
-  status: typeof Grpc.status,
-): Observable<SdsEvent> {
-  return fetchSecrets(names, book).pipe(
-    tap(({ push, missing }) => {
-      if (missing.length === 0) answer(null, toResponse(push));
-      else answer({ code: status.NOT_FOUND, details: `there is no secret ${missing.join(', ')}` });
-    }),
-    ignoreElements(),
-    catchError((error: unknown) => {
-      answer({ code: status.INTERNAL, details: String(error) });
-      return of<SdsEvent>({ type: 'stream-failed', error });
-    }),
-  );
+  const load = async () => {
+    const { secretService } = await import('./secret-service.ts');
+    return (server: Grpc.Server, grpc: typeof Grpc) => secretService(server, grpc, book);
+  };
+  return grpcOnSocket(path, load, { isEager: false, server: options });
 }

@@ -48,7 +48,7 @@ describe('grpcOnSocket', () => {
     });
   };
   const serve = (serve$: ServeGrpc<Called> = echo$, isEager = false) => {
-    const server = grpcOnSocket(socket, serve$, { isEager, server: {} }).subscribe({
+    const server = grpcOnSocket(socket, () => Promise.resolve(serve$), { isEager, server: {} }).subscribe({
       next: (event) => events.push(event),
       error: (error: unknown) => expect.unreachable(String(error)),
       complete: () => expect.unreachable('it completed'),
@@ -57,7 +57,7 @@ describe('grpcOnSocket', () => {
     return server;
   };
   const types = () => events.map(({ type }) => type);
-  const listening = () => expect.poll(types, { timeout: 5_000 }).toContain('listening');
+  const listening = () => expect.poll(types, { timeout: 20_000 }).toContain('listening');
   /** A request that is sent as a whole at once, as Envoy does it; the length of what came back. */
   const call = (bytes: number) => {
     const session = connectHttp2('http://localhost', { createConnection: () => connect(socket) });
@@ -109,7 +109,7 @@ describe('grpcOnSocket', () => {
 
   it('loads gRPC as soon as it listens where it is told to', async () => {
     serve(echo$, true);
-    await expect.poll(() => loads, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => loads, { timeout: 20_000 }).toBe(1);
     expect(types()).toEqual(['listening']);
     expect(await call(10)).toBe(10);
   });
@@ -123,7 +123,7 @@ describe('grpcOnSocket', () => {
     const gone = await dial();
     gone.destroy();
     const calls = [call(60_000), call(1), call(30_000)];
-    await expect.poll(() => loads, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => loads, { timeout: 20_000 }).toBe(1);
     await dial(); // so the others have come
     expect(types()).toEqual(['listening']);
     open();
@@ -135,7 +135,7 @@ describe('grpcOnSocket', () => {
     serve();
     await listening();
     await dial();
-    await expect.poll(types, { timeout: 5_000 }).toEqual(['listening', 'failed']);
+    await expect.poll(types, { timeout: 20_000 }).toEqual(['listening', 'failed']);
     expect(events[1]).toMatchObject({ reason: expect.stringContaining('gRPC: ') as string });
   });
 
@@ -144,7 +144,7 @@ describe('grpcOnSocket', () => {
     ['errors', () => throwError(() => new Error('injected'))],
   ])('tells that what it is to serve %s', async (_, serve$) => {
     serve(serve$, true);
-    await expect.poll(() => events, { timeout: 5_000 }).toEqual([{ type: 'listening' }, { type: 'failed', reason: 'gRPC: Error: injected' }]); // prettier-ignore
+    await expect.poll(() => events, { timeout: 20_000 }).toEqual([{ type: 'listening' }, { type: 'failed', reason: 'gRPC: Error: injected' }]); // prettier-ignore
   });
 
   it('closes its connections at the end, those that wait too, and takes its socket away', async () => {
@@ -152,13 +152,13 @@ describe('grpcOnSocket', () => {
     const server = serve();
     await listening();
     const over = closed(await dial());
-    await expect.poll(() => loads, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => loads, { timeout: 20_000 }).toBe(1);
     server.unsubscribe();
     await over;
     expect(existsSync(socket)).toBe(false);
     loadBy(() => Promise.resolve());
     const second = serve();
-    await expect.poll(() => types().filter((type) => type === 'listening').length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => types().filter((type) => type === 'listening').length, { timeout: 20_000 }).toBe(2);
     expect(await call(10)).toBe(10);
     const served = closed(await dial());
     second.unsubscribe();

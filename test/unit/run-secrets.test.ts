@@ -1,10 +1,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { UnsecuredJWT } from 'jose';
 import type { Subscription } from 'rxjs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { certificateAuthority, type CertificateAuthority, writeCertificates } from '../../demo/certificates.ts';
 import type { PartFailed } from '../../src/run/part.ts';
 import { runSecrets } from '../../src/run/run-secrets.ts';
@@ -33,15 +34,41 @@ describe('the secrets of a run', () => {
     rmSync(folder, { recursive: true });
   });
 
-  function start(env: NodeJS.ProcessEnv): void {
+  function start(env: NodeJS.ProcessEnv, run = runSecrets): void {
     const agent = configOf({ env, given: { configPath: folder } });
-    running = runSecrets(secretsPlan(agent), agent).subscribe({ next: (sign) => signs.push(sign), error: expect.unreachable });
+    running = run(secretsPlan(agent), agent).subscribe({ next: (sign) => signs.push(sign), error: expect.unreachable });
   }
 
   function put(path: string, text: string): void {
     mkdirSync(join(folder, path, '..'), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
+
+  it('cost nothing before Envoy asks: neither gRPC is loaded nor what an authority needs, and none is asked', async () => {
+    const loaded: string[] = [];
+    const heavy = ['@grpc/grpc-js', '@bufbuild/protobuf', '@peculiar/x509', 'jose'];
+    for (const name of heavy) {
+      vi.doMock(name, (original) => {
+        loaded.push(name);
+        return original();
+      });
+    }
+    vi.resetModules();
+    try {
+      const module = await import('../../src/run/run-secrets.ts');
+      put('var/run/secrets/tokens/istio-token', 'token');
+      start({}, module.runSecrets);
+      await expect.poll(() => signs.map(({ type }) => type), { timeout: within }).toContain('servers-listening');
+      expect(loaded).toEqual([]);
+      const client = connect(join(folder, 'SDS'));
+      await expect.poll(() => loaded, { timeout: within }).toEqual(expect.arrayContaining(['@grpc/grpc-js', '@bufbuild/protobuf']));
+      expect(loaded).not.toContain('jose');
+      client.destroy();
+    } finally {
+      for (const name of heavy) vi.doUnmock(name);
+      vi.resetModules();
+    }
+  });
 
   it('are written where OUTPUT_CERTS says', async () => {
     const issued = await ca.issue();

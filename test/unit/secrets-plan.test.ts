@@ -49,13 +49,13 @@ const custom = (text: string): GivenFlags => {
 
 describe('whether secrets are served, and how a changed file comes to Envoy', () => {
   const cases: readonly (readonly [what: string, () => Given, served: boolean, way: 'sds' | 'hot-restart'])[] = [
-    ['nothing is said', () => ({}), false, 'hot-restart'],
+    ['nothing is said', () => ({}), true, 'hot-restart'],
     ['--rotation sds', () => ({ flags: { rotation: 'sds' } }), true, 'sds'],
     ['CA_ADDR', () => ({ env: { CA_ADDR: 'ca:15012' } }), true, 'sds'],
     ['PROV_CERT', () => ({ env: { PROV_CERT: '/p' } }), true, 'sds'],
     ['a token', () => (token(), {}), true, 'sds'],
-    ['a token that JWT_POLICY does not name', () => (token(), { env: { JWT_POLICY: 'none' } }), false, 'hot-restart'],
-    ['a token beside mounted files', () => (token(), { env: { FILE_MOUNTED_CERTS: 'true' } }), false, 'hot-restart'],
+    ['a token that JWT_POLICY does not name', () => (token(), { env: { JWT_POLICY: 'none' } }), true, 'hot-restart'],
+    ['a token beside mounted files', () => (token(), { env: { FILE_MOUNTED_CERTS: 'true' } }), true, 'hot-restart'],
     [
       'PROV_CERT, but --rotation hot-restart',
       () => ({ flags: { rotation: 'hot-restart' }, env: { PROV_CERT: '/p' } }),
@@ -73,6 +73,17 @@ describe('whether secrets are served, and how a changed file comes to Envoy', ()
     expect([isServed, rotation.way]).toEqual([served, way]);
     expect(sds === undefined).toBe(!served);
     expect(running.watched.length === 0).toBe(way === 'sds'); // Envoy is not restarted for what is pushed
+  });
+
+  it.each<[what: string, () => Given, atHand: boolean]>([
+    ['nothing is said', () => ({}), false],
+    ['a token, without CA_ADDR', () => (token(), {}), false],
+    ['a token and mounted files', () => (token(), pair('etc/certs'), {}), true],
+    ['CA_ADDR', () => ({ env: { CA_ADDR: 'ca:15012' } }), true],
+    ['OUTPUT_CERTS', () => ({ env: { OUTPUT_CERTS: 'out' } }), true],
+    ['--rotation sds', () => ({ flags: { rotation: 'sds' } }), true],
+  ])('before Envoy asks they are at hand or not: %s', (_, given, atHand) => {
+    expect(plan(given()).isAtHand).toBe(atHand);
   });
 
   it('those of a metrics service restart Envoy all the same, for Envoy reads them itself', () => {

@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import type { Observable } from 'rxjs';
+import type { AuthorityAddress } from '../ca/authority.ts';
+import { type CaEvent, caSecrets } from '../ca/ca-secrets.ts';
+import { issueCertificate } from '../ca/issue-certificate.ts';
+import { istioAuthority } from '../ca/istio-authority.ts';
+import type { SecretsConfig } from '../config/secrets-config.ts';
+import { workloadFiles } from '../secrets/file-secrets.ts';
+import type { SetReading } from '../secrets/secret.ts';
+
+/**
+ * The set that the authority at `address` issues, and what became of each request. As
+ * {@link caSecrets}.
+ *
+ * @param provisioned the folder of the certificate that the authority is shown; empty for none
+ */
+export function authoritySecrets(
+  address: AuthorityAddress,
+  provisioned: string,
+  { clusterId, tokenFile, algorithm, pkcs8, trustDomain, ttl, graceRatio: ratio, initialBackOff }: SecretsConfig,
+): Observable<SetReading | CaEvent> {
+  const shown = provisioned === '' ? undefined : workloadFiles(provisioned, []);
+  const authority = istioAuthority({ ...address, client: shown, clusterId });
+  const token = shown !== undefined && !existsSync(tokenFile) ? undefined : tokenFile;
+  const issue$ = issueCertificate(authority, { algorithm, pkcs8, token, trustDomain, ttl });
+  return caSecrets(issue$, { name: authority.name, ratio, initialBackOff, random: Math.random });
+}
