@@ -33,6 +33,30 @@ function inline(text: string) {
   return { specifier: { case: 'inlineBytes', value: Buffer.from(text) } } as const;
 }
 
+/**
+ * Stands for a secret that there is not. An answer without it is no answer: Envoy 1.36 passes over
+ * an answer that has nothing of the name, waits on, and keeps an empty secret for one that trusts
+ * everybody. A resource of another type it refuses, and goes on without the secret.
+ */
+const noSecret = create(AnySchema, { typeUrl: 'type.googleapis.com/pilotagent.v1.NoSecret' });
+
+/** How answers are written in one variant of the protocol. Pure. */
+export interface Encoding<Response> {
+  push(push: Push): Response;
+  decline(nonce: string, names: readonly string[]): Response;
+}
+
+export const stateOfTheWorld: Encoding<DiscoveryResponse> = {
+  push: toResponse,
+  decline: (nonce) => create(DiscoveryResponseSchema, { nonce, typeUrl: secretTypeUrl, resources: [noSecret] }),
+};
+
+export const incremental: Encoding<DeltaDiscoveryResponse> = {
+  push: toDeltaResponse,
+  decline: (nonce, names) =>
+    create(DeltaDiscoveryResponseSchema, { nonce, typeUrl: secretTypeUrl, resources: names.map((name) => ({ name, resource: noSecret })) }),
+};
+
 /** A push as an answer of the state-of-the-world variant of the protocol. Pure. */
 export function toResponse({ nonce, version, secrets }: Push): DiscoveryResponse {
   const resources = [...secrets].map(([name, { secret }]) => packSecret(name, secret));
@@ -40,7 +64,7 @@ export function toResponse({ nonce, version, secrets }: Push): DiscoveryResponse
 }
 
 /** The same of the incremental variant. */
-export function toDeltaResponse({ nonce, secrets }: Push): DeltaDiscoveryResponse {
+function toDeltaResponse({ nonce, secrets }: Push): DeltaDiscoveryResponse {
   const resources = [...secrets].map(([name, { secret, version }]) => ({ name, version, resource: packSecret(name, secret) }));
   return create(DeltaDiscoveryResponseSchema, { nonce, typeUrl: secretTypeUrl, resources });
 }

@@ -12,7 +12,7 @@ import { SecretDiscoveryService } from '../proto/envoy/service/secret/v3/sds_pb.
 import { type ListSecretsResponse, SecretsService } from '../proto/pilotagent/v1/secrets_pb.ts';
 import type { SecretBook } from '../secrets/secret-book.ts';
 import { fetchSecrets } from './fetch-secrets.ts';
-import { listSecrets, toDeltaResponse, toResponse } from './messages.ts';
+import { incremental, listSecrets, stateOfTheWorld, toResponse } from './messages.ts';
 import { serveStream } from './serve-stream.ts';
 import type { SdsEvent } from './telemetry.ts';
 
@@ -25,9 +25,9 @@ export function secretService(server: Grpc.Server, grpc: typeof Grpc, book: Secr
     let streams = 0;
     server.addService(grpcDefinition(SecretDiscoveryService), {
       streamSecrets: (call: ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>) =>
-        subscriber.next(serveStream(++streams, call, book, toResponse)),
+        subscriber.next(serveStream(++streams, call, book, stateOfTheWorld)),
       deltaSecrets: (call: ServerDuplexStream<DeltaDiscoveryRequest, DeltaDiscoveryResponse>) =>
-        subscriber.next(serveStream(++streams, call, book, toDeltaResponse)),
+        subscriber.next(serveStream(++streams, call, book, incremental)),
       fetchSecrets: ({ request }: ServerUnaryCall<DiscoveryRequest, DiscoveryResponse>, answer: sendUnaryData<DiscoveryResponse>) =>
         subscriber.next(serveFetch(request.resourceNames, book, answer, grpc.status)),
     });

@@ -20,10 +20,9 @@ import { reduceWithEffects, type Transition } from '../operators/reduce-with-eff
 import { ofType } from '../operators/tagged-union.ts';
 import type { DeltaDiscoveryRequest, DiscoveryRequest } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { SecretBook } from '../secrets/secret-book.ts';
-import { secretTypeUrl, toStreamRequest } from './messages.ts';
+import { type Encoding, secretTypeUrl, toStreamRequest } from './messages.ts';
 import {
   freshStream,
-  type Push,
   reduceStream,
   type StreamEffect,
   type StreamEvent,
@@ -81,7 +80,7 @@ const statusCodes = { invalidArgument: 3, internal: 13 };
 
 /**
  * Serves one gRPC stream, from `stream-opened` to `stream-closed`, and completes when it is over,
- * whoever ends it. `encode` makes an answer of a push. Where something throws, the stream alone is
+ * whoever ends it. `encoding` writes the answers. Where something throws, the stream alone is
  * ended by an error: Envoy opens another one.
  *
  * Cold, for one subscriber; unsubscribing lets go of the secrets. Never errors.
@@ -90,7 +89,7 @@ export function serveStream<Response>(
   stream: number,
   call: ServerDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, Response>,
   book: Pick<SecretBook, 'get'>,
-  encode: (push: Push) => Response,
+  encoding: Encoding<Response>,
 ): Observable<SdsEvent> {
   return defer(() => {
     const message$ = fromEvent(call, 'data') as Observable<DiscoveryRequest | DeltaDiscoveryRequest>;
@@ -118,10 +117,13 @@ export function serveStream<Response>(
   function answer({ node, ...output }: StreamOutput & { readonly node: string }): Observable<SdsEvent> {
     switch (output.type) {
       case 'push': {
-        call.write(encode(output.push));
+        call.write(encoding.push(output.push));
         const versions = new Map([...output.push.secrets].map(([name, { version }]) => [name, version]));
         return of({ type: 'pushed', stream, node, versions });
       }
+      case 'decline':
+        call.write(encoding.decline(output.nonce, output.names));
+        return EMPTY;
       case 'end': {
         const { reason } = output;
         return concat(of<SdsEvent>({ type: 'stream-refused', stream, reason }), end(statusCodes.invalidArgument, reason));

@@ -58,6 +58,8 @@ export type StreamEffect =
   | { readonly type: 'watch'; readonly name: string }
   | { readonly type: 'unwatch'; readonly name: string }
   | { readonly type: 'push'; readonly push: Push }
+  /** An answer that there is none of these names, so that the client goes on without. */
+  | { readonly type: 'decline'; readonly nonce: string; readonly names: readonly string[] }
   | { readonly type: 'accepted'; readonly versions: ReadonlyMap<string, string> }
   | { readonly type: 'rejected'; readonly versions: ReadonlyMap<string, string>; readonly reason: string }
   | { readonly type: 'end'; readonly reason: string };
@@ -68,12 +70,14 @@ export interface StreamState {
   /** Name → version that the client was given last, or had from the start. */
   readonly subscribed: ReadonlyMap<string, string | undefined>;
   readonly newest: ReadonlyMap<string, VersionedSecret>;
+  /** Names for which there is none, and whether the client has been told so. */
+  readonly absent: ReadonlyMap<string, boolean>;
   /**
-   * The push that is not answered yet. There is one at most, and what is newer waits for its
-   * answer.
+   * The answer that is not answered yet. There is one at most, and what is newer waits for its
+   * answer. It has no versions where it has declined: its refusal is no news.
    */
-  readonly inFlight: { readonly nonce: string; readonly versions: ReadonlyMap<string, string> } | undefined;
-  /** Pushes so far; the nonce is their number. */
+  readonly inFlight: { readonly nonce: string; readonly versions: ReadonlyMap<string, string> | undefined } | undefined;
+  /** Answers so far; the nonce is their number. */
   readonly pushes: number;
   /** What the client of a state-of-the-world stream said to have when it came. */
   readonly claimed: string;
@@ -83,6 +87,7 @@ export const freshStream: StreamState = {
   node: '',
   subscribed: new Map(),
   newest: new Map(),
+  absent: new Map(),
   inFlight: undefined,
   pushes: 0,
   claimed: '',
@@ -97,13 +102,24 @@ type StreamStep = Step<StreamState, StreamEffect>;
  * One push at a time is under way, and what comes meanwhile waits for its answer: then the newest
  * is pushed (the Go agent drops it). A refused version is not pushed again; the next one is. A
  * request that answers an older push than the last says nothing any more.
+ *
+ * A client that has nothing under a name is told once that there is none: Envoy waits for ever
+ * otherwise. One that has a secret keeps it.
  */
 export function reduceStream(state: StreamState, event: StreamEvent): StreamStep {
   if (event.type === 'request') return request(state, event.request);
-  if (event.type !== 'secret') return [state, []];
-  const { name, secret, version } = event;
+  if (event.type !== 'secret' && event.type !== 'missing') return [state, []];
+  const { name } = event;
   if (!state.subscribed.has(name)) return [state, []];
-  return flush({ ...state, newest: new Map(state.newest).set(name, { secret, version }) }, []);
+  if (event.type === 'missing') return missing(state, name);
+  const { secret, version } = event;
+  const newest = new Map(state.newest).set(name, { secret, version });
+  return flush({ ...state, newest, absent: omit(state.absent, name) }, []);
+}
+
+function missing(state: StreamState, name: string): StreamStep {
+  const mayHaveIt = state.subscribed.get(name) !== undefined || state.claimed !== '';
+  return mayHaveIt || state.absent.has(name) ? [state, []] : flush({ ...state, absent: new Map(state.absent).set(name, false) }, []);
 }
 
 function request(before: StreamState, { node, nonce, error, names }: StreamRequest): StreamStep {
@@ -113,7 +129,7 @@ function request(before: StreamState, { node, nonce, error, names }: StreamReque
   const isStale = nonce !== '' && nonce !== String(state.pushes);
   if (nonce === state.inFlight?.nonce) {
     const { versions } = state.inFlight;
-    effects.push(error === undefined ? { type: 'accepted', versions } : { type: 'rejected', versions, reason: error });
+    if (versions !== undefined) effects.push(error === undefined ? { type: 'accepted', versions } : { type: 'rejected', versions, reason: error }); // prettier-ignore
     state = { ...state, inFlight: undefined };
   }
   if (names.kind === 'all') {
@@ -133,20 +149,23 @@ function subscribe(
 ): StreamStep {
   const subscribed = new Map(state.subscribed);
   const newest = new Map(state.newest);
+  const absent = new Map(state.absent);
   for (const name of remove) {
     if (subscribed.delete(name)) effects.push({ type: 'unwatch', name });
     newest.delete(name);
+    absent.delete(name);
   }
   for (const name of new Set(add)) {
     if (!subscribed.has(name)) effects.push({ type: 'watch', name });
     subscribed.set(name, versions[name]);
   }
-  return flush({ ...state, subscribed, newest }, effects);
+  return flush({ ...state, subscribed, newest, absent }, effects);
 }
 
 function flush(state: StreamState, effects: readonly StreamEffect[]): StreamStep {
   const fresh = new Map([...state.newest].filter(([name, { version }]) => state.subscribed.get(name) !== version));
-  if (state.inFlight !== undefined || fresh.size === 0) return [state, effects];
+  if (state.inFlight !== undefined) return [state, effects];
+  if (fresh.size === 0) return decline(state, effects);
   const versions = new Map([...fresh].map(([name, { version }]) => [name, version]));
   const given = { ...state, subscribed: new Map([...state.subscribed, ...versions]) };
   const version = versionOf(state.newest);
@@ -157,9 +176,23 @@ function flush(state: StreamState, effects: readonly StreamEffect[]): StreamStep
   return [{ ...given, pushes, inFlight: { nonce, versions } }, [...effects, { type: 'push', push: { nonce, version, secrets: fresh } }]];
 }
 
+/** An answer of its own, for the client refuses it as a whole. */
+function decline(state: StreamState, effects: readonly StreamEffect[]): StreamStep {
+  const names = [...state.absent].filter(([, isTold]) => !isTold).map(([name]) => name);
+  if (names.length === 0) return [state, effects];
+  const pushes = state.pushes + 1;
+  const nonce = String(pushes);
+  const absent = new Map([...state.absent].map(([name]) => [name, true]));
+  return [{ ...state, pushes, absent, inFlight: { nonce, versions: undefined } }, [...effects, { type: 'decline', nonce, names }]];
+}
+
 /** Of all that the client then has: of one secret its own, of many one that is made of theirs. */
 function versionOf(secrets: ReadonlyMap<string, VersionedSecret>): string {
   return [...secrets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { version }]) => version).join('+'); // prettier-ignore
+}
+
+function omit<T>(map: ReadonlyMap<string, T>, name: string): ReadonlyMap<string, T> {
+  return new Map([...map].filter(([each]) => each !== name));
 }
 
 function without(names: Iterable<string>, known: { has(name: string): boolean }): readonly string[] {

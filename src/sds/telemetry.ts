@@ -43,6 +43,7 @@ export function countSds(counts: SdsCounts, event: SdsEvent): SdsCounts {
     case 'rejected':
       return { ...counts, rejected: counts.rejected + 1 };
     case 'listening':
+      return { ...counts, streams: 0 }; // those of a server that has failed are gone with it
     case 'failed':
     case 'stream-refused':
     case 'stream-failed':

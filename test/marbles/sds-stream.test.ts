@@ -31,13 +31,13 @@ const requests: Record<string, StreamRequest> = {
   u: { ...answerTo('1'), names: { kind: 'all', names: [], version: '' } },
 };
 
-/** What a stream says: a push by its version, A accepted, R refused, m missing, E the end. */
+/** What a stream says: a push by its version, A accepted, R refused, m missing, N that there is none, E the end. */
 function draw(m: RunHelpers, { asked, secret }: { readonly asked: string; readonly secret: string }) {
   const secret$ = m.hot(secret, states);
   const said$ = sdsStream(m.hot(asked, requests), { get: () => secret$ }).pipe(
     map((output) => {
       if (output.type === 'push') return output.push.version;
-      return { accepted: 'A', rejected: 'R', missing: 'm', end: 'E' }[output.type];
+      return { accepted: 'A', rejected: 'R', missing: 'm', decline: 'N', end: 'E' }[output.type];
     }),
   );
   return { said$, follows: secret$.subscriptions };
@@ -51,7 +51,8 @@ describe('a stream of secrets', () => {
     { what: 'pushes only the newest of what has waited', asked: 's 2s a', secret: '1s 1 99ms 2 99ms 3 99ms 4', expected: '1s 1 1s (A4)' },
     { what: 'pushes at once when nothing is under way', asked: 's 2s a', secret: '1s 1 2s 2', expected: '1s 1 1s A 999ms 2' },
     { what: 'does not push again what is refused, but the next one', asked: 's 2s r', secret: '1s 1 2s 1 999ms 2', expected: '1s 1 1s R 1999ms 2' }, // prettier-ignore
-    { what: 'says why there is none, and pushes it when there is', asked: 's', secret: '1s x 999ms 1', expected: '1s m 999ms 1' },
+    { what: 'says why there is none, and pushes it when there is', asked: 's', secret: '1s x 999ms 1', expected: '1s (mN)' },
+    { what: 'pushes it when there is one, after the answer to that', asked: 's 2s r', secret: '1s x 999ms 1', expected: '1s (mN) 997ms 1' },
     { what: 'ends where nobody says who asks', asked: 'a', secret: '1s 1', expected: 'E' },
   ])('$what', ({ asked, secret, expected }) => {
     marbles((m) => {

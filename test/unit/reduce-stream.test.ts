@@ -27,8 +27,10 @@ const comes = (name: string, version: string): StreamEvent => ({
   secret: { kind: 'roots', roots: version },
 });
 
+const lacks = (name: string): StreamEvent => ({ type: 'missing', name, reason: 'no such file' });
+
 /**
- * One word for each effect: `+a` watch, `-a` unwatch, `push 1 a=v`, `acc a=v`, `rej a=v why`,
+ * One word for each effect: `+a` watch, `-a` unwatch, `push 1 a=v`, `none 1 a`, `acc a=v`, `rej a=v why`,
  * `end why`.
  */
 const word = (effect: StreamEffect): string => {
@@ -40,6 +42,8 @@ const word = (effect: StreamEffect): string => {
       return `-${effect.name}`;
     case 'push':
       return `push ${effect.push.nonce} ${pairs([...effect.push.secrets].map(([name, { version }]) => [name, version]))}`;
+    case 'decline':
+      return `none ${effect.nonce} ${effect.names.join(' ')}`;
     case 'accepted':
       return `acc ${pairs(effect.versions)}`;
     case 'rejected':
@@ -138,6 +142,39 @@ describe('a state-of-the-world stream', () => {
     ]);
   });
 
+  it('says once that there is none, takes the refusal of that for no news, and pushes the secret when it is there', () => {
+    const refusal = asks(['a'], { nonce: '1', error: 'not of the type' });
+    expect(play(asks(['a']), lacks('a'), lacks('a'), refusal, lacks('a'), comes('a', '1'), asks(['a'], { nonce: '2' }))).toEqual([
+      ['+a'],
+      ['none 1 a'],
+      [],
+      [],
+      [],
+      ['push 2 a=1'],
+      ['acc a=1'],
+    ]);
+  });
+
+  it('pushes a secret that comes before the client has answered that there is none', () => {
+    expect(play(asks(['a']), lacks('a'), comes('a', '1'), asks(['a'], { nonce: '1', error: 'no' })).slice(2)).toEqual([[], ['push 2 a=1']]);
+  });
+
+  it('says that there is none in an answer of its own, after what there is', () => {
+    const both = ['a', 'b'];
+    expect(play(asks(both), comes('a', '1'), lacks('b'), asks(both, { nonce: '1' }), asks(both, { nonce: '2', error: 'no' }))).toEqual([
+      ['+a', '+b'],
+      ['push 1 a=1'],
+      [],
+      ['acc a=1', 'none 2 b'],
+      [],
+    ]);
+  });
+
+  it('does not say that there is none to a client that has one, from this stream or from another', () => {
+    expect(play(asks(['a']), comes('a', '1'), asks(['a'], { nonce: '1' }), lacks('a')).at(-1)).toEqual([]);
+    expect(play(asks(['a'], { version: '1' }), lacks('a')).at(-1)).toEqual([]);
+  });
+
   it('ends without a node id in the first request, and needs none later', () => {
     expect(play(asks(['a'], { node: '' }))).toEqual([['end the first request has no node id']]);
     expect(play(asks(['a']), asks(['a', 'b'], { node: '' }))).toEqual([['+a'], ['+b']]);
@@ -168,6 +205,20 @@ describe('an incremental stream', () => {
       ['+a'],
       ['push 1 a=1'],
       ['acc a=1', 'push 2 a=1'],
+    ]);
+  });
+
+  it('says once that there is none, but not of what the client begins with, and again to who asks again', () => {
+    expect(play(changes(['a', 'b'], [], {}, { a: '1' }), lacks('a'), lacks('b'), changes([], [], { nonce: '1', error: 'no' }))).toEqual([
+      ['+a', '+b'],
+      [],
+      ['none 1 b'],
+      [],
+    ]);
+    expect(play(changes(['a']), lacks('a'), changes([], ['a'], { nonce: '1' }), changes(['a']), lacks('a')).slice(2)).toEqual([
+      ['-a'],
+      ['+a'],
+      ['none 2 a'],
     ]);
   });
 

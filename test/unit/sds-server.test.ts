@@ -119,10 +119,21 @@ describe('sdsServer', () => {
     async (name) => {
       const stream = (await start()).stream();
       stream.send({ resourceNames: [name, 'ROOTCA'] });
-      expect(secretsIn(await stream.answer(1))).toEqual({ ROOTCA: issued.rootCert });
+      const none = await stream.answer(1);
+      expect(none.resources.map(({ typeUrl }) => typeUrl)).toEqual(['type.googleapis.com/pilotagent.v1.NoSecret']);
       expect((await event('missing')).name).toBe(name);
+      stream.send({ resourceNames: [name, 'ROOTCA'], responseNonce: none.nonce, errorDetail: { $typeName: 'envoy.service.discovery.v3.Status', code: 13, message: 'another type' } }); // prettier-ignore
+      expect(secretsIn(await stream.answer(2))).toEqual({ ROOTCA: issued.rootCert });
+      expect(counts()).toMatchObject({ pushes: 1, rejected: 0 });
     },
   );
+
+  it('tells a client of the incremental variant by name that there is none', async () => {
+    const stream = (await start()).delta();
+    stream.send({ resourceNamesSubscribe: ['other'] });
+    const { resources } = await stream.answer(1);
+    expect(resources.map(({ name, resource }) => [name, resource?.typeUrl])).toEqual([['other', 'type.googleapis.com/pilotagent.v1.NoSecret']]); // prettier-ignore
+  });
 
   it('ends the one stream in which something throws, and goes on with the others', async () => {
     const sds = await start();

@@ -5,8 +5,8 @@ export const sds: readonly Mutant[] = [
   {
     id: 'sds/one-in-flight',
     file: 'sds/stream.ts',
-    find: 'state.inFlight !== undefined || fresh.size === 0',
-    replace: 'fresh.size === 0',
+    find: 'if (state.inFlight !== undefined) return [state, effects];',
+    replace: '',
   },
   {
     id: 'sds/only-fresh',
@@ -20,4 +20,13 @@ export const sds: readonly Mutant[] = [
     find: 'isComplete && state.claimed === version',
     replace: 'state.claimed === version',
   },
+  { id: 'sds/declined-once', file: 'sds/stream.ts', find: 'mayHaveIt || state.absent.has(name)', replace: 'mayHaveIt' },
+  {
+    id: 'sds/kept-by-client',
+    file: 'sds/stream.ts',
+    find: "state.subscribed.get(name) !== undefined || state.claimed !== ''",
+    replace: "state.claimed !== ''",
+  },
+  { id: 'sds/come-back-keeps', file: 'sds/stream.ts', find: " || state.claimed !== '';", replace: ';' },
+  { id: 'sds/decline-no-news', file: 'sds/stream.ts', find: 'if (versions !== undefined) effects', replace: 'effects' },
 ];
