@@ -69,8 +69,9 @@ const anchorOf = (see: string | undefined) => (see ?? '').replace(`${page}#`, ''
 
 describe(page, () => {
   it('has each reason for not being ready or live, and no other', () => {
-    const names = [...reasons('src/status/readiness.ts'), ...reasons('src/status/liveness.ts')]
-      .map(reasonName)
+    const names = ['status/readiness', 'status/liveness', 'run/secret-troubles']
+      .flatMap((file) => reasons(`src/${file}.ts`))
+      .map((reason) => reasonName(reason))
       .filter((name) => name !== '');
     expect(names).toEqual(expect.arrayContaining(['waiting-for', 'envoy-does-not-answer', 'envoy-is-not-running', 'envoy-hangs']));
     expect([...anchors('The agent is not ready')].sort()).toEqual([...new Set(names)].sort());

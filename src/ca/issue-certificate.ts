@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { decodeJwt } from 'jose';
 import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
-import { pemCertificates, setFlaw } from '../secrets/certificates.ts';
+import { pemCertificates, setFlaws } from '../secrets/certificates.ts';
 import type { SecretSet } from '../secrets/secret.ts';
 import type { Authority } from './authority.ts';
 import { certificateRequest, type KeyOptions } from './certificate-request.ts';
@@ -101,7 +101,8 @@ export function issueCertificate(
           map((signed): Issue => {
             if (!signed.ok) return failed(signed.reason, signed.isFleeting);
             const set = { pair: { chain: signed.chain.map(ended).join(''), key }, roots: ended(signed.chain.at(-1) ?? '') };
-            const flaw = chainFlaw(signed.chain) ?? setFlaw(set, scheduler.now());
+            const { pair, roots } = setFlaws(set, scheduler.now());
+            const flaw = chainFlaw(signed.chain) ?? pair ?? roots;
             if (flaw !== undefined) return failed(`${authority.name} answered what can not be served: ${flaw}`);
             const [leaf] = pemCertificates(set.pair.chain) ?? [];
             return { ok: true, set, expires: Date.parse(leaf?.validTo ?? ''), took: scheduler.now() - begun };

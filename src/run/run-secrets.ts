@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import {
   asyncScheduler,
   concatMap,
@@ -29,10 +30,11 @@ import { countSds, narrateSds, noSds, type SdsCounts, type SdsEvent, sdsFamilies
 import { fileSecrets, type SecretPaths } from '../secrets/file-secrets.ts';
 import { gatewayFolder, gatewaySecrets } from '../secrets/gateway-secrets.ts';
 import { findSecret, secretBook } from '../secrets/secret-book.ts';
-import type { SecretState, SetReading } from '../secrets/secret.ts';
+import { isWhole, type SecretState, type SetReading } from '../secrets/secret.ts';
 import { narrateSecret, secretFamilies } from '../secrets/telemetry.ts';
 import { writeSet } from '../secrets/write-set.ts';
 import { asPart, asServer, type PartFailed, partFailed, steady } from './part.ts';
+import { afterSds, afterState, listTroubles, noTroubles, type SecretTroubles, wasTold } from './secret-troubles.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 import type { ServersSign } from './view.ts';
 import { workloadSecrets } from './workload-secrets.ts';
@@ -71,7 +73,7 @@ function serveSecrets(
   const book = secretBook(findSecret({ ...sources, workload$, gateway }));
   const outputs$ = workload$.pipe(
     ofType('set'),
-    filter(() => config.output !== ''),
+    filter((reading) => config.output !== '' && isWhole(reading)),
     concatMap(({ set }) => writeSet(resolve(config.output), set)),
     filter((reason) => reason !== undefined),
     map((reason): SecretsEvent => ({ type: 'not-written', path: config.output, reason })),
@@ -98,7 +100,14 @@ function serveSecrets(
           distinctUntilChanged(),
           map((counts): ServersSign => ({ type: 'servers-measured', server: 'secrets', families: () => families(book.states(), counts) })),
         ),
-        shared$.pipe(concatMap((event) => [...narrate(event).map(logged), ...outcome(event)])),
+        shared$.pipe(
+          scan(know, nothing),
+          concatMap(({ event, troubles, isNews, isOld }) => [
+            ...(isOld ? [] : narrate(event).map(logged)),
+            ...(isNews ? [{ type: 'secrets-troubled', troubles: listTroubles(troubles) } as const] : []),
+            ...outcome(event),
+          ]),
+        ),
       ),
     ),
   );
@@ -125,6 +134,25 @@ function count(counts: Counts, happened: SecretsEvent): Counts {
   return counts;
 }
 
+interface Known {
+  readonly event: SecretsEvent;
+  readonly troubles: SecretTroubles;
+  /** Something else is wrong than before. */
+  readonly isNews: boolean;
+  /** It was told before. */
+  readonly isOld: boolean;
+}
+
+const nothing: Known = { event: { type: 'sds', event: { type: 'listening' } }, troubles: noTroubles, isNews: false, isOld: false };
+
+/** What has happened last, and what is wrong since. */
+function know({ troubles: before }: Known, event: SecretsEvent): Known {
+  const troubles =
+    event.type === 'secret' ? afterState(before, event.state) : event.type === 'sds' ? afterSds(before, event.event) : before;
+  const isNews = troubles !== before && !isDeepStrictEqual(listTroubles(troubles), listTroubles(before));
+  return { event, troubles, isNews, isOld: event.type === 'sds' && wasTold(before, event.event) };
+}
+
 function families(states: readonly SecretState[], { sds, ca }: Counts): readonly MetricFamily[] {
   return [...secretFamilies(states, asyncScheduler.now()), ...sdsFamilies(sds), ...caFamilies(ca)];
 }
@@ -136,7 +164,7 @@ function narrate(happened: SecretsEvent): readonly LogLine[] {
     case 'ca':
       return [narrateCa(happened.event)];
     case 'secret':
-      return [narrateSecret(happened.state)];
+      return narrateSecret(happened.state);
     case 'not-written': {
       const { path, reason } = happened;
       return [{ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path, reason }];

@@ -1,4 +1,4 @@
-import { ignoreElements, map, merge, type Observable, of, shareReplay, switchMap, take } from 'rxjs';
+import { ignoreElements, map, merge, type Observable, of, shareReplay, switchMap, take, withLatestFrom } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import type { AgentState } from '../agent/model.ts';
 import type { Timeline } from '../agent/timeline.ts';
@@ -10,6 +10,7 @@ import { notLive, notStarted } from '../status/liveness.ts';
 import { notReady } from '../status/readiness.ts';
 import { routes } from '../status/routes.ts';
 import { statusServer } from '../status/status-server.ts';
+import { secretNotes, secretUnready } from './secret-troubles.ts';
 import type { View } from './view.ts';
 
 /**
@@ -42,18 +43,24 @@ export function serveStatus(
 ): Observable<StatusEvent> {
   const state$ = view$.pipe(map(({ agent }) => agent));
   const ready$ = notReady(state$, admin, readinessTimeout);
-  const unready$ = view$.pipe(
+  const unserving$ = view$.pipe(
     take(1),
     switchMap(({ isBroken }) => (isBroken ? of('terminating: a bug') : ready$)),
   );
+  const unready$ = unserving$.pipe(withLatestFrom(view$), map(([reason, { secrets }]) => reason ?? secretUnready(secrets))); // prettier-ignore
   const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
   const server$ = listen$(statusPort, {
     ...status,
     admin,
     unready$,
-    notes$: state$.pipe(map(({ refused }) => (refused === undefined ? [] : [`configuration refused: ${refused.reason}`]))),
+    notes$: view$.pipe(
+      map(({ agent: { refused }, secrets }) => [
+        ...(refused === undefined ? [] : [`configuration refused: ${refused.reason}`]),
+        ...secretNotes(secrets),
+      ]),
+    ),
     unlive$,
-    unstarted$: notStarted(state$, unready$),
+    unstarted$: notStarted(state$, unserving$), // a pod that waits for a secret is not to be killed for it
     families$: view$.pipe(
       map(({ agent, past, failures, families }) => [
         ...stateFamilies(agent),

@@ -8,6 +8,7 @@ import type { CertificateSign } from '../streams/certificate-expiry.ts';
 import type { SourceSign } from '../streams/readings.ts';
 import type { XdsSummary } from '../xds/telemetry.ts';
 import { type Part, type PartFailed, parts, type Trouble } from './part.ts';
+import type { SecretTrouble } from './secret-troubles.ts';
 import type { KnownConfig, ShapedConfig } from './shape-source.ts';
 
 /** What the servers beside Envoy tell. */
@@ -22,6 +23,8 @@ export type ServersSign =
   | { readonly type: 'servers-measured'; readonly server: 'secrets' | 'xds'; readonly families: () => readonly MetricFamily[] }
   /** How it stands with the control plane, as far as the xDS proxy knows. */
   | { readonly type: 'xds-changed'; readonly xds: XdsSummary }
+  /** All that is wrong with the secrets now. */
+  | { readonly type: 'secrets-troubled'; readonly troubles: readonly SecretTrouble[] }
   /** Each is loaded only if it runs, with what it has to say: so the line comes ready-made. */
   | { readonly type: 'servers-log'; readonly line: LogLine };
 
@@ -56,6 +59,8 @@ export interface View {
   readonly families: ReadonlyMap<string, () => readonly MetricFamily[]>;
   /** Of the control plane; undefined where Envoy asks it itself. */
   readonly xds: XdsSummary | undefined;
+  /** What is wrong with the secrets. */
+  readonly secrets: readonly SecretTrouble[];
   /** The newest configuration without mistakes. */
   readonly known: KnownConfig;
   /** A change was told, and no reading has come since. */
@@ -79,6 +84,7 @@ export function firstView(known: KnownConfig): View {
       past: noTimeline,
       families: new Map(),
       xds: undefined,
+      secrets: [],
       known,
       isChangeTold: false,
       warned: new Set<string>(),
@@ -111,6 +117,8 @@ export function view(before: View, { sign, at }: RunEvent): View {
       return { ...before, families: new Map(before.families).set(sign.server, sign.families) };
     case 'xds-changed':
       return { ...before, xds: sign.xds, past: timeline(past, { type: 'stored-served', at, of: sign.xds.storedOf }) };
+    case 'secrets-troubled':
+      return { ...before, secrets: sign.troubles };
     case 'part-failed':
       return withFailure(before, sign);
     case 'bug':

@@ -32,7 +32,7 @@ export function workloadSecrets(
     return { ok: false, reason: `PILOT_CERT_PROVIDER: '${pilotCertProvider}' is not one of istiod, kubernetes, custom, system` };
   }
   const signs$ = defer(() => import('./authority-secrets.ts')).pipe(
-    switchMap(({ authoritySecrets }) => authoritySecrets(address, provCert, config)),
+    switchMap((module) => module.authoritySecrets(address, provCert, config)),
   );
   return { ok: true, signs$ };
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import type { Secret, SecretSet } from './secret.ts';
+import type { Secret, SecretSet, SetFlaws } from './secret.ts';
 
 /**
  * The certificates of a PEM text, in their order; undefined if one of them does not parse. Other
@@ -66,27 +66,28 @@ export function keyPairFlaw(chain: string, key: string, now: number): string | u
 }
 
 /**
- * Why a set can not be served now; undefined if it can. Pure.
+ * Why the parts of a set can not be served now. Pure.
  *
  * Envoy refuses most of it too, but only when it is pushed, and an expired certificate not at all.
  * A root that has expired passes: bundles keep them, and Envoy takes them.
  *
  * @param now ms since 1970
  */
-export function setFlaw({ pair, roots }: SecretSet, now: number): string | undefined {
-  if (pair === undefined && roots === undefined) return 'neither a certificate nor a root is there';
-  if (pair !== undefined) {
-    if (pair.chain.trim() === '') return 'the certificate is empty';
-    if (pair.key.trim() === '') return 'the key is empty';
-    const flaw = keyPairFlaw(pair.chain, pair.key, now);
-    if (flaw !== undefined) return flaw;
-    if (pemCertificates(pair.chain) === undefined) return 'a certificate of the chain does not parse';
-  }
-  if (roots !== undefined) {
-    if (roots.trim() === '') return 'the root is empty';
-    const certificates = pemCertificates(roots);
-    if (certificates === undefined) return 'a root certificate does not parse';
-    if (certificates.length === 0) return 'no root certificate is in it';
-  }
-  return undefined;
+export function setFlaws({ pair, roots }: SecretSet, now: number): SetFlaws {
+  const pairFlaw = pair === undefined ? undefined : flawOfPair(pair, now);
+  const rootsFlaw = roots === undefined ? undefined : flawOfRoots(roots);
+  return { ...(pairFlaw !== undefined && { pair: pairFlaw }), ...(rootsFlaw !== undefined && { roots: rootsFlaw }) };
+}
+
+function flawOfPair({ chain, key }: NonNullable<SecretSet['pair']>, now: number): string | undefined {
+  if (chain.trim() === '') return 'the certificate is empty';
+  if (key.trim() === '') return 'the key is empty';
+  return keyPairFlaw(chain, key, now) ?? (pemCertificates(chain) === undefined ? 'a certificate of the chain does not parse' : undefined);
+}
+
+function flawOfRoots(roots: string): string | undefined {
+  if (roots.trim() === '') return 'the root is empty';
+  const certificates = pemCertificates(roots);
+  if (certificates === undefined) return 'a root certificate does not parse';
+  return certificates.length === 0 ? 'no root certificate is in it' : undefined;
 }

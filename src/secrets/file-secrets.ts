@@ -1,12 +1,13 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { asyncScheduler, concatMap, defer, distinctUntilChanged, filter, map, type Observable, type SchedulerLike, switchMap } from 'rxjs';
 import { pollUntil } from '../operators/poll-until.ts';
 import { fileSource } from '../streams/file-source.ts';
 import { readings } from '../streams/readings.ts';
-import { setFlaw } from './certificates.ts';
-import type { SetReading } from './secret.ts';
+import { setFlaws } from './certificates.ts';
+import { isWhole, type SetReading } from './secret.ts';
 
 /**
  * The folder of the Go agent's certificates, from where the agent is started: in a container that
@@ -48,23 +49,47 @@ const largest = 1024 * 1024;
  * errors.
  *
  * What is absent is no part of the set, but half a pair is refused: its other half is on its way.
+ * What is wrong with one part says nothing against the other.
  */
 export function readSecretFiles({ chain, key, root }: SecretPaths, scheduler: SchedulerLike = asyncScheduler): Observable<SetReading> {
   const source = [chain, key, root].filter((path) => path !== '').join(', ');
   const refused = (reason: string): SetReading => ({ type: 'refused', source, reason });
   return defer(async (): Promise<SetReading> => {
     const [chainText, keyText, rootText] = await Promise.all([chain, key, root].map(read));
-    const tooLarge = [chain, key, root].find((_, index) => [chainText, keyText, rootText][index] === tooMuch);
-    if (tooLarge !== undefined) return refused(`${tooLarge}: the file is larger than 1 MiB`);
-    if (chainText === undefined && keyText !== undefined) return refused(`${chain}: the certificate is missing`);
-    if (chainText !== undefined && keyText === undefined) return refused(`${key}: the key is missing`);
     const set = {
       ...(chainText !== undefined && keyText !== undefined && { pair: { chain: chainText, key: keyText } }),
       ...(rootText !== undefined && { roots: rootText }),
     };
-    const flaw = setFlaw(set, scheduler.now());
-    return flaw === undefined ? { type: 'set', source, set } : refused(`${source}: ${flaw}`);
+    const { pair, roots } = setFlaws(set, scheduler.now());
+    const pairFlaw =
+      tooLarge([chain, chainText], [key, keyText]) ??
+      half([chain, chainText], [key, keyText]) ??
+      (pair === undefined ? undefined : `${chain}, ${key}: ${pair}`);
+    const rootsFlaw = tooLarge([root, rootText]) ?? (roots === undefined ? undefined : `${root}: ${roots}`);
+    const good = {
+      ...(pairFlaw === undefined && set.pair !== undefined && { pair: set.pair }),
+      ...(rootsFlaw === undefined && set.roots !== undefined && { roots: set.roots }),
+    };
+    const flaws = [pairFlaw, rootsFlaw].filter((flaw) => flaw !== undefined);
+    if (good.pair === undefined && good.roots === undefined) {
+      return refused(flaws.length === 0 ? `${source}: neither a certificate nor a root is there` : flaws.join('; '));
+    }
+    if (flaws.length === 0) return { type: 'set', source, set: good };
+    return { type: 'set', source, set: good, refused: { ...(pairFlaw !== undefined && { pair: pairFlaw }), ...(rootsFlaw !== undefined && { roots: rootsFlaw }) } }; // prettier-ignore
   });
+}
+
+type ReadFile = readonly [path: string, text: string | undefined];
+
+function tooLarge(...files: readonly ReadFile[]): string | undefined {
+  const found = files.find(([, text]) => text === tooMuch);
+  return found === undefined ? undefined : `${found[0]}: the file is larger than 1 MiB`;
+}
+
+function half([chain, chainText]: ReadFile, [key, keyText]: ReadFile): string | undefined {
+  if (chainText === undefined && keyText !== undefined) return `${chain}: the certificate is missing`;
+  if (chainText !== undefined && keyText === undefined) return `${key}: the key is missing`;
+  return undefined;
 }
 
 const tooMuch = '\0';
@@ -112,8 +137,8 @@ export function fileSecrets(paths: SecretPaths, scheduler: SchedulerLike = async
   return readings(source, { minDelay: settle }, scheduler).pipe(
     switchMap(({ hash }) =>
       reading(hash).pipe(
-        pollUntil(({ type }) => type !== 'refused', { every: again }, scheduler),
-        distinctUntilChanged((a, b) => a.type === 'refused' && b.type === 'refused' && a.reason === b.reason),
+        pollUntil(isWhole, { every: again }, scheduler),
+        distinctUntilChanged((a, b) => !isWhole(a) && isDeepStrictEqual(a, b)),
       ),
     ),
   );

@@ -29,13 +29,18 @@ export function gatewaySecrets(source: GatewaySource): (name: string) => Found |
       const within$ = source.secret(name.slice(0, -caSuffix.length)).pipe(map(withRoots));
       return { ok: true, kind: 'roots', set$: preferSet(within$, source.secret(name)) };
     }
-    return { ok: true, kind: 'pair', set$: preferSet(source.secret(name), source.secret(fallback)) };
+    return { ok: true, kind: 'pair', set$: preferSet(source.secret(name).pipe(map(withPair)), source.secret(fallback)) };
   };
+}
+
+function withPair(reading: SetReading): SetReading {
+  if (reading.type === 'refused' || reading.refused?.pair === undefined) return reading;
+  return { type: 'refused', source: reading.source, reason: reading.refused.pair };
 }
 
 function withRoots(reading: SetReading): SetReading {
   if (reading.type === 'refused' || reading.set.roots !== undefined) return reading;
-  return { type: 'refused', source: reading.source, reason: `${reading.source}: no root is there` };
+  return { type: 'refused', source: reading.source, reason: reading.refused?.roots ?? `${reading.source}: no root is there` };
 }
 
 /** The data keys of a secret: those of `kubernetes.io/tls`, and those of a generic one. */

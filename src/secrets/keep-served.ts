@@ -12,9 +12,9 @@ export function keepServed(name: string, kind: Secret['kind']): OperatorFunction
   return pipe(
     scan((state: SecretState, reading: SetReading): SecretState => {
       const { source } = reading;
-      if (reading.type === 'refused')
-        return { ...state, source: state.served === undefined ? source : state.source, refused: reading.reason };
-      const secret = secretOf(reading.set, kind);
+      const flaw = reading.type === 'refused' ? reading.reason : reading.refused?.[kind];
+      if (flaw !== undefined) return { ...state, source: state.served === undefined ? source : state.source, refused: flaw };
+      const secret = reading.type === 'set' ? secretOf(reading.set, kind) : undefined;
       if (secret === undefined) return { ...state, source, refused: `${source}: it is not there` };
       return { name, source, served: { secret, version: secretVersion(secret) }, refused: undefined };
     }, start),

@@ -20,7 +20,10 @@ export interface SecretBook {
   get(name: string): Observable<SecretState>;
   /** The last state of each secret that is followed. */
   states(): readonly SecretState[];
-  /** Each state of each secret as it comes. Hot. */
+  /**
+   * Each state of each secret as it comes; when it is no longer followed, one in which nothing is
+   * known of it. Hot.
+   */
   readonly changes$: Observable<SecretState>;
 }
 
@@ -43,6 +46,7 @@ export function secretBook(find: (name: string) => Found, scheduler: SchedulerLi
       finalize(() => {
         followed.delete(name);
         last.delete(name);
+        changes$.next({ name, source: '', served: undefined, refused: undefined });
       }),
       share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => timer(lingering, scheduler) }),
     );

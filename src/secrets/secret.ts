@@ -4,21 +4,27 @@ import { createHash } from 'node:crypto';
 export type Secret =
   { readonly kind: 'pair'; readonly chain: string; readonly key: string } | { readonly kind: 'roots'; readonly roots: string };
 
-/**
- * What belongs together: a pair, the roots to trust, or both. It is served whole, or not at all.
- */
+/** What belongs together: a pair, the roots to trust, or both. */
 export interface SecretSet {
   readonly pair?: { readonly chain: string; readonly key: string };
   readonly roots?: string;
 }
 
+/** Why the parts of a set can not be served; a part that can is left out. */
+export type SetFlaws = { readonly [Part in keyof SecretSet]?: string };
+
 /**
- * One reading of a set at its source, which is named for a person. `refused` is what can not be
- * served, and why.
+ * One reading of a set at its source, which is named for a person. `refused` is of which nothing
+ * can be served, and why; of a `set` a part may be refused, and the other one served.
  */
 export type SetReading =
-  | { readonly type: 'set'; readonly source: string; readonly set: SecretSet }
+  | { readonly type: 'set'; readonly source: string; readonly set: SecretSet; readonly refused?: SetFlaws }
   | { readonly type: 'refused'; readonly source: string; readonly reason: string };
+
+/** Whether nothing of a reading is refused. Pure. */
+export function isWhole(reading: SetReading): boolean {
+  return reading.type === 'set' && reading.refused === undefined;
+}
 
 /**
  * How it stands with a secret: what is served under its name, and why what came last is not, if so.

@@ -7,14 +7,15 @@ import type { SecretState } from './secret.ts';
  * What there is to say of a new state of a secret: whose certificate it is now, or why what came is
  * not served. Pure.
  */
-export function narrateSecret({ name, source, served, refused }: SecretState): LogLine {
+export function narrateSecret({ name, source, served, refused }: SecretState): readonly LogLine[] {
   if (refused !== undefined) {
     const msg = served === undefined ? 'secret refused: there is none to serve' : 'secret refused: Envoy goes on with the one before';
-    return { level: 'error', event: 'secret.refused', msg, secret: name, reason: refused };
+    return [{ level: 'error', event: 'secret.refused', msg, secret: name, reason: refused }];
   }
-  const [leaf] = served === undefined ? [] : describeCertificates(served.secret);
+  if (served === undefined) return []; // it is no longer followed
+  const [leaf] = describeCertificates(served.secret);
   const until = leaf === undefined ? {} : { serial: leaf.serialNumber, notAfter: new Date(leaf.notAfter).toISOString() };
-  return { level: 'info', event: 'secret.read', msg: 'secret read', secret: name, version: served?.version, source, ...until };
+  return [{ level: 'info', event: 'secret.read', msg: 'secret read', secret: name, version: served.version, source, ...until }];
 }
 
 /**

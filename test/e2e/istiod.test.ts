@@ -1,13 +1,16 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, get, type Server } from 'node:http';
+import { get as getByTls } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeCertificates } from '../../demo/certificates.ts';
+import { certificateRequest } from '../../src/ca/certificate-request.ts';
 import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
 import { type Istiod, makeIstiod } from './support/istiod.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { certificateEnv, makeRig, type Rig } from './support/rig.ts';
 
 const within = { timeout: 20_000 };
 
@@ -84,4 +87,59 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     agent.kill('SIGTERM');
     expect(await agent.exit).toEqual({ code: 0, signal: null });
   }, 120_000);
+
+  /** mTLS to and from the workload: `from` is its listener, `to` that of the service `one.test`. */
+  const mutual = (to: number, from: number) => {
+    istiod.serve('one.test', to, target);
+    istiod.put('rule', { apiVersion: 'networking.istio.io/v1', kind: 'DestinationRule', metadata: { name: 'one', namespace: 'ns' }, spec: { host: 'one.test', trafficPolicy: { tls: { mode: 'ISTIO_MUTUAL' } } } }); // prettier-ignore
+    istiod.put('strict', { apiVersion: 'security.istio.io/v1', kind: 'PeerAuthentication', metadata: { name: 'strict', namespace: 'ns' }, spec: { mtls: { mode: 'STRICT' } } }); // prettier-ignore
+    istiod.put('side', { apiVersion: 'networking.istio.io/v1', kind: 'Sidecar', metadata: { name: 'side', namespace: 'ns' }, spec: { ingress: [{ port: { number: from, protocol: 'HTTP', name: 'http' }, bind: '127.0.0.1', defaultEndpoint: `127.0.0.1:${target}` }], egress: [{ hosts: ['*/*'] }] } }); // prettier-ignore
+  };
+  /** What a client with the certificate of the mesh gets from the workload. */
+  const askByTls = async (port: number) => {
+    const { csr, key } = await certificateRequest('spiffe://cluster.local/ns/ns/sa/client', { algorithm: 'ECDSA', pkcs8: true });
+    const { certificate: cert } = await rig.ca.sign(csr);
+    return new Promise<number>((done) => {
+      const asked = getByTls({ host: '127.0.0.1', port, cert, key, ca: rig.ca.rootCert, agent: false }, (response) => {
+        response.resume().on('end', () => done(response.statusCode ?? 0));
+      });
+      asked.on('error', () => done(0));
+    });
+  };
+  const own = { ISTIO_META_INTERCEPTION_MODE: 'NONE', POD_NAME: 'pod', POD_NAMESPACE: 'ns', INSTANCE_IP: '127.0.0.1' };
+
+  it('takes the secrets that istiod refers to from the agent: it is LIVE at once, and serves mTLS', async () => {
+    const [to = 0, from = 0] = listen;
+    mutual(to, from);
+    await istiod.start();
+    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], { generated: true, env: own });
+    await agent.said('epoch.started', 0);
+    const started = Date.now();
+    await agent.said('epoch.live', 0);
+    expect(Date.now() - started).toBeLessThan(10_000); // 15 s where nobody answers for the secrets
+    await expect.poll(async () => (await rig.ready()).status, within).toBe(200);
+    await expect.poll(() => askByTls(from), within).toBe(200);
+    expect(await ask('pod', from)).toBe(0);
+  }, 60_000);
+
+  it('is LIVE without the secrets that istiod refers to, names the reason why it is not ready, and uses them when they are there', async () => {
+    const [to = 0, from = 0] = listen;
+    mutual(to, from);
+    await istiod.start();
+    const none = Object.fromEntries(Object.keys(certificateEnv('')).map((name) => [name, undefined]));
+    const cwd = join(rig.folder, 'pod');
+    mkdirSync(join(cwd, 'etc/certs'), { recursive: true });
+    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], { generated: true, cwd, env: { ...own, ...none } });
+    await agent.said('epoch.live', 0);
+    const why = /^secret (default|ROOTCA): .*neither a certificate nor a root is there/m;
+    await expect.poll(async () => rig.ready(), within).toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
+    expect(await askByTls(from)).toBe(0);
+
+    writeCertificates(join(cwd, 'etc/certs'), rig.issued);
+    await expect.poll(async () => (await rig.ready()).status, within).toBe(200);
+    await expect.poll(() => askByTls(from), within).toBe(200);
+    const codes = agent.log().map(({ event }) => event);
+    expect(codes.filter((code) => code === 'secret.missing')).toHaveLength(2);
+    expect(codes).not.toContain('secret.rejected');
+  }, 60_000);
 });

@@ -42,6 +42,7 @@ interface Surroundings {
   readonly state$?: Observable<AgentState>;
   readonly past$?: Observable<Timeline>;
   readonly families$?: Observable<View['families']>;
+  readonly secrets$?: Observable<View['secrets']>;
   readonly events$?: Observable<StatusEvent>;
   readonly stats?: string;
 }
@@ -54,9 +55,12 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
   const state$ = held(initialState, around.state$);
   const asked: string[] = [];
   const listened: [number, StatusParts][] = [];
-  const view$ = combineLatest([state$, held(noTimeline, around.past$), held<View['families']>(new Map(), around.families$)]).pipe(
-    map(([agent, past, families]): View => ({ ...firstView(known), agent, past, families })),
-  );
+  const view$ = combineLatest([
+    state$,
+    held(noTimeline, around.past$),
+    held<View['families']>(new Map(), around.families$),
+    held<View['secrets']>([], around.secrets$),
+  ]).pipe(map(([agent, past, families, secrets]): View => ({ ...firstView(known), agent, past, families, secrets })));
   const served$ = serveStatus(
     { statusPort: 15_020, readinessTimeout: 300 },
     view$,
@@ -130,6 +134,24 @@ describe('the probes', () => {
       m.expectObservable(status.ask(times, '/healthz/ready')).toBe(ready, answers);
       m.expectObservable(status.ask(times, '/healthz/startup')).toBe(startup, answers);
       m.expectObservable(status.ask(times, '/healthz/live')).toBe(times, { a: '200' });
+    }),
+  );
+
+  it(
+    'name a secret that is missing, which ends no pod that starts, and note one that is refused',
+    marbles((m) => {
+      const missing = { name: 'default', reason: 'no such file', isServed: false };
+      const refused = { name: 'ROOTCA', reason: 'empty', isServed: true };
+      const secrets$ = m.hot(at({ '10s': 'm', '20s': 'b', '30s': 'r' }), { m: [missing], b: [missing, refused], r: [refused] });
+      const times = at({ '5s': 'a', '15s': 'a', '25s': 'a', '35s': 'a' });
+      const status = drawStatus(m, { state$: m.hot('l', states), secrets$ });
+      const answers = { y: '200', m: '503 secret default: no such file' };
+      const noted = { e: [], b: ['secret ROOTCA refused: empty'] };
+      const notes$ = status.ask(times, '/healthz/ready', 'application/json').pipe(map((answer) => (JSON.parse(answer.slice(4)) as { notes: unknown }).notes)); // prettier-ignore
+      status.serve('^ 40s !');
+      m.expectObservable(status.ask(times, '/healthz/ready')).toBe(at({ '5s': 'y', '15s': 'm', '25s': 'm', '35s': 'y' }), answers);
+      m.expectObservable(notes$).toBe(at({ '5s': 'e', '15s': 'e', '25s': 'b', '35s': 'b' }), noted);
+      m.expectObservable(status.ask(times, '/healthz/startup')).toBe(times, { a: '200' });
     }),
   );
 

@@ -32,11 +32,26 @@ describe('readSecretFiles', () => {
     const { certChain: chain, key, rootCert: roots } = issued;
     expect(await read()).toMatchObject({ type: 'set', set: { pair: { chain, key }, roots } } satisfies Partial<SetReading>);
     writeFileSync(path('root-cert.pem'), '');
-    expect(await read()).toMatchObject(refused('the root is empty'));
+    expect(await read()).toMatchObject({ set: { pair: { chain, key } }, refused: { roots: expect.stringContaining('the root is empty') as string } }); // prettier-ignore
     rmSync(path('root-cert.pem'));
     expect(await read()).toMatchObject({ type: 'set', set: { pair: { chain, key } } });
     rmSync(path('key.pem'));
     expect(await read()).toMatchObject(refused('the key is missing'));
+  });
+
+  it('refuses a wrong pair alone, and the roots beside it alone', async () => {
+    const { key: other } = await (await certificateAuthority()).issue();
+    writeCertificates(folder, { ...issued, key: other });
+    expect(await read()).toEqual({
+      type: 'set',
+      source: ['cert-chain.pem', 'key.pem', 'root-cert.pem'].map(path).join(', '),
+      set: { roots: issued.rootCert },
+      refused: { pair: `${path('cert-chain.pem')}, ${path('key.pem')}: the key does not match the certificate` },
+    });
+    writeFileSync(path('root-cert.pem'), 'no PEM');
+    expect(await read()).toMatchObject(
+      refused(`the key does not match the certificate; ${path('root-cert.pem')}: no root certificate is in it`),
+    );
   });
 
   it('is not held up by what is no file', async () => {

@@ -15,6 +15,8 @@ export interface Istiod {
    * 127.0.0.1:`target`.
    */
   serve(host: string, port: number, target: number): void;
+  /** Gives it a resource of Istio, as a file of this name. */
+  put(name: string, resource: object): void;
   dispose(): Promise<void>;
 }
 
@@ -49,7 +51,10 @@ export function makeIstiod(program: string, port: number): Istiod {
           endpoints: [{ address: '127.0.0.1', ports: { http: target } }],
         },
       };
-      writeFileSync(join(folder, `${host}.yaml`), JSON.stringify(resource));
+      istiod.put(host, resource);
+    },
+    put(name, resource) {
+      writeFileSync(join(folder, `${name}.yaml`), JSON.stringify(resource));
     },
     async dispose() {
       await istiod.stop();

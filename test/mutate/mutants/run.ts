@@ -19,4 +19,18 @@ export const run: readonly Mutant[] = [
   { id: 'run/last-drain-third-request', file: 'run/last-drain.ts', find: 'count >= 3', replace: 'count >= 4' },
   { id: 'run/last-drain-requests-before', file: 'run/last-drain.ts', find: '(count) => count + 1, terminations', replace: '(count) => count + 1, 0' }, // prettier-ignore
   { id: 'run/last-drain-given-up', file: 'run/last-drain.ts', find: 'takeUntil(timer(timing.drainCap + grace, scheduler)),', replace: '' },
+  { id: 'run/secret-of-gateway', file: 'run/secret-troubles.ts', find: '!isServed && ofWorkload.test(name)', replace: '!isServed' },
+  { id: 'run/secret-served-is-note', file: 'run/secret-troubles.ts', find: '!isServed && ofWorkload', replace: 'ofWorkload' },
+  {
+    id: 'run/secret-stream-over',
+    file: 'run/secret-troubles.ts',
+    find: 'missing: without(before.missing, event.stream)',
+    replace: 'missing: before.missing',
+  },
+  {
+    id: 'run/secret-told-once',
+    file: 'run/secret-troubles.ts',
+    find: 'told.get(event.name)?.has(event.reason) === true',
+    replace: 'false',
+  },
 ];

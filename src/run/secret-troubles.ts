@@ -1,0 +1,96 @@
+import type { SdsEvent } from '../sds/telemetry.ts';
+import type { SecretState } from '../secrets/secret.ts';
+
+/** What is wrong with one secret. */
+export interface SecretTrouble {
+  readonly name: string;
+  readonly reason: string;
+  /** Envoy has one, and what came last is refused; else it asks for one and there is none. */
+  readonly isServed: boolean;
+}
+
+/** What is wrong with the secrets, and what of it was told. A fold of what happens with them. */
+export interface SecretTroubles {
+  /** By stream: what its client asks for in vain, and why. */
+  readonly missing: ReadonlyMap<number, ReadonlyMap<string, string>>;
+  /** What is served, and why what came last is refused. */
+  readonly refused: ReadonlyMap<string, string>;
+  /** By secret: the reasons that were told for that there is none. */
+  readonly told: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+export const noTroubles: SecretTroubles = { missing: new Map(), refused: new Map(), told: new Map() };
+
+/** What is wrong once a secret is in another state. Pure. */
+export function afterState(before: SecretTroubles, { name, served, refused }: SecretState): SecretTroubles {
+  if (served === undefined) return { ...before, refused: without(before.refused, name) };
+  return {
+    missing: new Map([...before.missing].map(([stream, names]) => [stream, without(names, name)])),
+    refused: refused === undefined ? without(before.refused, name) : new Map(before.refused).set(name, refused),
+    told: without(before.told, name),
+  };
+}
+
+/** What is wrong once more has happened on the streams. Pure. */
+export function afterSds(before: SecretTroubles, event: SdsEvent): SecretTroubles {
+  switch (event.type) {
+    case 'listening': // the streams of a server that has failed are gone with it
+      return { ...before, missing: new Map() };
+    case 'stream-closed':
+      return { ...before, missing: without(before.missing, event.stream) };
+    case 'missing': {
+      const { stream, name, reason } = event;
+      const told = before.told.get(name) ?? new Set();
+      return {
+        ...before,
+        missing: new Map(before.missing).set(stream, new Map(before.missing.get(stream)).set(name, reason)),
+        told: new Map(before.told).set(name, new Set([...told, reason])),
+      };
+    }
+    default:
+      return before;
+  }
+}
+
+/** Whether the log has it already: a name is missed on every stream, and an authority asked again. */
+export function wasTold({ told }: SecretTroubles, event: SdsEvent): boolean {
+  return event.type === 'missing' && told.get(event.name)?.has(event.reason) === true;
+}
+
+/** Each secret with which something is wrong, once: those that are missing first. Pure. */
+export function listTroubles({ missing, refused }: SecretTroubles): readonly SecretTrouble[] {
+  const wanted = new Map([...missing.values()].flatMap((names) => [...names]));
+  return [
+    ...[...wanted].map(([name, reason]) => ({ name, reason, isServed: false })),
+    ...[...refused].map(([name, reason]) => ({ name, reason, isServed: true })),
+  ];
+}
+
+/**
+ * Without one of its own secrets a workload can answer nobody by mTLS. Those of a gateway are one
+ * host's each.
+ */
+const ofWorkload = /^(?:default$|ROOTCA$|file-cert:|file-root:)/;
+
+/**
+ * Why Envoy is not ready for want of a secret: the first of the workload's own that it asks for and
+ * that cannot be served; undefined if there is none. Pure.
+ */
+export function secretUnready(troubles: readonly SecretTrouble[]): string | undefined {
+  const trouble = troubles.find(({ name, isServed }) => !isServed && ofWorkload.test(name));
+  return trouble === undefined ? undefined : told(trouble);
+}
+
+/** The others, which speak against nothing. Pure. */
+export function secretNotes(troubles: readonly SecretTrouble[]): readonly string[] {
+  const reason = secretUnready(troubles);
+  return troubles.map(told).filter((text) => text !== reason);
+}
+
+function told({ name, reason, isServed }: SecretTrouble): string {
+  return isServed ? `secret ${name} refused: ${reason}` : `secret ${name}: ${reason}`;
+}
+
+function without<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {
+  return map.has(key) ? new Map([...map].filter(([each]) => each !== key)) : map;
+}

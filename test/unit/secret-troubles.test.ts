@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import {
+  afterSds,
+  afterState,
+  listTroubles,
+  noTroubles,
+  secretNotes,
+  type SecretTroubles,
+  secretUnready,
+  wasTold,
+} from '../../src/run/secret-troubles.ts';
+import type { SdsEvent } from '../../src/sds/telemetry.ts';
+import type { SecretState } from '../../src/secrets/secret.ts';
+
+const misses = (name: string, reason = 'no such file', stream = 1): SdsEvent => ({ type: 'missing', stream, node: 'pod', name, reason });
+const is = (name: string, refused?: string): SecretState => ({
+  name,
+  source: 'files',
+  served: { secret: { kind: 'roots', roots: 'r' }, version: '1' },
+  refused,
+});
+const play = (...happened: readonly (SdsEvent | SecretState)[]): SecretTroubles =>
+  happened.reduce((troubles, each) => ('type' in each ? afterSds(troubles, each) : afterState(troubles, each)), noTroubles);
+const said = (...happened: readonly (SdsEvent | SecretState)[]) => {
+  const troubles = listTroubles(play(...happened));
+  return { reason: secretUnready(troubles), notes: secretNotes(troubles) };
+};
+
+describe('what is wrong with the secrets', () => {
+  it.each(['default', 'ROOTCA', 'file-cert:/a~/b', 'file-root:/a'])('%s, which is asked for and is not there, is a reason', (name) => {
+    expect(said(misses(name))).toEqual({ reason: `secret ${name}: no such file`, notes: [] });
+  });
+
+  it('that of a gateway is a note', () => {
+    expect(said(misses('shop'))).toEqual({ reason: undefined, notes: ['secret shop: no such file'] });
+  });
+
+  it('the first is the reason, and the others are notes', () => {
+    expect(said(misses('default'), misses('ROOTCA', 'empty', 2))).toEqual({
+      reason: 'secret default: no such file',
+      notes: ['secret ROOTCA: empty'],
+    });
+  });
+
+  it('is over when the secret is served', () => {
+    expect(said(misses('default'), is('default'))).toEqual({ reason: undefined, notes: [] });
+  });
+
+  it('is over when nobody asks for it any more', () => {
+    expect(said(misses('default'), misses('default', 'no such file', 2), { type: 'stream-closed', stream: 1 }).reason).toBeDefined();
+    expect(said(misses('default'), { type: 'stream-closed', stream: 1 }).reason).toBeUndefined();
+    expect(said(misses('default'), { type: 'listening' }).reason).toBeUndefined(); // by a server that came back
+  });
+
+  it('one that is served, but whose newest reading is refused, is a note of its own, until one is taken or it is forgotten', () => {
+    const refused = is('default', 'bad key');
+    expect(said(refused, is('ROOTCA'))).toEqual({ reason: undefined, notes: ['secret default refused: bad key'] });
+    expect(said(refused, is('default')).notes).toEqual([]);
+    expect(said(refused, { ...is('default'), served: undefined }).notes).toEqual([]);
+  });
+
+  it('is told once for each secret and reason, and again after the secret was there', () => {
+    expect(wasTold(noTroubles, misses('default'))).toBe(false);
+    expect(wasTold(play(misses('default')), misses('default', 'no such file', 2))).toBe(true);
+    expect(wasTold(play(misses('default'), misses('default', 'empty')), misses('default'))).toBe(true);
+    expect(wasTold(play(misses('default')), misses('default', 'empty'))).toBe(false);
+    expect(wasTold(play(misses('default')), misses('ROOTCA'))).toBe(false);
+    expect(wasTold(play(misses('default'), is('default')), misses('default'))).toBe(false);
+  });
+});
