@@ -52,7 +52,10 @@ export function afterSds(before: SecretTroubles, event: SdsEvent): SecretTrouble
   }
 }
 
-/** Whether the log has it already: a name is missed on every stream, and an authority asked again. */
+/**
+ * Whether the log has it already: a name is missed on every stream, and an authority asked again.
+ * Pure.
+ */
 export function wasTold({ told }: SecretTroubles, event: SdsEvent): boolean {
   return event.type === 'missing' && told.get(event.name)?.has(event.reason) === true;
 }

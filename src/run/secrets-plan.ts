@@ -53,7 +53,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const isAsked = own === '' ? provCert !== '' || address !== '' : namesPath(own, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
   const isWanted = rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
-  // A control plane refers to secrets over `sds-grpc` in what it sends, whatever the bootstrap does.
+  // A control plane refers to secrets over `sds-grpc`, whatever the bootstrap does.
   const isServed = own === '' || isWanted;
   const isNamed = config.caAddress !== '' || config.output !== '';
   // What an authority gives is in no file that a generated bootstrap could name, but where it is

@@ -18,8 +18,8 @@ const options = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms':
  */
 export function sdsServer(path: string, book: SecretBook): Observable<SdsEvent> {
   const load = async () => {
-    const module = await import('./secret-service.ts');
-    return (server: Grpc.Server, grpc: typeof Grpc) => module.secretService(server, grpc, book);
+    const module = await import('./serve-secrets.ts');
+    return (server: Grpc.Server, grpc: typeof Grpc) => module.serveSecrets(server, grpc, book);
   };
   return grpcOnSocket(path, load, { isEager: false, server: options });
 }

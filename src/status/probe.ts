@@ -31,8 +31,8 @@ function pending(reason: string | undefined): readonly { readonly name: string; 
 }
 
 /**
- * The name of a reason: its words up to the first detail, which may be a path or the name of a secret.
- * It is the anchor of the reason in docs/troubleshooting.md. Pure.
+ * The name of a reason: its words up to the first detail, which may be a path or the name of a
+ * secret. It is the anchor of the reason in docs/troubleshooting.md. Pure.
  */
 export function reasonName(reason: string): string {
   const [words = ''] = reason.split(/[:,(]| (?=\.?\/)|(?<=^secret) /);

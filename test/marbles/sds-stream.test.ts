@@ -31,7 +31,10 @@ const requests: Record<string, StreamRequest> = {
   u: { ...answerTo('1'), names: { kind: 'all', names: [], version: '' } },
 };
 
-/** What a stream says: a push by its version, A accepted, R refused, m missing, N that there is none, E the end. */
+/**
+ * What a stream says: a push by its version, A accepted, R refused, m missing, N that there is
+ * none, E the end.
+ */
 function draw(m: RunHelpers, { asked, secret }: { readonly asked: string; readonly secret: string }) {
   const secret$ = m.hot(secret, states);
   const said$ = sdsStream(m.hot(asked, requests), { get: () => secret$ }).pipe(

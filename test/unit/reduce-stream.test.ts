@@ -30,8 +30,8 @@ const comes = (name: string, version: string): StreamEvent => ({
 const lacks = (name: string): StreamEvent => ({ type: 'missing', name, reason: 'no such file' });
 
 /**
- * One word for each effect: `+a` watch, `-a` unwatch, `push 1 a=v`, `none 1 a`, `acc a=v`, `rej a=v why`,
- * `end why`.
+ * One word for each effect: `+a` watch, `-a` unwatch, `push 1 a=v`, `none 1 a`, `acc a=v`,
+ * `rej a=v why`, `end why`.
  */
 const word = (effect: StreamEffect): string => {
   const pairs = (versions: Iterable<readonly [string, string]>) => [...versions].map((pair) => pair.join('=')).join(' ');

@@ -72,8 +72,8 @@ export const cli: readonly Mutant[] = [
   {
     id: 'cli/secrets-output',
     file: 'run/run-secrets.ts',
-    find: "filter(() => config.output !== '')",
-    replace: "filter(() => config.output === '')",
+    find: "config.output !== '' && isWhole(reading)",
+    replace: "config.output === ''",
   },
   { id: 'cli/secrets-counted', file: 'run/run-secrets.ts', find: 'ca: countCa(counts.ca, happened.event)', replace: 'ca: counts.ca' },
   { id: 'cli/exec-quits', file: 'cli/exec.ts', find: '`${agent}/quitquitquit`', replace: '`${agent}/drain`' },

@@ -20,7 +20,7 @@ import type { SdsEvent } from './telemetry.ts';
  * Adds the secret discovery service, and the list of secrets, to a gRPC server as it is subscribed,
  * and emits what happens in their calls. Cold; never completes, never errors.
  */
-export function secretService(server: Grpc.Server, grpc: typeof Grpc, book: SecretBook): Observable<SdsEvent> {
+export function serveSecrets(server: Grpc.Server, grpc: typeof Grpc, book: SecretBook): Observable<SdsEvent> {
   return new Observable<Observable<SdsEvent>>((subscriber) => {
     let streams = 0;
     server.addService(grpcDefinition(SecretDiscoveryService), {
