@@ -1,4 +1,4 @@
-import type { ServerDuplexStream } from '@grpc/grpc-js';
+import type { Server, ServerDuplexStream } from '@grpc/grpc-js';
 import { fromEvent, map, merge, Observable, take, takeUntil } from 'rxjs';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { type GrpcEvent, grpcOnSocket } from '../grpc/grpc-on-socket.ts';
@@ -33,18 +33,15 @@ const options = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms':
  * closes all streams.
  */
 export function xdsServer(path: string): Observable<XdsServerEvent> {
-  return grpcOnSocket<XdsServerEvent>(
-    path,
-    (server) =>
-      new Observable((subscriber) => {
-        const serve = (variant: Variant) => (call: Call) => subscriber.next({ type: 'called', call: envoyCall(variant, call) });
-        server.addService(grpcDefinition(AggregatedDiscoveryService), {
-          streamAggregatedResources: serve('state-of-the-world'),
-          deltaAggregatedResources: serve('delta'),
-        });
-      }),
-    { isEager: false, server: options },
-  );
+  const serve$ = (server: Server): Observable<XdsServerEvent> =>
+    new Observable((subscriber) => {
+      const called = (variant: Variant) => (call: Call) => subscriber.next({ type: 'called', call: envoyCall(variant, call) });
+      server.addService(grpcDefinition(AggregatedDiscoveryService), {
+        streamAggregatedResources: called('state-of-the-world'),
+        deltaAggregatedResources: called('delta'),
+      });
+    });
+  return grpcOnSocket(path, () => Promise.resolve(serve$), { isEager: false, server: options });
 }
 
 function envoyCall(variant: Variant, call: Call): EnvoyCall {
