@@ -1,5 +1,6 @@
 export { agent, type AgentTransition, type Inputs } from './agent/agent.ts';
 export type { World } from './agent/interpret.ts';
+export type { Epoch, Stage } from './agent/epoch.ts';
 export {
   type AgentEvent,
   type AgentState,
@@ -10,11 +11,9 @@ export {
   type Draining,
   type Effect,
   type Ending,
-  type Epoch,
   initialState,
   type Outcome,
   type Running,
-  type Stage,
 } from './agent/model.ts';
 export { narrate } from './agent/narrate.ts';
 export type {

@@ -1,4 +1,5 @@
-import type { AgentState, Effect, Epoch, Stage } from './model.ts';
+import type { Epoch, Stage } from './epoch.ts';
+import type { AgentState, Effect } from './model.ts';
 import type { AdoptedEpoch } from './ports.ts';
 import { type AgentStep, stay } from './step.ts';
 

@@ -13,6 +13,11 @@ export interface Inputs {
    * before. The first reading starts the first epoch.
    */
   readonly config$: Observable<ConfigEvent>;
+  /**
+   * Which resources are missing, as text, each time that it is another one: '' as soon as an Envoy
+   * would be answered at once. Where it does not emit nothing is missing. Never errors.
+   */
+  readonly resources$: Observable<string>;
   /** A restart by hand: what an Envoy would be started from now. */
   readonly restart$: Observable<Reading>;
   /** Someone asks to drain without ending. */
@@ -38,7 +43,7 @@ export type AgentTransition = Transition<AgentState, AgentEvent>;
  * by a bug.
  */
 export function agent(
-  { adopted$, config$, restart$, drain$, reopen$, leave$, terminate$ }: Inputs,
+  { adopted$, config$, resources$, restart$, drain$, reopen$, leave$, terminate$ }: Inputs,
   policy: RestartPolicy,
   world: World,
 ): Observable<AgentTransition> {
@@ -48,6 +53,7 @@ export function agent(
     terminate$.pipe(map((by): AgentEvent => ({ type: 'terminate-requested', by }))),
     drain$.pipe(map((): AgentEvent => ({ type: 'drain-requested' }))),
     reopen$.pipe(map((): AgentEvent => ({ type: 'reopen-requested' }))),
+    resources$.pipe(map((missing): AgentEvent => ({ type: 'resources-known', missing }))),
     restart$.pipe(map((reading): AgentEvent => ({ type: 'restart-requested', reading }))),
     config$,
   ).pipe(

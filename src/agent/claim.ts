@@ -1,6 +1,7 @@
 import { launch, replace } from './launch.ts';
-import { newestEpoch, parentEndedEarly } from './lineage.ts';
-import type { AwaitedParent, Claim, Epoch, Running } from './model.ts';
+import { newestEpoch, parentEndedEarly, serves } from './lineage.ts';
+import type { Epoch } from './epoch.ts';
+import type { AgentState, AwaitedParent, Claim, Running } from './model.ts';
 import type { Reading } from './ports.ts';
 import { type AgentStep, andThen, stay, withoutRetry } from './step.ts';
 
@@ -26,27 +27,53 @@ export function claim(state: Running, forced = false): RunningStep {
 
 /** Claims an Envoy that is nobody's child, without waiting for a turn, and checks its reading. */
 export function claimStandalone(state: Running, reading = state.wanted): RunningStep {
-  return andThen(standalone(state, reading), (next) => (next.claim === undefined ? stay(next) : checked(next, next.claim)));
+  return standalone(state, reading);
 }
 
 /** Starts an Envoy that is nobody's child at once. */
 export function launchStandalone(state: Running): RunningStep {
-  return andThen(standalone(state, state.wanted), launch);
+  return standalone(state, state.wanted, launch);
 }
 
 /** Replaces what runs by an Envoy that is nobody's child, without a check. */
 export function replaceByStandalone(state: Running): RunningStep {
-  return andThen(standalone(state, state.wanted), replace);
+  return standalone(state, state.wanted, replace);
 }
 
-function standalone(state: Running, reading: Reading | undefined): RunningStep {
-  return andThen(withdraw(state), (next) =>
-    withoutRetry({
-      ...next,
-      claim: reading && { epoch: next.lastEpoch + 1, reading, stage: 'checking', forced: true, standalone: true, unchecked: 0 },
-      examined: undefined,
-    }),
+/** What is to be done with the claim next, if nothing holds it back, is its check by default. */
+function standalone(state: Running, reading: Reading | undefined, next?: (state: Running) => RunningStep): RunningStep {
+  const claimed = reading && { epoch: state.lastEpoch + 1, reading, forced: true, standalone: true };
+  return andThen(
+    andThen(withdraw(state), (left) => withoutRetry({ ...left, examined: undefined })),
+    (left) => {
+      if (claimed === undefined) return stay(left);
+      if (next === undefined || isHeldBack(left)) return goOn(left, claimed);
+      return next({ ...left, claim: { ...claimed, stage: 'checking', unchecked: 0 } });
+    },
   );
+}
+
+type TurnTaken = Pick<Exclude<Claim, { readonly stage: 'waiting' }>, 'epoch' | 'reading' | 'forced' | 'standalone'>;
+
+/**
+ * The reading of the claim is checked. Where its Envoy would have to wait for its configuration
+ * while another one serves, the claim waits for that first: what serves is not given up.
+ */
+export function goOn(state: Running, { epoch, reading, forced, standalone }: TurnTaken): RunningStep {
+  const claimed = { epoch, reading, forced, standalone };
+  if (isHeldBack(state)) return stay({ ...state, claim: { ...claimed, stage: 'fetching' } });
+  return checked(state, { ...claimed, stage: 'checking', unchecked: 0 });
+}
+
+/** An Envoy serves, and the next one would have no configuration. A rescue is not held back. */
+export function isHeldBack(state: Running): boolean {
+  return state.missing !== '' && serves(state) && !parentEndedEarly(state);
+}
+
+/** The claim that has waited for resources goes on once nothing holds it back. */
+export function released(state: AgentState): AgentStep {
+  if (state.phase !== 'running' || state.claim?.stage !== 'fetching' || isHeldBack(state)) return stay(state);
+  return goOn(state, state.claim);
 }
 
 /** The state with a claim whose reading is checked, after `delay` ms. */
@@ -85,12 +112,12 @@ export function withdraw(state: Running): RunningStep {
 }
 
 /**
- * The claim's turn has come: its reading is checked, but for the very first epoch, which nothing
+ * The claim's turn has come: it goes on, and the very first epoch is launched, which nothing
  * delays.
  */
 export function turnGranted(state: Running, epoch: number, parent: 'live' | 'gone' | 'stuck'): RunningStep {
   const { claim: claimed } = state;
   if (claimed?.epoch !== epoch || claimed.stage !== 'waiting') return stay(state);
   if (state.lastEpoch < 0) return launch(state);
-  return checked(state, { ...claimed, stage: 'checking', standalone: parent === 'stuck', unchecked: 0 });
+  return goOn(state, { ...claimed, standalone: parent === 'stuck' });
 }

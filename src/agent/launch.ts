@@ -1,5 +1,6 @@
 import { handOffOthers, newestEpoch, stopLineages } from './lineage.ts';
-import { type AgentState, type Effect, type Epoch, isStandalone, type Running } from './model.ts';
+import type { Epoch } from './epoch.ts';
+import { type AgentState, type Effect, isStandalone, type Running } from './model.ts';
 import { type AgentStep, andThen, stay, withEpoch } from './step.ts';
 
 type RunningStep = AgentStep<Running>;

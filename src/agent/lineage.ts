@@ -1,4 +1,5 @@
-import type { AgentState, Effect, Epoch } from './model.ts';
+import type { Epoch } from './epoch.ts';
+import type { AgentState, Effect } from './model.ts';
 import { type AgentStep, andThen, stay } from './step.ts';
 
 type Processes = Pick<AgentState, 'epochs'>;
@@ -49,10 +50,18 @@ export function isUnserved(state: AgentState): boolean {
   if (state.phase !== 'running' || !state.served || state.wanted === undefined) return false;
   if (state.retrying || state.claim?.stage === 'replacing') return false;
   return ![...state.epochs.values()].some((epoch) => {
-    const { stage, answering, lostChild, parentTime } = epoch;
-    if (stage === 'live') return answering || lostChild !== true;
-    return stage === 'starting' && (parentTime === 'over' || hasParent(state, epoch));
+    const { stage, parentTime } = epoch;
+    return isServing(epoch) || (stage === 'starting' && (parentTime === 'over' || hasParent(state, epoch)));
   });
+}
+
+/** An Envoy serves, as far as can be known. A parent that may have handed over in vain does not. */
+export function serves({ epochs }: Processes): boolean {
+  return [...epochs.values()].some(isServing);
+}
+
+function isServing({ stage, answering, lostChild }: Epoch): boolean {
+  return stage === 'live' && (answering || lostChild !== true);
 }
 
 function lineagesOf({ epochs }: Processes): readonly number[] {

@@ -1,38 +1,5 @@
+import type { Epoch } from './epoch.ts';
 import type { AdoptedEpoch, Exit, Launch, Reading } from './ports.ts';
-
-/** The stages of a process: it starts, serves, is drained by its successor, is told to end. */
-export type Stage = 'starting' | 'live' | 'draining' | 'stopping';
-
-/**
- * How much time the parent of an Envoy has left. `running`: the end of the parent ends this Envoy
- * 10 s later. `ending`: the parent is about to be told to end, so a clean end of it is in order,
- * and any other is not. `over`: it never had a parent, or its parent has been told to end.
- */
-export type ParentTime = 'running' | 'ending' | 'over';
-
-/** An Envoy process that exists. */
-export interface Epoch {
-  /** Of the reading that it was started from; empty for one that was adopted. */
-  readonly hash: string;
-  /** What Envoy is told as `--restart-epoch`: its living parent's plus one, 0 without one. */
-  readonly restartEpoch: number;
-  /** The lineage that it belongs to, with a base id of its own. A rescue begins the next one. */
-  readonly lineage: number;
-  readonly parentTime: ParentTime;
-  readonly stage: Stage;
-  /**
-   * False from the moment that the admin endpoint has been unresponsive for 2 s, until it answers
-   * again.
-   */
-  readonly answering: boolean;
-  /**
-   * A child of it has ended while it came up, and it has not answered since. It may have handed
-   * over: then its admin endpoint is closed, and it serves no one.
-   */
-  readonly lostChild?: boolean;
-  /** Absent until it is known to exist. */
-  readonly pid?: number;
-}
 
 /** The one epoch that is to come. */
 interface Claimed {
@@ -43,12 +10,14 @@ interface Claimed {
 }
 
 /**
- * A claim waits for its turn, then for the check of its reading; where no other Envoy may run
- * beside it, also for the end of the processes that it replaces. `standalone`: no hot restart, it
- * comes up without a parent, side by side with what runs.
+ * A claim waits for its turn, then for the resources that its Envoy needs, if one serves meanwhile,
+ * then for the check of its reading; where no other Envoy may run beside it, also for the end of
+ * the processes that it replaces. `standalone`: no hot restart, it comes up without a parent, side
+ * by side with what runs.
  */
 export type Claim =
   | (Claimed & { readonly stage: 'waiting' })
+  | (Claimed & { readonly stage: 'fetching'; readonly standalone: boolean })
   | (Claimed & {
       readonly stage: 'checking';
       readonly standalone: boolean;
@@ -74,6 +43,8 @@ interface Known {
   readonly epochs: ReadonlyMap<number, Epoch>;
   /** Files that the first epoch waits for. */
   readonly awaited: readonly string[];
+  /** The resources that an Envoy would have to wait for, as text; '' where it would not. */
+  readonly missing: string;
   /** The newest reading. */
   readonly wanted: Reading | undefined;
   /** The last reading that was checked, if it cannot work. */
@@ -134,6 +105,7 @@ export const initialState: Running = {
   epochs: new Map(),
   claim: undefined,
   awaited: [],
+  missing: '',
   wanted: undefined,
   refused: undefined,
   crashes: 0,
@@ -158,6 +130,8 @@ export type AgentEvent =
   | { readonly type: 'drain-requested' }
   /** Log files have been moved away. */
   | { readonly type: 'reopen-requested' }
+  /** `missing` is as in the state. */
+  | { readonly type: 'resources-known'; readonly missing: string }
   /** The epoch before is LIVE, or gone, or has had its 20 s. */
   | { readonly type: 'turn-granted'; readonly epoch: number; readonly parent: 'live' | 'gone' | 'stuck' }
   | { readonly type: 'config-accepted'; readonly hash: string; readonly standalone?: true; readonly noRoom?: string }

@@ -1,9 +1,10 @@
 import { unreachable } from '../operators/tagged-union.ts';
 import type { AgentTransition } from './agent.ts';
 import type { LogLine } from '../log/log-line.ts';
-import { isUnserved, newestEpoch } from './lineage.ts';
+import { isUnserved } from './lineage.ts';
 import { type AgentState, claimOf, isStandalone } from './model.ts';
-import type { Change, Exit } from './ports.ts';
+import { narrateEnd } from './narrate-end.ts';
+import type { Change } from './ports.ts';
 import { checkPause } from './verdict.ts';
 
 const shortHash = (hash: string) => hash.slice(0, 8);
@@ -89,6 +90,8 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
       if (claimed?.stage !== 'checking' || claimed.reading.hash !== event.hash) return [];
       return [{ level: 'warn', event: 'config.unchecked', msg: `the configuration could not be checked: ${checkedNext(event.outOfMemory, claimed.unchecked)}`, hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
     }
+    case 'resources-known':
+      return [];
     case 'epoch-spawned':
       return [{ level: 'info', event: 'epoch.started', msg: 'Envoy started', epoch: event.epoch, pid: event.pid }];
     case 'epoch-live':
@@ -159,6 +162,15 @@ function decided(event: AgentTransition['event'], before: AgentState, state: Age
       epoch: claimed.epoch,
     });
   }
+  if (claimed?.stage === 'fetching' && earlier?.stage !== 'fetching') {
+    lines.push({
+      level: 'warn',
+      event: 'epoch.awaits_resources',
+      msg: 'new epoch waits for its configuration: the old one serves meanwhile',
+      epoch: claimed.epoch,
+      missing: state.missing,
+    });
+  }
   if (state.lineage > before.lineage && before.lastEpoch >= 0) {
     lines.push({
       level: 'warn',
@@ -199,46 +211,4 @@ function drainEnd(active: number | undefined): string {
   return active === undefined
     ? 'drain time is over: what is still in flight is not known'
     : 'drain time is over: requests in flight are cut';
-}
-
-/** What there is to say of the end of an epoch, by what it was before. Pure. */
-function narrateEnd(epoch: number, exit: Exit, before: AgentState): LogLine {
-  const stage = before.epochs.get(epoch)?.stage;
-  const expected = stage === 'stopping' || before.phase !== 'running';
-  switch (exit.kind) {
-    case 'clean':
-      if (stage !== 'draining') return { level: 'info', event: 'epoch.ended', msg: 'epoch ended', epoch };
-      if (expected || newestEpoch(before)?.parentTime !== 'running')
-        return { level: 'info', event: 'epoch.ended', msg: 'epoch has drained and ended', epoch };
-      return { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child cannot go on without it', epoch };
-    case 'failed':
-      return { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch, kind: exit.kind, code: exit.code, tail: exit.tail };
-    case 'signaled': {
-      if (expected) return { level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch, signal: exit.signal };
-      const ours = before.epochs.get(epoch)?.answering === false;
-      const hint = exit.signal === 'SIGKILL' && !ours ? memoryHint(exit.outOfMemory) : {};
-      return {
-        level: 'error',
-        event: 'epoch.failed',
-        msg: 'epoch failed',
-        epoch,
-        kind: exit.kind,
-        signal: exit.signal,
-        ...hint,
-        tail: exit.tail,
-      };
-    }
-    case 'spawn-failed':
-      return { level: 'error', event: 'epoch.not_started', msg: 'Envoy could not be started', epoch, kind: exit.kind, reason: exit.reason };
-    case 'unknown':
-      if (expected) return { level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch };
-      return { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch, kind: exit.kind, tail: exit.tail };
-    default:
-      return unreachable(exit);
-  }
-}
-
-function memoryHint(outOfMemory: boolean | undefined): { readonly hint?: string } {
-  if (outOfMemory === undefined) return { hint: 'may be out of memory' };
-  return outOfMemory ? { hint: 'out of memory' } : {};
 }

@@ -1,6 +1,6 @@
 import { unreachable } from '../operators/tagged-union.ts';
 import { adopt } from './adoption.ts';
-import { claim, launchStandalone, turnGranted, withdraw } from './claim.ts';
+import { claim, launchStandalone, released, turnGranted, withdraw } from './claim.ts';
 import { crash, exited, type RestartPolicy } from './exits.ts';
 import { live } from './launch.ts';
 import { appliedHash, isUnserved, killLineage, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
@@ -14,7 +14,7 @@ import { accepted, refused, unchecked } from './verdict.ts';
 export function reducer(policy: RestartPolicy): (state: AgentState, event: AgentEvent) => AgentStep {
   const decide = decisions(policy);
   return (before, event) => {
-    const [state, effects] = decide(before, event);
+    const [state, effects] = andThen(decide(before, event), released);
     const is = isUnserved(state);
     return [state, is === isUnserved(before) ? effects : [...effects, { type: is ? 'await-rescue' : 'cancel-rescue' }]];
   };
@@ -41,6 +41,8 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
         return state.phase === 'running' ? drain(state) : stay(state);
       case 'reopen-requested': // an Envoy that starts has no handler yet, and would die
         return [state, numbersOf(state, ({ stage }) => stage !== 'starting').map((epoch): Effect => ({ type: 'reopen', epoch }))];
+      case 'resources-known':
+        return stay({ ...state, missing: event.missing });
       case 'turn-granted':
         return state.phase === 'running' ? turnGranted(state, event.epoch, event.parent) : stay(state);
       case 'config-accepted':

@@ -1,5 +1,6 @@
 import type { Step } from '../operators/reduce-with-effects.ts';
-import type { AgentState, Effect, Epoch, Running } from './model.ts';
+import type { Epoch } from './epoch.ts';
+import type { AgentState, Effect, Running } from './model.ts';
 
 /**
  * What the reducer makes of an event: the next state, and what is to be done about it, in this

@@ -5,8 +5,8 @@ import { type AgentStep, stay } from './step.ts';
 
 /** The state without what only one phase has. */
 function known(state: AgentState): Omit<Draining, 'phase'> {
-  const { lastEpoch, lineage, epochs, awaited, wanted, refused, crashes, retried, served, terminations } = state;
-  return { lastEpoch, lineage, epochs, awaited, wanted, refused, crashes, retried, served, terminations };
+  const { lastEpoch, lineage, epochs, awaited, missing, wanted, refused, crashes, retried, served, terminations } = state;
+  return { lastEpoch, lineage, epochs, awaited, missing, wanted, refused, crashes, retried, served, terminations };
 }
 
 function withdrawal(state: AgentState): readonly Effect[] {

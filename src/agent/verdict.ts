@@ -1,4 +1,4 @@
-import { checked, takeTurn } from './claim.ts';
+import { checked, goOn, isHeldBack, takeTurn } from './claim.ts';
 import { launch, replace } from './launch.ts';
 import { appliedHash, newestEpoch } from './lineage.ts';
 import type { Claim, Running } from './model.ts';
@@ -15,6 +15,7 @@ export function accepted(state: Running, hash: string, isStandalone: boolean, no
   const claimed = checkedClaim(state, hash);
   if (claimed === undefined) return stay(state);
   const next = { ...state, claim: { ...claimed, standalone: claimed.standalone || isStandalone } };
+  if (isHeldBack(next)) return goOn(next, next.claim); // the resources went missing during the check
   const parent = newestEpoch(state, state.lineage);
   if (noRoom) return replace(next);
   const isUnready = parent?.stage === 'starting' || (parent?.stage === 'live' && !parent.answering && parent.lostChild !== true);

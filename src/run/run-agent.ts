@@ -6,6 +6,7 @@ import {
   connect,
   defer,
   distinctUntilChanged,
+  EMPTY,
   exhaustMap,
   filter,
   finalize,
@@ -50,6 +51,8 @@ export interface Parts extends StatusOptions {
   readonly terminal: boolean;
   /** Tells when the servers that Envoy needs listen; Envoy is not started before. Never errors. */
   readonly servers$: Observable<ServersSign | PartFailed>;
+  /** Which resources are missing, as `Inputs.resources$`; absent where the agent knows of none. */
+  readonly resources$?: Observable<string>;
 }
 
 /**
@@ -116,6 +119,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
         adopted$: of(parts.adopted).pipe(filter(({ length }) => length > 0)),
         config$: signs$.pipe(map(toConfigEvent), filter((event) => event !== undefined)), // prettier-ignore
         restart$: signs$.pipe(ofType('read'), filter(({ isOrdered }) => isOrdered), map(({ reading }) => toEpochReading(reading))), // prettier-ignore
+        resources$: parts.resources$ ?? EMPTY,
         drain$: requests$.pipe(ofType('drain-requested')),
         reopen$: outside.signals(['SIGUSR1']),
         leave$: outside.signals(config.keepEnvoy ? ending : []),

@@ -2,7 +2,8 @@ import { asyncScheduler, concat, defer, NEVER, type Observable, of, ReplaySubjec
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { AdminAnswer, AdminClient } from '../../src/admin/admin-client.ts';
-import { type AgentState, type Epoch, initialState, type Stage } from '../../src/agent/model.ts';
+import type { Epoch, Stage } from '../../src/agent/epoch.ts';
+import { type AgentState, initialState } from '../../src/agent/model.ts';
 import type { Settled } from '../../src/operators/settle.ts';
 import { readinessFilter, notReady } from '../../src/status/readiness.ts';
 import { marbles } from './support/marbles.ts';

@@ -40,6 +40,8 @@ export interface World {
   wanted: boolean;
   turns: readonly Turn[];
   check: string | undefined;
+  /** Resources are. */
+  missing: boolean;
   retry: boolean;
   rescue: boolean;
   followed: { readonly epoch: number; live: boolean; unresponsive: boolean; hung: boolean } | undefined;
@@ -173,6 +175,9 @@ const settle = (world: World, event: AgentEvent): void => {
     case 'epochs-adopted':
       world.served = true;
       break;
+    case 'resources-known':
+      world.missing = event.missing !== '';
+      break;
     case 'config-accepted':
     case 'config-refused':
     case 'config-unchecked':
@@ -279,6 +284,8 @@ export const wishes: Readonly<Record<string, Wish>> = {
   'hash c': () => ({ type: 'config-changed', reading: readingOf('c') }),
   restart: () => ({ type: 'restart-requested', reading: readingOf('a') }),
   drain: () => ({ type: 'drain-requested' }),
+  'resources are missing': () => ({ type: 'resources-known', missing: 'clusters' }),
+  'resources are there': ({ missing }) => (missing ? { type: 'resources-known', missing: '' } : undefined),
   reopen: () => ({ type: 'reopen-requested' }),
   terminate: () => ({ type: 'terminate-requested', by: 'SIGTERM' }),
   turn: ({ turns: [turn] }) =>
@@ -337,6 +344,7 @@ export function* live(policy: RestartPolicy, life: readonly (readonly string[])[
     wanted: false,
     turns: [],
     check: undefined,
+    missing: false,
     retry: false,
     rescue: false,
     followed: undefined,

@@ -46,7 +46,9 @@ it('an agent is made of inputs, a policy and a world, and is a stream of transit
   expectTypeOf(agent).parameters.toEqualTypeOf<[Inputs, RestartPolicy, World]>();
   expectTypeOf(agent).returns.toEqualTypeOf<Observable<AgentTransition>>();
   expectTypeOf<AgentTransition>().toEqualTypeOf<Transition<AgentState, AgentEvent>>();
-  expectTypeOf<keyof Inputs>().toEqualTypeOf<'adopted$' | 'config$' | 'restart$' | 'drain$' | 'reopen$' | 'leave$' | 'terminate$'>();
+  expectTypeOf<keyof Inputs>().toEqualTypeOf<
+    'adopted$' | 'config$' | 'resources$' | 'restart$' | 'drain$' | 'reopen$' | 'leave$' | 'terminate$'
+  >();
   expectTypeOf<World['scheduler']>().toEqualTypeOf<SchedulerLike | undefined>();
 });
 

@@ -32,6 +32,7 @@ const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const silent = (epoch: number): AgentEvent => ({ type: 'epoch-unresponsive', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
 const missing = (...files: readonly string[]): AgentEvent => ({ type: 'files-awaited', missing: files });
+const without: AgentEvent = { type: 'resources-known', missing: 'clusters of istiod:15012' };
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
 const leave: AgentEvent = { type: 'leave-requested', by: 'SIGTERM' };
 const kept: AgentEvent = {
@@ -179,6 +180,27 @@ const cases: readonly Case[] = [
       { level: 'warn', event: 'envoy.replaced', msg: 'the Envoy binary was replaced by one of another hot restart version' },
       rescued(1),
     ],
+  },
+  { what: 'that resources are missing, which nobody waits for yet', given: serving, when: without, lines: [] },
+  {
+    what: 'a claim that waits for resources',
+    given: [...serving, without, changed(b)],
+    when: granted(1),
+    lines: [
+      {
+        level: 'warn',
+        event: 'epoch.awaits_resources',
+        msg: 'new epoch waits for its configuration: the old one serves meanwhile',
+        epoch: 1,
+        missing: 'clusters of istiod:15012',
+      },
+    ],
+  },
+  {
+    what: 'a newer reading for a claim that waits for them',
+    given: [...serving, without, changed(b), granted(1)],
+    when: changed('cccccccc'),
+    lines: [{ level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'cccccccc' }],
   },
   {
     what: 'a check for which there is no room',
@@ -538,6 +560,7 @@ describe('narrate', () => {
       'leave-requested': true,
       'drain-requested': true,
       'reopen-requested': true,
+      'resources-known': true,
       'turn-granted': true,
       'config-accepted': true,
       'config-refused': true,

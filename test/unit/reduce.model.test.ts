@@ -31,6 +31,9 @@ const newestOf = (alive: ReadonlyMap<number, Process>, lineage?: number): (Proce
 const serves = ({ live, silent, draining, told, lostChild, parent }: Process): boolean =>
   !draining && !told && (live ? !(silent && lostChild) : parent !== 'lost');
 
+/** It is LIVE, and may have clients as far as can be seen. */
+const hasClients = (process: Process): boolean => process.live && serves(process) && process.parent !== 'lost';
+
 const outstanding = ({ turns, check, retry }: World): boolean => turns.length > 0 || check !== undefined || retry;
 
 const promises: Record<string, Promised> = {
@@ -61,6 +64,13 @@ const promises: Record<string, Promised> = {
   'starts no child of a parent whose listeners it has closed': ({ before, effects }) =>
     launches(effects).some(({ lineage, restartEpoch }) => restartEpoch > 0 && lineage !== before.lineage) &&
     'a child of a lineage that goes',
+
+  'gives up nothing that serves for an Envoy that would have no configuration': ({ before, effects, survivors, world }) =>
+    before.lastEpoch >= 0 &&
+    world.missing &&
+    [...survivors.values()].some(hasClients) &&
+    (launches(effects).length > 0 || (before.phase === 'running' && of(effects, 'hand-off').some(({ to }) => to === 'successor'))) &&
+    'a launch beside an Envoy that serves',
 
   'spends no budget on a rescue': ({ before, state }) =>
     state.lineage > before.lineage && state.crashes > before.crashes && 'a crash was counted',
@@ -163,6 +173,9 @@ const promises: Record<string, Promised> = {
         return !world.turns.some(({ order }) => order.epoch === claim.epoch) && 'no turn is outstanding';
       case 'checking':
         return world.check !== claim.reading.hash && 'no check of it is outstanding';
+      case 'fetching':
+        if (!world.missing) return 'nothing is missing';
+        return ![...world.alive.values()].some(hasClients) && 'no Envoy serves meanwhile';
       case 'replacing':
         return world.alive.size === 0 && 'nothing is left to be replaced';
       default:
@@ -203,6 +216,8 @@ const often: Record<string, number> = {
   turn: 4,
   refused: 4,
   'retry is due': 6,
+  'resources are missing': 2,
+  'resources are there': 4,
   'has retired': 4,
 };
 const names = Object.keys(wishes)

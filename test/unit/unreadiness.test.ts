@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AgentState, type Epoch, initialState, type Stage } from '../../src/agent/model.ts';
+import type { Epoch, Stage } from '../../src/agent/epoch.ts';
+import { type AgentState, initialState } from '../../src/agent/model.ts';
 import { unreadiness } from '../../src/status/readiness.ts';
 
 const epochs = (...stages: readonly Stage[]): Pick<AgentState, 'epochs'> => ({

@@ -70,6 +70,7 @@ export function drawAgent(
         hash$.pipe(map((hash): ConfigEvent => ({ type: 'config-changed', reading: readingOf(hash) }))),
       ),
       restart$: restart$.pipe(map((hash) => readingOf(hash))),
+      resources$: EMPTY,
       drain$: NEVER,
       reopen$: NEVER,
       terminate$: NEVER,

@@ -251,5 +251,20 @@ export const agent: readonly Mutant[] = [
     replace: 'health.length > 0 ? turn$ : atOnce$',
   },
   { id: 'agent/lost-child-answers', file: 'agent/reducer.ts', find: 'answering: true, lostChild: false', replace: 'answering: true' },
+  {
+    id: 'agent/awaits-resources',
+    file: 'agent/claim.ts',
+    find: "state.missing !== '' && serves(state)",
+    replace: 'false && serves(state)',
+  },
+  { id: 'agent/awaits-beside-one-that-serves', file: 'agent/claim.ts', find: '&& serves(state) &&', replace: '&&' },
+  { id: 'agent/rescue-awaits-nothing', file: 'agent/claim.ts', find: '&& !parentEndedEarly(state);', replace: ';' },
+  { id: 'agent/resources-missing-again', file: 'agent/verdict.ts', find: 'if (isHeldBack(next))', replace: 'if (false)' },
+  {
+    id: 'agent/resources-come',
+    file: 'agent/reducer.ts',
+    find: 'andThen(decide(before, event), released)',
+    replace: 'decide(before, event)',
+  },
   { id: 'agent/lost-child-unserved', file: 'agent/lineage.ts', find: 'answering || lostChild !== true', replace: 'true' },
 ];
