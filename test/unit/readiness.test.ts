@@ -46,6 +46,16 @@ describe('readiness', () => {
       stats: body({ ...noLds, 'cluster_manager.cds.update_success': 0, 'cluster_manager.cds.update_rejected': 1 }),
       reason: `${received}: cds updates: 0 successful, 1 rejected; lds updates: 0 successful, 0 rejected`,
     },
+    {
+      what: 'waits for clusters that only its parent has got, whose counter it has',
+      stats: body({ 'cluster_manager.cds.update_time': 0, 'listener_manager.lds.update_time': 1_795_333_042_066 }),
+      reason: `${received}: cds updates: 0 successful, 0 rejected; lds updates: 1 successful, 0 rejected`,
+    },
+    {
+      what: 'waits for listeners that only its parent has got',
+      stats: body({ 'cluster_manager.cds.update_time': 1_795_333_042_061, 'listener_manager.lds.update_time': 0 }),
+      reason: `${received}: cds updates: 1 successful, 0 rejected; lds updates: 0 successful, 0 rejected`,
+    },
     { what: 'is ready with listeners alone', stats: body(noCds), reason: undefined },
     { what: 'is not ready while it drains', stats: body({ 'server.state': 1 }), reason: 'server is not live, current state is: DRAINING' },
     {

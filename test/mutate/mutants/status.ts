@@ -59,6 +59,7 @@ export const status: readonly Mutant[] = [
     find: 'reason !== undefined || parentServes ?',
     replace: 'reason !== undefined ?',
   },
+  { id: 'status/received-itself', file: 'status/readiness.ts', find: '`) === 0 ? 0 : stats', replace: '`) === -1 ? 0 : stats' },
   { id: 'status/unready-fresh', file: 'status/readiness.ts', find: 'fresh = 100', replace: 'fresh = 1_000' },
   { id: 'status/unready-hand-over', file: 'status/readiness.ts', find: 'handOver = 250', replace: 'handOver = 2_500' },
   {
