@@ -1,7 +1,7 @@
 import { launch, replace } from './launch.ts';
-import { newestEpoch, parentEndedEarly, serves } from './lineage.ts';
+import { comesUpAlone, newestEpoch, parentEndedEarly, serves } from './lineage.ts';
 import type { Epoch } from './epoch.ts';
-import type { AgentState, AwaitedParent, Claim, Running } from './model.ts';
+import type { AgentEvent, AgentState, AwaitedParent, Claim, Running } from './model.ts';
 import type { Reading } from './ports.ts';
 import { type AgentStep, andThen, stay, withoutRetry } from './step.ts';
 
@@ -81,10 +81,16 @@ export function checked(state: Running, claimed: Claim, delay = 0): RunningStep 
   return [{ ...state, claim: claimed }, [{ type: 'check', reading: claimed.reading, delay }]];
 }
 
-/** Asks for the turn of an epoch. */
+/** Asks for the turn of an epoch. One that no hot restart can follow has none to wait for. */
 export function takeTurn(state: Running, { epoch, reading, forced }: Pick<Claim, 'epoch' | 'reading' | 'forced'>): RunningStep {
   const newest = newestEpoch(state, state.lineage);
-  const parent = newest && { epoch: newest.number, awaits: awaits(newest), lostChild: newest.lostChild === true };
+  if (newest?.mute === true) return goOn(state, { epoch, reading, forced, standalone: true });
+  const parent = newest && {
+    epoch: newest.number,
+    awaits: awaits(newest),
+    lostChild: newest.lostChild === true,
+    replaceable: comesUpAlone(state),
+  };
   const numbers = (isOwn: boolean) => [...state.epochs].flatMap(([number, { lineage }]) => ((lineage === state.lineage) === isOwn ? [number] : [])); // prettier-ignore
   const older = numbers(true).filter((number) => number !== newest?.number);
   return [
@@ -115,7 +121,11 @@ export function withdraw(state: Running): RunningStep {
  * The claim's turn has come: it goes on, and the very first epoch is launched, which nothing
  * delays.
  */
-export function turnGranted(state: Running, epoch: number, parent: 'live' | 'gone' | 'stuck'): RunningStep {
+export function turnGranted(
+  state: Running,
+  epoch: number,
+  parent: Extract<AgentEvent, { readonly type: 'turn-granted' }>['parent'],
+): RunningStep {
   const { claim: claimed } = state;
   if (claimed?.epoch !== epoch || claimed.stage !== 'waiting') return stay(state);
   if (state.lastEpoch < 0) return launch(state);

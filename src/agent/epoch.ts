@@ -28,6 +28,15 @@ export interface Epoch {
    * over: then its admin endpoint is closed, and it serves no one.
    */
   readonly lostChild?: boolean;
+  /** Another one was LIVE before it was: it drains, and has perhaps never been. */
+  readonly overtaken?: boolean;
+  /** It was not LIVE in time while another one serves: it is killed. */
+  readonly late?: boolean;
+  /**
+   * A child of it that was late has closed its admin endpoint, and was killed before it took over:
+   * it serves, and cannot be asked.
+   */
+  readonly mute?: boolean;
   /** Absent until it is known to exist. */
   readonly pid?: number;
 }

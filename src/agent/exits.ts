@@ -1,5 +1,6 @@
 import { backOff } from '../operators/back-off.ts';
 import { claim, claimAnew, claimStandalone, launchStandalone, replaceByStandalone } from './claim.ts';
+import { lateGone } from './late.ts';
 import { launch } from './launch.ts';
 import { isParentOf, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import type { Epoch } from './epoch.ts';
@@ -94,7 +95,8 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
   if (survivor === undefined) {
     return claimed !== undefined || gone.stage === 'draining' ? stay(state) : lastGone(state, exit, policy);
   }
-  return andThen([state, [{ type: 'follow', epoch: survivor.number, isChild: false }]], (next) => {
+  return andThen([state, [{ type: 'follow', epoch: survivor.number, isChild: false }]], (next): AgentStep => {
+    if (gone.late === true) return lateGone(next, gone);
     // A child that was silent while it came up has hung on its parent, which is silent too.
     if (parent !== undefined && gone.stage === 'starting' && !gone.answering) return launchStandalone(next);
     // The claim has waited for it. Those that are left have a turn of their own to wait for, or

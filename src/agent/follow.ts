@@ -12,9 +12,11 @@ import {
   type SchedulerLike,
   share,
   scan,
+  skipUntil,
   startWith,
   switchMap,
   take,
+  takeUntil,
   takeWhile,
   timer,
 } from 'rxjs';
@@ -26,15 +28,16 @@ import type { Timing } from './timing.ts';
 /**
  * Asks how an epoch is, one question at a time: every 20 ms in its first second, then every 500 ms,
  * and every second once it is LIVE. Emits what is new: `epoch-live` when it is first seen LIVE,
- * `epoch-unresponsive` after 2 s without an answer, `epoch-answered` when it is back, `epoch-hung`
- * after 30 s, or 10 s of a child that was not seen LIVE.
+ * `epoch-late` when it answers after 20 s and is not, `epoch-unresponsive` after 2 s without an
+ * answer, `epoch-answered` when it is back, `epoch-hung` after 30 s, or 10 s of a child that was not
+ * seen LIVE.
  *
  * Never completes, never errors if the proxy does not: what ends an epoch ends the subscription.
  */
 export function follow(
   { epoch, isChild }: Pick<Extract<Effect, { type: 'follow' }>, 'epoch' | 'isChild'>,
   proxy: Pick<Proxy, 'health'>,
-  { quickPoll, quick, poll, livePoll, unresponsive, hung, childHung }: Timing,
+  { quickPoll, quick, poll, livePoll, liveTimeout, unresponsive, hung, childHung }: Timing,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AgentEvent> {
   function ask(occasion$: Observable<unknown>): Observable<Health> {
@@ -51,6 +54,13 @@ export function follow(
     take(1),
     map((): AgentEvent => ({ type: 'epoch-live', epoch })),
   );
+  const late$ = polls$.pipe(
+    skipUntil(timer(liveTimeout, scheduler)),
+    filter((answer) => answer === 'up'),
+    take(1),
+    map((): AgentEvent => ({ type: 'epoch-late', epoch })),
+    takeUntil(live$),
+  );
   const silence$ = polls$.pipe(
     filter((answer) => answer !== 'unresponsive'),
     scan((limit, answer) => (answer === 'live' ? hung : limit), first),
@@ -66,7 +76,7 @@ export function follow(
     distinctUntilChanged(),
     map((type): AgentEvent => ({ type, epoch })),
   );
-  return merge(live$, silence$);
+  return merge(live$, late$, silence$);
 }
 
 /** Emits the exit of an epoch once, when it happens, and completes. */

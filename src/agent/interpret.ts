@@ -50,7 +50,7 @@ const retryJitter = 0.2;
  */
 export function interpret({ proxy, timing, random, scheduler = asyncScheduler }: World) {
   return (effects$: Observable<Effect>, events$: Observable<AgentEvent>): Observable<AgentEvent> => {
-    function orders(type: 'kill' | 'reopen' | 'withdraw-turn', epoch: number): Observable<Effect> {
+    function orders(type: 'kill' | 'kill-unless-live' | 'reopen' | 'withdraw-turn', epoch: number): Observable<Effect> {
       return effects$.pipe(filter((effect) => effect.type === type && effect.epoch === epoch));
     }
 
@@ -63,7 +63,11 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
         exhaustMap((effect) => ending(effect, proxy, timing, scheduler)),
       );
       const reopening$ = orders('reopen', epoch).pipe(map(() => 'SIGUSR1' as const));
-      const killing$ = orders('kill', epoch).pipe(map(() => 'SIGKILL' as const));
+      const hopeless$ = orders('kill-unless-live', epoch).pipe(
+        exhaustMap(() => proxy.health(epoch)),
+        filter((health) => health !== 'live'),
+      );
+      const killing$ = merge(orders('kill', epoch), hopeless$).pipe(map(() => 'SIGKILL' as const));
       return proxy.run(launch, merge(stopping$, killing$, reopening$)).pipe(
         map((event): AgentEvent => {
           return event.type === 'spawned'

@@ -10,7 +10,7 @@ type RunningStep = AgentStep<Running>;
  * own: side by side with those that there are, as a new lineage, of which there are two at most.
  */
 export function launch(before: Running): RunningStep {
-  const alone = isStandalone(before.claim);
+  const alone = isStandalone(before.claim) || newestEpoch(before, before.lineage)?.stage === 'stopping';
   const [{ claim: claimed, ...state }, stops] = alone ? stopLineages(before, before.lineage) : stay(before);
   if (claimed === undefined) return stay(before);
   const { epoch, reading } = claimed;
@@ -60,7 +60,7 @@ export function live(before: AgentState, number: number): AgentStep {
   const epoch = before.epochs.get(number);
   if (epoch === undefined) return stay(before);
   const publish: Effect = { type: 'publish-admin', epoch: number };
-  if (epoch.stage !== 'starting') return [before, [publish]];
+  if (epoch.stage !== 'starting') return [{ ...withEpoch(before, number, { mute: false }), served: true }, [publish]];
   const state = withServing(before, number);
   if (state.phase === 'draining') return [state, [publish, { type: 'ask-drain', epoch: number }]];
   if (state.phase !== 'running') return [state, [publish]];
@@ -71,10 +71,14 @@ export function live(before: AgentState, number: number): AgentStep {
 /**
  * The state in which one epoch serves, and the others drain, but for those that are told to end.
  */
-function withServing<State extends Pick<Running, 'epochs' | 'served'>>(state: State, number: number): State {
+function withServing<State extends Pick<Running, 'epochs' | 'served' | 'late'>>(state: State, number: number): State {
   const epochs = [...state.epochs].map(([other, epoch]): [number, Epoch] => [
     other,
-    epoch.stage === 'stopping' ? epoch : { ...epoch, stage: other === number ? 'live' : 'draining' },
+    epoch.stage === 'stopping' ? epoch : other === number ? { ...epoch, stage: 'live', late: false } : overtaken(epoch),
   ]);
-  return { ...state, epochs: new Map(epochs), served: true };
+  return { ...state, epochs: new Map(epochs), served: true, late: 0 };
+}
+
+function overtaken(epoch: Epoch): Epoch {
+  return { ...epoch, stage: 'draining', ...(epoch.stage === 'starting' && { overtaken: true }) };
 }

@@ -64,6 +64,33 @@ function isServing({ stage, answering, lostChild }: Epoch): boolean {
   return stage === 'live' && (answering || lostChild !== true);
 }
 
+/**
+ * The children that come up beside their parents. SIGTERM to one that waits for its configuration
+ * would end its parent at once, without a drain (measured, Envoy 1.36.2): it can only be killed.
+ */
+export function childrenComingUp(state: Processes): readonly number[] {
+  return [...state.epochs].flatMap(([number, epoch]) => {
+    return (epoch.stage === 'starting' || epoch.overtaken === true) && hasParent(state, epoch) ? [number] : [];
+  });
+}
+
+/**
+ * The one Envoy that there is comes up: nothing is lost by ending it. One that was adopted may have
+ * served.
+ */
+export function comesUpAlone({ epochs }: Processes): boolean {
+  const newest = newestEpoch({ epochs });
+  return epochs.size === 1 && newest?.stage === 'starting' && newest.hash !== '';
+}
+
+/** An Envoy other than this one serves, and will: it has not lost its parent before its time. */
+export function othersServe(state: Processes, number: number): boolean {
+  return [...state.epochs].some(([other, epoch]) => {
+    const goesOn = epoch.parentTime === 'over' || hasParent(state, epoch);
+    return other !== number && goesOn && isServing(epoch) && epoch.lostChild !== true;
+  });
+}
+
 function lineagesOf({ epochs }: Processes): readonly number[] {
   return [...new Set([...epochs.values()].map(({ lineage }) => lineage))];
 }
@@ -79,7 +106,10 @@ export function stopLineage<State extends AgentState>(state: State, lineage: num
     number,
     epoch.lineage === lineage ? { ...epoch, stage: 'stopping' } : epoch,
   ]);
-  return [{ ...state, epochs: new Map(stopping) }, [{ type: 'stop', epoch: newest.number, toldByChild }]];
+  const order: Effect = childrenComingUp(state).includes(newest.number)
+    ? { type: 'kill', epoch: newest.number }
+    : { type: 'stop', epoch: newest.number, toldByChild };
+  return [{ ...state, epochs: new Map(stopping) }, [order]];
 }
 
 /** Ends the Envoys of a lineage that nobody can ask to end. */
@@ -106,10 +136,15 @@ export function handOffOthers<State extends AgentState>(state: State): AgentStep
   ];
 }
 
-/** Asks the newest Envoy of each lineage to drain, for each lineage has listeners of its own. */
+/**
+ * Asks the newest Envoy of each lineage to drain, for each lineage has listeners of its own. While
+ * a child comes up its parent has them.
+ */
 export function askDrain(state: Processes): readonly Extract<Effect, { type: 'ask-drain' }>[] {
+  const children = childrenComingUp(state);
+  const epochs = new Map([...state.epochs].filter(([number]) => !children.includes(number)));
   return lineagesOf(state).flatMap((lineage) => {
-    const newest = newestEpoch(state, lineage);
+    const newest = newestEpoch({ epochs }, lineage);
     return newest === undefined ? [] : [{ type: 'ask-drain', epoch: newest.number }];
   });
 }

@@ -56,6 +56,8 @@ interface Known {
    * runs stably.
    */
   readonly retried: boolean;
+  /** Epochs in a row that were late, since the last change. */
+  readonly late: number;
   /** An Envoy has been LIVE once. */
   readonly served: boolean;
   /** Requests to terminate so far. */
@@ -110,6 +112,7 @@ export const initialState: Running = {
   refused: undefined,
   crashes: 0,
   retried: false,
+  late: 0,
   served: false,
   examined: undefined,
   retrying: false,
@@ -132,14 +135,16 @@ export type AgentEvent =
   | { readonly type: 'reopen-requested' }
   /** `missing` is as in the state. */
   | { readonly type: 'resources-known'; readonly missing: string }
-  /** The epoch before is LIVE, or gone, or has had its 20 s. */
-  | { readonly type: 'turn-granted'; readonly epoch: number; readonly parent: 'live' | 'gone' | 'stuck' }
+  /** The epoch before is LIVE, or gone, or has had its 20 s, or is one to be replaced. */
+  | { readonly type: 'turn-granted'; readonly epoch: number; readonly parent: 'live' | 'gone' | 'stuck' | 'waiting' }
   | { readonly type: 'config-accepted'; readonly hash: string; readonly standalone?: true; readonly noRoom?: string }
   | { readonly type: 'config-refused'; readonly hash: string; readonly reason: string }
   /** The check has come to no verdict. */
   | { readonly type: 'config-unchecked'; readonly hash: string; readonly reason: string; readonly outOfMemory: boolean }
   | { readonly type: 'epoch-spawned'; readonly epoch: number; readonly pid: number }
   | { readonly type: 'epoch-live'; readonly epoch: number }
+  /** It answers, but has not been LIVE for 20 s. */
+  | { readonly type: 'epoch-late'; readonly epoch: number }
   | { readonly type: 'epoch-unresponsive'; readonly epoch: number }
   | { readonly type: 'epoch-answered'; readonly epoch: number }
   | { readonly type: 'epoch-hung'; readonly epoch: number }
@@ -205,7 +210,9 @@ export type Effect =
   | { readonly type: 'reopen'; readonly epoch: number }
   /** `toldByChild`: its child has ended in order, and has asked it to end likewise. */
   | { readonly type: 'stop'; readonly epoch: number; readonly toldByChild: boolean }
-  | { readonly type: 'kill'; readonly epoch: number };
+  | { readonly type: 'kill'; readonly epoch: number }
+  /** The same, unless it is LIVE by now. */
+  | { readonly type: 'kill-unless-live'; readonly epoch: number };
 
 export interface AwaitedParent {
   readonly epoch: number;
@@ -219,4 +226,6 @@ export interface AwaitedParent {
    * nothing is waited for.
    */
   readonly lostChild: boolean;
+  /** It comes up alone: one that waits for its configuration is replaced, and needs no patience. */
+  readonly replaceable: boolean;
 }

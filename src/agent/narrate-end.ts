@@ -6,8 +6,8 @@ import type { Exit } from './ports.ts';
 
 /** What there is to say of the end of an epoch, by what it was before. Pure. */
 export function narrateEnd(epoch: number, exit: Exit, before: AgentState): LogLine {
-  const stage = before.epochs.get(epoch)?.stage;
-  const expected = stage === 'stopping' || before.phase !== 'running';
+  const { stage, late } = before.epochs.get(epoch) ?? {};
+  const expected = stage === 'stopping' || late === true || before.phase !== 'running';
   switch (exit.kind) {
     case 'clean':
       if (stage !== 'draining') return { level: 'info', event: 'epoch.ended', msg: 'epoch ended', epoch };

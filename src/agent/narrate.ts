@@ -1,6 +1,7 @@
 import { unreachable } from '../operators/tagged-union.ts';
 import type { AgentTransition } from './agent.ts';
 import type { LogLine } from '../log/log-line.ts';
+import { isGivenUp, isMute } from './late.ts';
 import { isUnserved } from './lineage.ts';
 import { type AgentState, claimOf, isStandalone } from './model.ts';
 import { narrateEnd } from './narrate-end.ts';
@@ -102,13 +103,18 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
           .filter((epoch) => epoch !== event.epoch)
           .map((epoch): LogLine => ({ level: 'info', event: 'epoch.draining', msg: 'epoch drains', epoch })),
       ];
+    case 'epoch-late':
+      if (!isGivenUp(before, event.epoch)) return [];
+      return [{ level: 'warn', event: 'epoch.late', msg: 'new epoch waits for its configuration for 20 s: it is killed, and the old one serves', epoch: event.epoch }]; // prettier-ignore
     case 'epoch-unresponsive':
+      if (isMute(before, event.epoch)) return [];
       return [{ level: 'warn', event: 'epoch.unresponsive', msg: 'the admin endpoint is silent: not ready', epoch: event.epoch }];
     case 'epoch-answered':
       return before.epochs.get(event.epoch)?.answering === false
         ? [{ level: 'info', event: 'epoch.answering', msg: 'the admin endpoint answers again', epoch: event.epoch }]
         : [];
     case 'epoch-hung':
+      if (isMute(before, event.epoch)) return [];
       return [{ level: 'error', event: 'epoch.hung', msg: 'Envoy hangs: it is killed', epoch: event.epoch }];
     case 'epoch-stable':
     case 'parent-expiring':

@@ -3,6 +3,7 @@ import { adopt } from './adoption.ts';
 import { claim, launchStandalone, released, turnGranted, withdraw } from './claim.ts';
 import { crash, exited, type RestartPolicy } from './exits.ts';
 import { live } from './launch.ts';
+import { isMute, late } from './late.ts';
 import { appliedHash, isUnserved, killLineage, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import { type AgentEvent, type AgentState, claimOf, type Effect, type Running } from './model.ts';
 import type { Reading } from './ports.ts';
@@ -32,7 +33,7 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
         return next.phase === 'running' ? changed(next, event.reading) : stay(next);
       }
       case 'restart-requested':
-        return state.phase === 'running' ? claim({ ...state, wanted: event.reading }, true) : stay(state);
+        return state.phase === 'running' ? claim({ ...state, wanted: event.reading, late: 0 }, true) : stay(state);
       case 'terminate-requested':
         return terminate(state);
       case 'leave-requested':
@@ -57,12 +58,14 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
         return stay(withEpoch(state, event.epoch, { pid: event.pid }));
       case 'epoch-live':
         return live(state, event.epoch);
+      case 'epoch-late':
+        return late(state, event.epoch);
       case 'epoch-unresponsive':
-        return stay(withEpoch(state, event.epoch, { answering: false }));
+        return stay(isMute(state, event.epoch) ? state : withEpoch(state, event.epoch, { answering: false }));
       case 'epoch-answered':
         return stay(withEpoch(state, event.epoch, { answering: true, lostChild: false }));
       case 'epoch-hung':
-        return [state, state.epochs.has(event.epoch) ? [{ type: 'kill', epoch: event.epoch }] : []];
+        return [state, state.epochs.has(event.epoch) && !isMute(state, event.epoch) ? [{ type: 'kill', epoch: event.epoch }] : []];
       case 'epoch-stable':
         return stay(newestEpoch(state)?.number === event.epoch ? { ...state, crashes: 0, retried: false } : state);
       case 'parent-expiring':
@@ -93,7 +96,7 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
  * withdrawn.
  */
 function changed(state: Running, { hash }: Reading): AgentStep {
-  const refilled: Running = { ...state, crashes: 0, retried: false };
+  const refilled: Running = { ...state, crashes: 0, retried: false, late: 0 };
   if (hash !== appliedHash(state) || state.claim?.forced === true || parentEndedEarly(state)) return claim(refilled);
   return andThen(withoutRetry({ ...refilled, refused: undefined }), withdraw);
 }

@@ -1,12 +1,12 @@
 import { unreachable } from '../operators/tagged-union.ts';
-import { askDrain, stopLineages } from './lineage.ts';
+import { askDrain, childrenComingUp, stopLineages } from './lineage.ts';
 import { type AgentState, claimOf, type Draining, type Effect, type Ending, type Outcome } from './model.ts';
 import { type AgentStep, stay } from './step.ts';
 
 /** The state without what only one phase has. */
 function known(state: AgentState): Omit<Draining, 'phase'> {
-  const { lastEpoch, lineage, epochs, awaited, missing, wanted, refused, crashes, retried, served, terminations } = state;
-  return { lastEpoch, lineage, epochs, awaited, missing, wanted, refused, crashes, retried, served, terminations };
+  const { lastEpoch, lineage, epochs, awaited, missing, wanted, refused, crashes, retried, late, served, terminations } = state;
+  return { lastEpoch, lineage, epochs, awaited, missing, wanted, refused, crashes, retried, late, served, terminations };
 }
 
 function withdrawal(state: AgentState): readonly Effect[] {
@@ -22,10 +22,12 @@ export function stopAll(state: AgentState, outcome: Outcome): AgentStep<Ending> 
 }
 
 /**
- * Sends clients elsewhere, does what comes `then`, and starts nothing any more. The agent goes on.
+ * Sends clients elsewhere, does what comes `then`, and starts nothing any more. The agent goes on. A
+ * child that comes up is killed: its parent is the one that drains.
  */
 export function drain(state: AgentState, then: readonly Effect[] = []): AgentStep<Draining> {
-  return [{ ...known(state), phase: 'draining' }, [{ type: 'cancel-retry' }, ...askDrain(state), ...then, ...withdrawal(state)]];
+  const kills = childrenComingUp(state).map((epoch): Effect => ({ type: 'kill-unless-live', epoch }));
+  return [{ ...known(state), phase: 'draining' }, [{ type: 'cancel-retry' }, ...kills, ...askDrain(state), ...then, ...withdrawal(state)]];
 }
 
 /**

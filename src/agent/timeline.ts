@@ -145,7 +145,8 @@ function passed(timelineBefore: Timeline, { event, before, state }: AgentTransit
     next = changed(next, event.epoch, ({ launchedAt, why }) => [{ liveAt: at }, why === 'adopted' ? {} : { start: at - launchedAt }]);
   }
   if (event.type === 'epoch-exited' && before.epochs.has(event.epoch)) {
-    const expected = before.phase !== 'running' || before.epochs.get(event.epoch)?.stage === 'stopping' || event.exit.kind === 'clean';
+    const ended = before.epochs.get(event.epoch);
+    const expected = before.phase !== 'running' || ended?.stage === 'stopping' || ended?.late === true || event.exit.kind === 'clean';
     next = changed(expected ? next : counted(next, 'crashes'), event.epoch, ({ launchedAt, toldToDrainAt, why }) => [
       { endedAt: at, how: event.exit.kind },
       { ...(why !== 'adopted' && { life: at - launchedAt }), ...(toldToDrainAt !== undefined && { drain: at - toldToDrainAt }) },

@@ -6,6 +6,11 @@ export interface Timing {
    */
   readonly liveTimeout: number;
   /**
+   * How long the next epoch waits for one that has no parent and waits for its configuration,
+   * before it takes its place.
+   */
+  readonly replaceable: number;
+  /**
    * Between two questions to the admin endpoint of an epoch in its first `quick` ms, in which it
    * comes up as a rule.
    */
@@ -60,6 +65,7 @@ export interface Timing {
 /** The figures that no flag changes. */
 export const fixedTiming = {
   liveTimeout: 20_000,
+  replaceable: 1_000,
   quickPoll: 20,
   quick: 1_000,
   poll: 500,

@@ -8,6 +8,7 @@ import {
   forkJoin,
   map,
   merge,
+  NEVER,
   type Observable,
   of,
   type SchedulerLike,
@@ -21,7 +22,8 @@ import type { Proxy } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Emits `turn-granted` once and completes: when the parent serves, is gone, or has had its 20 s;
+ * Emits `turn-granted` once and completes: when the parent serves, is gone, or has had its 20 s, or
+ * 1 s of one that comes up alone, which has then answered that it is not LIVE (`waiting`);
  * but not while an epoch older than the parent still drains, which the start of the next would cut
  * at once (measured, Envoy 1.36.2), nor while another lineage has the admin endpoint. A silent
  * parent that has lost a child serves no one: then the turn is granted at once.
@@ -32,7 +34,7 @@ export function turn(
   { epoch, parent, older, others }: Extract<Effect, { type: 'await-turn' }>,
   proxy: Pick<Proxy, 'health'>,
   events$: Observable<AgentEvent>,
-  { liveTimeout, parentShutdown, poll }: Timing,
+  { liveTimeout, replaceable, parentShutdown, poll }: Timing,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AgentEvent> {
   if (parent === undefined) return of({ type: 'turn-granted', epoch, parent: 'gone' });
@@ -40,7 +42,14 @@ export function turn(
     readiness(parent).pipe(map(() => 'live' as const)),
     endOf(parent.epoch, events$).pipe(map(() => 'gone' as const)),
     timer(liveTimeout, scheduler).pipe(map(() => 'stuck' as const)),
+    parent.replaceable ? waiting(parent.epoch).pipe(map(() => 'waiting' as const)) : NEVER,
   ).pipe(take(1));
+  function waiting(awaited: number): Observable<unknown> {
+    return timer(replaceable, poll, scheduler).pipe(
+      exhaustMap(() => proxy.health(awaited)),
+      filter((health) => health === 'up'), // without an admin endpoint it may be LIVE
+    );
+  }
   function readiness(awaited: AwaitedParent): Observable<unknown> {
     if (awaited.awaits === undefined) return of(true);
     if (awaited.awaits !== 'answer') return events$.pipe(filter((event) => event.type === awaited.awaits && event.epoch === awaited.epoch));
@@ -56,7 +65,7 @@ export function turn(
   // of them drains.
   const limit$ = (states$: typeof ready$) =>
     parent.awaits === 'epoch-live'
-      ? states$.pipe(switchMap((state) => timer(state === 'stuck' ? 0 : parentShutdown, scheduler)))
+      ? states$.pipe(switchMap((state) => timer(state === 'stuck' || state === 'waiting' ? 0 : parentShutdown, scheduler)))
       : timer(parentShutdown, scheduler);
   const turn$ = ready$.pipe(
     connect((states$) => combineLatest([states$, merge(gone(older), limit$(states$)).pipe(take(1)), gone(others)])),

@@ -1,6 +1,6 @@
 import { checked, goOn, isHeldBack, takeTurn } from './claim.ts';
 import { launch, replace } from './launch.ts';
-import { appliedHash, newestEpoch } from './lineage.ts';
+import { appliedHash, comesUpAlone, newestEpoch } from './lineage.ts';
 import type { Claim, Running } from './model.ts';
 import { type AgentStep, stay, withRetry } from './step.ts';
 import { stopAll } from './termination.ts';
@@ -17,7 +17,7 @@ export function accepted(state: Running, hash: string, isStandalone: boolean, no
   const next = { ...state, claim: { ...claimed, standalone: claimed.standalone || isStandalone } };
   if (isHeldBack(next)) return goOn(next, next.claim); // the resources went missing during the check
   const parent = newestEpoch(state, state.lineage);
-  if (noRoom) return replace(next);
+  if (noRoom || (comesUpAlone(state) && !next.claim.standalone)) return replace(next);
   const isUnready = parent?.stage === 'starting' || (parent?.stage === 'live' && !parent.answering && parent.lostChild !== true);
   return isUnready && !next.claim.standalone ? takeTurn(next, claimed) : launch(next); // it became unresponsive during the check
 }

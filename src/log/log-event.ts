@@ -40,6 +40,7 @@ export const logEvents = {
   'epoch.live': { level: 'info', text: 'An epoch is LIVE: it serves.' },
   'epoch.not_live': { level: 'warn', text: 'An epoch is not LIVE in time. The next one does not wait any longer.' },
   'epoch.awaits_resources': { level: 'warn', text: 'A new epoch waits for resources of the control plane. The old one serves.' },
+  'epoch.late': { level: 'warn', text: 'A new epoch waits for its configuration for too long. It is killed, and the old one serves.' },
   'epoch.unresponsive': { level: 'warn', text: 'The admin endpoint of an epoch does not answer. The agent is not ready.' },
   'epoch.answering': { level: 'info', text: 'The admin endpoint of an epoch answers again.' },
   'epoch.hung': { level: 'error', text: 'The Envoy of an epoch hangs. It is killed.' },

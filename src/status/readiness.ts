@@ -58,7 +58,8 @@ interface Look {
  *
  * Probes at the same time share one question to Envoy. That it is ready counts for 100 ms, and no
  * longer; the agent's own state is looked at each time, and nothing is latched. While a child comes
- * up its parent serves, and can not be asked: it counts as what it was, LIVE.
+ * up its parent serves, and can not be asked: it counts as what it was, LIVE. So does one whose child
+ * was killed while it came up.
  */
 export function notReady(
   state$: Observable<AgentState>,
@@ -74,7 +75,8 @@ export function notReady(
       const newest = newestEpoch(state);
       const starting = newest?.stage === 'starting';
       const parentServes = starting && [...state.epochs.values()].some(({ stage }) => stage === 'live');
-      return reason !== undefined || parentServes ? of<Look>({ reason, fleeting: false }) : envoy.look(newest?.number, starting);
+      const isUnasked = parentServes || newest?.mute === true;
+      return reason !== undefined || isUnasked ? of<Look>({ reason, fleeting: false }) : envoy.look(newest?.number, starting);
     }),
   );
   return look$.pipe(

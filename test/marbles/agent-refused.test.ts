@@ -101,7 +101,7 @@ describe('a restart by hand', () => {
     marbles((m) => {
       const hash$ = m.hot('a 1s b 1s a');
       const restart$ = m.hot(at({ '501ms': 'a' }));
-      const health = [at({ '0s': 'u', '5s': 'l' })];
+      const health = [at({ '0s': '?', '5s': 'l' })];
       const agent = drawAgent(m, { hash$, restart$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 20s !',

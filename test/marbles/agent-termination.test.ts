@@ -109,7 +109,11 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
       const terminate$ = m.hot(at({ '22.7s': 'tt' }));
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['23.1s c', '-'], health: ['u'], ignoresTerm: [0] });
+      const agent = drawAgent(
+        m,
+        { hash$, terminate$ },
+        { processes: ['23.1s c', '-'], health: [at({ '0s': '?', '21.2s': 'u' })], ignoresTerm: [0] },
+      );
       play(m, agent, {
         serving: at({ '0s': 'n', '21.5s': '1', '22.7s': 'T', '23.1s': 'A|' }),
         signalled: at({ '22.5s': 'T', '22.7s': 'T' }), // to 0, and to 1
@@ -197,15 +201,17 @@ describe('a request to terminate', () => {
   );
 
   it(
-    'asks a child that is starting to drain, and again when it is LIVE and has the listeners',
+    'asks the parent of a child that is starting to drain, and the child when it was LIVE already and is seen to be',
     marbles((m) => {
-      const hash$ = m.hot(at({ '0s': 'a', '9.9s': 'b' }));
-      const terminate$ = m.hot('10s t');
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '3'] });
+      const hash$ = m.hot(at({ '0s': 'a', '7s': 'b' }));
+      const terminate$ = m.hot('10.2s t');
+      const health = ['l', at({ '0s': 'u', '3.1s': 'l' })];
+      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '3'], health });
       play(m, agent, {
         unsub: '^ 20s !',
-        drained: [at({ '10s': 'G', '10.4s': 'G' }), { G: 'g1' }],
-        serving: at({ '0s': 'n', '500ms': '0', '10s': 'D' }),
+        drained: [at({ '10.2s': 'P', '10.5s': 'C' }), { P: 'g0', C: 'g1' }],
+        serving: at({ '0s': '0', '10.2s': 'D' }),
+        signalled: '-',
       });
     }),
   );

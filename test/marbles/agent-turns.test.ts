@@ -58,8 +58,8 @@ describe('turns', () => {
     'waits until the parent is LIVE, which is asked every 500 ms after its first second',
     marbles((m) => {
       const hash$ = m.hot('ab');
-      const health = [at({ '0s': 'u', '1.9s': 'l' })];
-      const looks = at({ '1s': '0', '1.5s': '0', '2s': '01' }); // the newest is looked at, and no other
+      const health = [at({ '0s': '?', '1.9s': 'l' })];
+      const looks = at({ '1s': '0', '1.001s': '0', '1.5s': '0', '1.501s': '0', '2s': '01' }); // by the turn too
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 10s !',
@@ -92,7 +92,7 @@ describe('turns', () => {
     'gives up waiting for LIVE after 20 s: the next epoch comes up beside it, without a parent, and then it is drained and stopped',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
-      const health = ['u'];
+      const health = [at({ '0s': '?', '21.2s': 'u' })]; // it cannot be asked at first
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 30s !',
@@ -112,7 +112,7 @@ describe('turns', () => {
     'kills what has been replaced side by side and ignores SIGTERM for 1 s, and starts the next child only then',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b', '21.5s': 'c' }));
-      const health = ['u'];
+      const health = [at({ '0s': '?', '21.2s': 'u' })]; // it cannot be asked at first
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-', '-'], health, ignoresTerm: [0] });
       play(m, agent, {
         unsub: '^ 30s !',
@@ -129,7 +129,7 @@ describe('turns', () => {
     'does not take a parent for LIVE because it answers again after a silence',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
-      const health = [at({ '0s': 's', '3.5s': 'u', '7s': 'l' })];
+      const health = [at({ '0s': 's', '3.5s': '?', '7s': 'l' })];
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 9s !',
@@ -191,7 +191,7 @@ describe('turns', () => {
     'starts one epoch, from the newest hash, for all changes that come while it waits',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b', '2s': 'c', '3s': 'd' }));
-      const health = [at({ '0s': 'u', '5s': 'l' })];
+      const health = [at({ '0s': '?', '5s': 'l' })];
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 30s !',
@@ -206,7 +206,7 @@ describe('turns', () => {
     'withdraws the wait when the hash flips back to what runs, and waits anew for the next change',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b', '2s': 'a', '12s': 'b' }));
-      const health = [at({ '0s': 'u', '5s': 'l' })];
+      const health = [at({ '0s': '?', '5s': 'l' })];
       const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 30s !',

@@ -15,6 +15,7 @@ const events: Record<string, AgentEvent> = {
   L: { type: 'epoch-live', epoch: 3 },
   S: { type: 'epoch-unresponsive', epoch: 3 },
   H: { type: 'epoch-hung', epoch: 3 },
+  Z: { type: 'epoch-late', epoch: 3 },
 };
 
 /** A proxy that answers by `before` until a time has come, and by `after` from then on. */
@@ -118,8 +119,19 @@ describe('follow', () => {
       const silent$ = m.cold(' (s|)', signs);
       const up$ = m.cold('     (u|)', signs);
       const unsub = '          ^ 30s !';
-      const expected = '1500ms A';
+      const expected = at({ '1.5s': 'A', '20s': 'Z' }); // and it is not LIVE
       m.expectObservable(follow(third, turning(silent$, 1_400, up$), timing), unsub).toBe(expected, events);
+    }),
+  );
+
+  it(
+    'tells once that it answers after 20 s, and is not LIVE; nothing of one that is, or is silent',
+    marbles((m) => {
+      const [silent$, up$, live$] = [m.cold('(s|)', signs), m.cold('(u|)', signs), m.cold('(l|)', signs)];
+      const unsub = '          ^ 29s !';
+      m.expectObservable(follow(third, { health: () => up$ }, timing), unsub).toBe(at({ '0s': 'A', '20s': 'Z' }), events);
+      m.expectObservable(follow(third, turning(up$, 19_900, live$), timing), unsub).toBe(at({ '0s': 'A', '20s': 'L' }), events);
+      m.expectObservable(follow(third, turning(silent$, 25_000, up$), timing), unsub).toBe(at({ '2s': 'S', '25s': 'ZA' }), events);
     }),
   );
 

@@ -29,10 +29,10 @@ const granted: Record<string, AgentEvent> = {
 const awaitTurn = (parent: AwaitedParent | undefined, older: readonly number[] = [], others: readonly number[] = []) => {
   return { type: 'await-turn', epoch: 2, parent, older, others } as const;
 };
-const starting: AwaitedParent = { epoch: 1, awaits: 'epoch-live', lostChild: false };
-const unresponsive: AwaitedParent = { epoch: 1, awaits: 'epoch-answered', lostChild: false };
-const draining: AwaitedParent = { epoch: 1, awaits: undefined, lostChild: false };
-const live: AwaitedParent = { epoch: 1, awaits: 'answer', lostChild: false };
+const starting: AwaitedParent = { epoch: 1, awaits: 'epoch-live', lostChild: false, replaceable: false };
+const unresponsive: AwaitedParent = { epoch: 1, awaits: 'epoch-answered', lostChild: false, replaceable: false };
+const draining: AwaitedParent = { epoch: 1, awaits: undefined, lostChild: false, replaceable: false };
+const live: AwaitedParent = { epoch: 1, awaits: 'answer', lostChild: false, replaceable: false };
 /** Only a parent that is LIVE is asked. */
 const silent = { health: () => NEVER };
 

@@ -14,6 +14,8 @@ export interface Process {
   silent: boolean;
   /** Another one has been LIVE since, or it was asked to send its clients away. */
   draining: boolean;
+  /** It is killed because it was not LIVE in time. */
+  late: boolean;
   /** It was told to end, or its lineage was. */
   told: boolean;
   /** A child of it has ended before it was LIVE, and it has not answered since. */
@@ -44,7 +46,7 @@ export interface World {
   missing: boolean;
   retry: boolean;
   rescue: boolean;
-  followed: { readonly epoch: number; live: boolean; unresponsive: boolean; hung: boolean } | undefined;
+  followed: { readonly epoch: number; live: boolean; late: boolean; unresponsive: boolean; hung: boolean } | undefined;
   stable: number | undefined;
   /** Whose parent has so much time left. */
   parentExpiry: { readonly epoch: number; readonly isExpiring: boolean } | undefined;
@@ -84,7 +86,7 @@ function started(launch: Launch): Process {
   const { lineage, restartEpoch, adopted } = launch;
   const isNewest = !adopted || launch.epoch === Math.max(...adoptedEpochs.map(({ epoch }) => epoch));
   const isChild = !adopted && restartEpoch > 0;
-  return { lineage, restartEpoch, live: !isNewest, silent: false, draining: false, told: false, lostChild: false, parent: isChild ? 'there' : 'none' }; // prettier-ignore
+  return { lineage, restartEpoch, live: !isNewest, silent: false, draining: false, late: false, told: false, lostChild: false, parent: isChild ? 'there' : 'none' }; // prettier-ignore
 }
 
 /** What the end of a process does to its child and to its parent. */
@@ -99,7 +101,7 @@ function exit(world: World, { epoch, exit: { kind } }: Extract<AgentEvent, { typ
       relative.parent = 'lost';
       world.justLost = [...world.justLost, number];
     }
-    if (distance === -1 && gone?.live === false) relative.lostChild = true;
+    if (distance === -1 && gone?.live === false) relative.lostChild = !gone.late;
   }
 }
 
@@ -121,7 +123,7 @@ const carryOut = (world: World, effects: readonly Effect[]): void => {
         world.alive.set(effect.launch.epoch, started(effect.launch));
         break;
       case 'follow':
-        world.followed = { epoch: effect.epoch, live: false, unresponsive: false, hung: false };
+        world.followed = { epoch: effect.epoch, live: false, late: false, unresponsive: false, hung: false };
         break;
       case 'await-stable':
         world.stable = effect.epoch;
@@ -139,6 +141,11 @@ const carryOut = (world: World, effects: readonly Effect[]): void => {
         break;
       case 'kill':
         world.ordered.add(effect.epoch);
+        // One that does not hang is killed where its lineage is told to end.
+        if (world.alive.get(effect.epoch)?.silent === false) for (const process of lineageOf(world, effect.epoch)) process.told = true;
+        break;
+      case 'kill-unless-live':
+        change(world, effect.epoch, { late: true });
         break;
       case 'retry':
         world.retry = true;
@@ -212,9 +219,12 @@ const settle = (world: World, event: AgentEvent): void => {
       world.served = true;
       if (world.alive.get(event.epoch)?.live === false) {
         for (const process of world.alive.values()) process.draining = true;
-        change(world, event.epoch, { live: true, draining: false });
+        change(world, event.epoch, { live: true, draining: false, late: false });
       }
       if (followed !== undefined) world.followed = { ...followed, live: true, unresponsive: false };
+      break;
+    case 'epoch-late':
+      if (followed !== undefined) world.followed = { ...followed, late: true };
       break;
     case 'epoch-unresponsive':
       change(world, event.epoch, { silent: true });
@@ -264,11 +274,12 @@ const adoptedEpochs: readonly AdoptedEpoch[] = [
 /** Something that may happen next; where it cannot, nothing does. */
 type Wish = (world: World) => AgentEvent | undefined;
 
-const followed = (type: 'epoch-live' | 'epoch-unresponsive' | 'epoch-answered' | 'epoch-hung'): Wish => {
+const followed = (type: 'epoch-live' | 'epoch-late' | 'epoch-unresponsive' | 'epoch-answered' | 'epoch-hung'): Wish => {
   return ({ followed: epoch }) => {
     if (epoch === undefined) return undefined;
     const possible = {
       'epoch-live': !epoch.live,
+      'epoch-late': !epoch.live && !epoch.late && !epoch.unresponsive,
       'epoch-unresponsive': !epoch.unresponsive,
       'epoch-answered': epoch.unresponsive,
       'epoch-hung': epoch.unresponsive && !epoch.hung,
@@ -292,6 +303,8 @@ export const wishes: Readonly<Record<string, Wish>> = {
     turn?.order.others.every((number) => turn.heard.has(number)) === true
       ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'stuck' }
       : undefined,
+  'waiting parent': ({ turns: [turn] }) =>
+    turn?.order.parent?.replaceable === true ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'waiting' } : undefined,
   'silent parent': ({ turns: [turn] }) =>
     turn?.order.parent?.lostChild === true ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'live' } : undefined,
   accepted: ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check }),
@@ -303,6 +316,7 @@ export const wishes: Readonly<Record<string, Wish>> = {
   'nobody serves': ({ rescue }) => (rescue ? { type: 'rescue-due' } : undefined),
   leave: () => ({ type: 'leave-requested', by: 'SIGTERM' }),
   'is live': followed('epoch-live'),
+  'is late': followed('epoch-late'),
   'is silent': followed('epoch-unresponsive'),
   'answers again': followed('epoch-answered'),
   'has hung': followed('epoch-hung'),

@@ -29,6 +29,7 @@ const uncheckedLine = (next: string) => ({
   reason: 'killed',
 });
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
+const late = (epoch: number): AgentEvent => ({ type: 'epoch-late', epoch });
 const silent = (epoch: number): AgentEvent => ({ type: 'epoch-unresponsive', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
 const missing = (...files: readonly string[]): AgentEvent => ({ type: 'files-awaited', missing: files });
@@ -201,6 +202,33 @@ const cases: readonly Case[] = [
     given: [...serving, without, changed(b), granted(1)],
     when: changed('cccccccc'),
     lines: [{ level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'cccccccc' }],
+  },
+  {
+    what: 'a child that waits for its configuration',
+    given: handingOver,
+    when: late(1),
+    lines: [
+      {
+        level: 'warn',
+        event: 'epoch.late',
+        msg: 'new epoch waits for its configuration for 20 s: it is killed, and the old one serves',
+        epoch: 1,
+      },
+    ],
+  },
+  { what: 'an Envoy that waits for it alone', given: starting, when: late(0), lines: [] },
+  {
+    what: 'the end of a child that was late',
+    given: [...handingOver, late(1)],
+    when: ended(1, killed),
+    lines: [{ level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch: 1, signal: 'SIGKILL' }],
+  },
+  { what: 'the silence of its parent', given: [...handingOver, late(1), ended(1, killed)], when: silent(0), lines: [] },
+  {
+    what: 'a long silence of its parent',
+    given: [...handingOver, late(1), ended(1, killed)],
+    when: { type: 'epoch-hung', epoch: 0 },
+    lines: [],
   },
   {
     what: 'a check for which there is no room',
@@ -561,6 +589,7 @@ describe('narrate', () => {
       'drain-requested': true,
       'reopen-requested': true,
       'resources-known': true,
+      'epoch-late': true,
       'turn-granted': true,
       'config-accepted': true,
       'config-refused': true,

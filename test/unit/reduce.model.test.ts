@@ -46,6 +46,24 @@ const promises: Record<string, Promised> = {
       return restartEpoch !== (parent === undefined ? 0 : parent.restartEpoch + 1);
     }) && 'a wrong restart epoch',
 
+  'tells no child that comes up to end while its parent is there, which would end too': ({ effects, survivors }) =>
+    of(effects, 'stop').some(({ epoch }) => {
+      const child = survivors.get(epoch);
+      const parents = [...survivors.values()].filter(
+        (other) => other.lineage === child?.lineage && other.restartEpoch === child.restartEpoch - 1,
+      );
+      return child?.live === false && parents.length > 0;
+    }) && 'a child that comes up is told to end',
+
+  'kills one that is late only while another one serves': ({ before, effects, survivors }) =>
+    before.phase === 'running' &&
+    of(effects, 'kill-unless-live').some(({ epoch }) =>
+      [...survivors].every(([number, other]) => number === epoch || !hasClients(other)),
+    ) &&
+    before.terminations === 0 &&
+    of(effects, 'ask-drain').length === 0 &&
+    'an Envoy that nobody replaces is killed',
+
   'starts no child of an Envoy that is told to end': ({ effects, survivors }) =>
     launches(effects).some(({ restartEpoch, lineage }) => restartEpoch > 0 && newestOf(survivors, lineage)?.told === true) &&
     'a child of an Envoy that ends',
@@ -216,6 +234,7 @@ const often: Record<string, number> = {
   turn: 4,
   refused: 4,
   'retry is due': 6,
+  'is late': 3,
   'resources are missing': 2,
   'resources are there': 4,
   'has retired': 4,

@@ -61,8 +61,8 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/change-refills-budget',
     file: 'agent/reducer.ts',
-    find: 'const refilled: Running = { ...state, crashes: 0, retried: false };',
-    replace: 'const refilled: Running = { ...state, retried: false };',
+    find: 'const refilled: Running = { ...state, crashes: 0, retried: false, late: 0 };',
+    replace: 'const refilled: Running = { ...state, retried: false, late: 0 };',
   },
   { id: 'agent/reopen-not-starting', file: 'agent/reducer.ts', find: "stage !== 'starting').map", replace: "stage === 'starting').map" },
   {
@@ -144,7 +144,12 @@ export const agent: readonly Mutant[] = [
     replace: 'gone(older)',
   },
   { id: 'agent/turn-undisturbed-from-live', file: 'agent/turn.ts', find: "parent.awaits === 'epoch-live'", replace: 'false' },
-  { id: 'agent/turn-undisturbed-stuck', file: 'agent/turn.ts', find: "state === 'stuck' ? 0 : parentShutdown", replace: 'parentShutdown' },
+  {
+    id: 'agent/turn-undisturbed-stuck',
+    file: 'agent/turn.ts',
+    find: "state === 'stuck' || state === 'waiting' ? 0 : parentShutdown",
+    replace: 'parentShutdown',
+  },
   { id: 'agent/drained-alone-needs-no-lag', file: 'agent/drained.ts', find: 'if (!zero || alone) return', replace: 'if (!zero) return' },
   {
     id: 'agent/drained-cap-count',
@@ -266,5 +271,20 @@ export const agent: readonly Mutant[] = [
     find: 'andThen(decide(before, event), released)',
     replace: 'decide(before, event)',
   },
+  { id: 'agent/late-after', file: 'agent/follow.ts', find: 'skipUntil(timer(liveTimeout, scheduler)),', replace: '' },
+  { id: 'agent/late-serves-others', file: 'agent/late.ts', find: '&& othersServe(state, number)', replace: '' },
+  { id: 'agent/late-pause', file: 'agent/late.ts', find: 'first: 30_000', replace: 'first: 3_000' },
+  { id: 'agent/late-parent-mute', file: 'agent/late.ts', find: '{ mute: true, lostChild: false }', replace: '{ lostChild: true }' },
+  { id: 'agent/late-parent-not-hung', file: 'agent/reducer.ts', find: '&& !isMute(state, event.epoch) ?', replace: '?' },
+  { id: 'agent/late-live-in-time', file: 'agent/interpret.ts', find: "filter((health) => health !== 'live'),", replace: '' },
+  {
+    id: 'agent/child-killed-not-told',
+    file: 'agent/lineage.ts',
+    find: 'childrenComingUp(state).includes(newest.number)',
+    replace: 'false',
+  },
+  { id: 'agent/replaced-cold', file: 'agent/verdict.ts', find: '(comesUpAlone(state) && !next.claim.standalone)', replace: 'false' },
+  { id: 'agent/replaced-after', file: 'agent/timing.ts', find: 'replaceable: 1_000', replace: 'replaceable: 10_000' },
+  { id: 'agent/replaced-if-it-answers', file: 'agent/turn.ts', find: "health === 'up'", replace: 'health.length > 0' },
   { id: 'agent/lost-child-unserved', file: 'agent/lineage.ts', find: 'answering || lostChild !== true', replace: 'true' },
 ];

@@ -56,9 +56,10 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/unready-parent-serves',
     file: 'status/readiness.ts',
-    find: 'reason !== undefined || parentServes ?',
-    replace: 'reason !== undefined ?',
+    find: 'const isUnasked = parentServes ||',
+    replace: 'const isUnasked =',
   },
+  { id: 'status/unready-mute', file: 'status/readiness.ts', find: '|| newest?.mute === true', replace: '' },
   { id: 'status/received-itself', file: 'status/readiness.ts', find: '`) === 0 ? 0 : stats', replace: '`) === -1 ? 0 : stats' },
   { id: 'status/unready-fresh', file: 'status/readiness.ts', find: 'fresh = 100', replace: 'fresh = 1_000' },
   { id: 'status/unready-hand-over', file: 'status/readiness.ts', find: 'handOver = 250', replace: 'handOver = 2_500' },

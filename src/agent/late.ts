@@ -1,0 +1,47 @@
+import { backOff } from '../operators/back-off.ts';
+import { claimAnew, withdraw } from './claim.ts';
+import type { Epoch } from './epoch.ts';
+import { isParentOf, newestEpoch, othersServe } from './lineage.ts';
+import type { AgentState, Running } from './model.ts';
+import { type AgentStep, stay, withEpoch, withRetry } from './step.ts';
+
+/** Before the reading of an Envoy that was late is claimed again. In ms. */
+const pauses = { first: 30_000, longest: 300_000 };
+
+/**
+ * An epoch is not LIVE after 20 s: it waits for its configuration, or hangs in its start. Where
+ * another one serves it is killed, for as a child it has closed the admin endpoint of its parent,
+ * and would take over with what it has got when its own patience ends.
+ */
+export function late(state: AgentState, number: number): AgentStep {
+  if (!isGivenUp(state, number)) return stay(state);
+  return [withEpoch(state, number, { late: true }), [{ type: 'kill-unless-live', epoch: number }]];
+}
+
+/** Whether an epoch that is late is killed for it. */
+export function isGivenUp(state: AgentState, number: number): boolean {
+  return state.phase === 'running' && state.epochs.get(number)?.stage === 'starting' && othersServe(state, number);
+}
+
+/** It cannot be asked, but serves. */
+export function isMute({ epochs }: AgentState, number: number): boolean {
+  return epochs.get(number)?.mute === true;
+}
+
+/**
+ * An epoch that was late is gone. Its parent serves on, but can be nobody's parent any more (it
+ * refuses: "previous envoy process is still initializing", measured with Envoy 1.36.2). A claim
+ * that has waited goes on at once, and otherwise the newest reading is claimed after a pause.
+ */
+export function lateGone(before: Running, gone: Epoch): AgentStep<Running> {
+  const state = withMuteParent(before, gone);
+  const { claim: claimed } = state;
+  if (claimed === undefined) return withRetry({ ...state, late: state.late + 1 }, backOff(pauses, state.late));
+  if (!claimed.forced && claimed.reading.hash === newestEpoch(state)?.hash) return withdraw(state);
+  return claimed.stage === 'waiting' ? claimAnew(state) : stay(state);
+}
+
+function withMuteParent(state: Running, gone: Epoch): Running {
+  const parents = [...state.epochs].filter(([, epoch]) => isParentOf(epoch, gone));
+  return parents.reduce((next, [number]) => withEpoch(next, number, { mute: true, lostChild: false }), state);
+}

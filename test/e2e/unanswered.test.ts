@@ -1,0 +1,133 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Discovery, startDiscovery } from '../support/discovery.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+let rig: Rig;
+let control: Discovery;
+beforeEach(async () => {
+  rig = await makeRig({ plain: true });
+  control = await startDiscovery();
+});
+afterEach(async () => {
+  await rig.dispose();
+  control.close();
+});
+
+/** Clusters and listeners come from the control plane too; `patience` is Envoy's. */
+function subscribe(patience: string, mark = ''): void {
+  const config = JSON.parse(readFileSync(rig.config, 'utf8')) as Config;
+  const source = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: patience };
+  const http2 = { '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions', explicit_http_config: { http2_protocol_options: {} } }; // prettier-ignore
+  const endpoint = { address: { socket_address: { address: '127.0.0.1', port_value: control.port } } };
+  const xds = {
+    name: 'xds',
+    type: 'STATIC',
+    connect_timeout: '1s',
+    typed_extension_protocol_options: { 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': http2 },
+    load_assignment: { cluster_name: 'xds', endpoints: [{ lb_endpoints: [{ endpoint }] }] },
+  };
+  const clusters = (config.static_resources.clusters ?? []).filter(({ name }) => name !== 'xds');
+  const grpc = [{ envoy_grpc: { cluster_name: 'xds' } }];
+  const next = {
+    ...config,
+    node: { id: `node${mark}`, cluster: 'test' },
+    dynamic_resources: { ads_config: { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: grpc }, cds_config: source, lds_config: source }, // prettier-ignore
+    static_resources: { ...config.static_resources, clusters: [...clusters, xds] },
+  };
+  writeFileSync(rig.config, JSON.stringify(next));
+}
+
+interface Config {
+  readonly static_resources: { readonly clusters?: readonly { readonly name: string }[] };
+}
+
+function answers(port: number): Promise<number> {
+  return new Promise((done) => {
+    get({ host: '127.0.0.1', port, agent: false, timeout: 2_000 }, (response) => {
+      response.resume().on('end', () => done(response.statusCode ?? 0));
+    }).on('error', () => done(0));
+  });
+}
+
+/** Looks every 100 ms until it is told to stop: how often clients were served, and the agent was ready. */
+function watch() {
+  const seen = { served: 0, refused: 0, ready: 0, unready: 0 };
+  const timer = setInterval(() => {
+    void answers(rig.ports.listen).then((status) => (seen[status === 0 ? 'refused' : 'served'] += 1));
+    void rig.ready().then(({ status }) => (seen[status === 200 ? 'ready' : 'unready'] += 1));
+  }, 100);
+  return { seen, stop: () => clearInterval(timer) };
+}
+
+it('a child that the control plane does not answer is killed after 20 s: its parent serves and is ready all the time, and the next Envoy comes up side by side', async () => {
+  subscribe('0s');
+  const agent = rig.start(['--minDelay', '0s']);
+  await agent.said('epoch.live', 0);
+  await expect.poll(async () => (await rig.ready()).status).toBe(200);
+  const watched = watch();
+  control.hush();
+  subscribe('0s', '2');
+  await agent.said('epoch.started', 1);
+  const asked = Date.now();
+  await expect.poll(() => agent.log().some(({ event }) => event === 'epoch.late'), { timeout: 25_000 }).toBe(true);
+  expect(Date.now() - asked).toBeGreaterThan(18_000);
+  expect(await agent.said('epoch.ended', 1)).toMatchObject({ signal: 'SIGKILL' });
+  await new Promise((resolve) => setTimeout(resolve, 5_000)); // longer than it takes to be unresponsive
+  watched.stop();
+  expect(watched.seen).toMatchObject({ refused: 0, unready: 0 });
+  expect(watched.seen.served).toBeGreaterThan(200);
+  control.answer();
+  await rig.post(rig.ports.status, '/restart');
+  await agent.said('epoch.live', 2);
+  await expect.poll(() => rig.envoys().length).toBe(1);
+  expect(await answers(rig.ports.listen)).toBe(200);
+  expect(agent.log().filter(({ event }) => ['epoch.unresponsive', 'epoch.hung', 'restart.scheduled'].includes(event))).toEqual([]);
+}, 60_000);
+
+it('a termination kills a child that waits, and drains its parent, which serves until it is told to end', async () => {
+  subscribe('0s');
+  const agent = rig.start(['--minDelay', '0s']);
+  await agent.said('epoch.live', 0);
+  control.hush();
+  subscribe('0s', '2');
+  await agent.said('epoch.started', 1);
+  await expect.poll(async () => (await answers(rig.ports.admin)) !== 0).toBe(true);
+  await new Promise((resolve) => setTimeout(resolve, 1_000)); // it has closed the admin endpoint of its parent
+  const asked = Date.now();
+  agent.kill('SIGTERM');
+  expect(await agent.said('epoch.ended', 1)).toMatchObject({ signal: 'SIGKILL' });
+  expect(await answers(rig.ports.listen)).toBe(200);
+  expect(await agent.said('epoch.ended', 0)).not.toHaveProperty('signal');
+  expect(Date.now() - asked).toBeGreaterThan(4_000);
+  expect(await agent.exit).toMatchObject({ code: 0 });
+}, 30_000);
+
+it('an Envoy that waits alone is replaced by a change, and readiness tells what is waited for', async () => {
+  control.hush();
+  subscribe('0s');
+  const agent = rig.start(['--minDelay', '0s']);
+  await agent.said('epoch.started', 0);
+  await expect.poll(async () => (await rig.ready()).body).toContain('config not received from Pilot');
+  subscribe('0s', '2');
+  await agent.said('epoch.started', 1);
+  expect(rig.envoys()).toHaveLength(1);
+  control.answer();
+  await agent.said('epoch.live', 1);
+  await expect.poll(async () => (await rig.ready()).status).toBe(200);
+}, 30_000);
+
+it('readiness is that of the child: what only its parent has received does not count', async () => {
+  subscribe('0s');
+  const agent = rig.start(['--minDelay', '0s']);
+  await agent.said('epoch.live', 0);
+  control.hush();
+  subscribe('1s'); // a child that loses its patience
+  await agent.said('epoch.live', 1);
+  await expect.poll(async () => (await rig.ready()).body, { timeout: 10_000 }).toContain('cds updates: 0 successful');
+  await new Promise((resolve) => setTimeout(resolve, 6_000)); // until it has its parent's counters
+  expect(await rig.ready()).toMatchObject({ status: 503 });
+  control.answer();
+  await expect.poll(async () => (await rig.ready()).status, { timeout: 5_000 }).toBe(200);
+}, 30_000);
