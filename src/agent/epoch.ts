@@ -34,7 +34,7 @@ export interface Epoch {
   readonly late?: boolean;
   /**
    * A child of it that was late has closed its admin endpoint, and was killed before it took over:
-   * it serves, and cannot be asked.
+   * it serves, and can be asked by connections alone that were kept. No child can follow any more.
    */
   readonly mute?: boolean;
   /** Absent until it is known to exist. */

@@ -60,7 +60,7 @@ export function live(before: AgentState, number: number): AgentStep {
   const epoch = before.epochs.get(number);
   if (epoch === undefined) return stay(before);
   const publish: Effect = { type: 'publish-admin', epoch: number };
-  if (epoch.stage !== 'starting') return [{ ...withEpoch(before, number, { mute: false }), served: true }, [publish]];
+  if (epoch.stage !== 'starting') return [{ ...before, served: true }, [publish]];
   const state = withServing(before, number);
   if (state.phase === 'draining') return [state, [publish, { type: 'ask-drain', epoch: number }]];
   if (state.phase !== 'running') return [state, [publish]];
