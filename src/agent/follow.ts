@@ -29,8 +29,8 @@ import type { Timing } from './timing.ts';
  * Asks how an epoch is, one question at a time: every 20 ms in its first second, then every 500 ms,
  * and every second once it is LIVE. Emits what is new: `epoch-live` when it is first seen LIVE,
  * `epoch-late` when it answers after 20 s and is not, `epoch-unresponsive` after 2 s without an
- * answer, `epoch-answered` when it is back, `epoch-hung` after 30 s, or 10 s of a child that was not
- * seen LIVE.
+ * answer, `epoch-answered` when it is back, `epoch-hung` after 30 s, or 10 s of a child that was
+ * not seen LIVE.
  *
  * Never completes, never errors if the proxy does not: what ends an epoch ends the subscription.
  */

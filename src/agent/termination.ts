@@ -22,8 +22,8 @@ export function stopAll(state: AgentState, outcome: Outcome): AgentStep<Ending> 
 }
 
 /**
- * Sends clients elsewhere, does what comes `then`, and starts nothing any more. The agent goes on. A
- * child that comes up is killed: its parent is the one that drains.
+ * Sends clients elsewhere, does what comes `then`, and starts nothing any more. The agent goes on.
+ * A child that comes up is killed: its parent is the one that drains.
  */
 export function drain(state: AgentState, then: readonly Effect[] = []): AgentStep<Draining> {
   const kills = childrenComingUp(state).map((epoch): Effect => ({ type: 'kill-unless-live', epoch }));

@@ -26,7 +26,7 @@ import {
 import { drained } from '../agent/drained.ts';
 import { ending } from '../agent/ending.ts';
 import type { AgentEvent } from '../agent/model.ts';
-import type { Proxy } from '../agent/ports.ts';
+import type { Health, Proxy, Signal } from '../agent/ports.ts';
 import type { Timing } from '../agent/timing.ts';
 import { pollUntil } from '../operators/poll-until.ts';
 import { ofType } from '../operators/tagged-union.ts';
@@ -74,8 +74,12 @@ export function lastDrain(
     );
   }
 
-  function end({ epoch, life$, send }: HeldProcess): Observable<never> {
-    const orders$ = ending({ epoch, toldByChild: false }, careful, timing, scheduler);
+  /** A child that comes up is killed: SIGTERM to it would end its parent at once. */
+  function end({ epoch, life$, send }: HeldProcess, index: number, lineage: readonly HeldProcess[]): Observable<never> {
+    const told$ = ending({ epoch, toldByChild: false }, careful, timing, scheduler);
+    const isChild = index < lineage.length - 1;
+    const asked$ = careful.health(epoch).pipe(catchError(() => of<Health>('unknown')));
+    const orders$ = isChild ? asked$.pipe(switchMap((health) => (health === 'up' ? of<Signal>('SIGKILL') : told$))) : told$;
     const over$ = skipFailure(life$.pipe(ignoreElements())).pipe(endWith(undefined));
     return concat(orders$.pipe(tap(send), ignoreElements()), NEVER).pipe(takeUntil(over$));
   }

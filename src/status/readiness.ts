@@ -15,8 +15,8 @@ const states = ['LIVE', 'DRAINING', 'PRE_INITIALIZING', 'INITIALIZING'];
  *
  * It is when it is LIVE, its workers have started, and, where it subscribes to clusters or
  * listeners, each has come at least once: Envoy 1.36 has the statistics of a subscription only if
- * it has the subscription. (Go agent 1.6: the same, of subscriptions that it took for granted.) When
- * they came is in a gauge: the counters of a child include its parent's (measured, Envoy 1.36.2).
+ * it has the subscription. (Go agent 1.6: the same, of subscriptions that it took for granted.)
+ * When they came is in a gauge: the counters of a child include its parent's (measured, Envoy 1.36.2).
  */
 export function readiness(body: string): string | undefined {
   const stats = parseStats(body);
@@ -58,8 +58,8 @@ interface Look {
  *
  * Probes at the same time share one question to Envoy. That it is ready counts for 100 ms, and no
  * longer; the agent's own state is looked at each time, and nothing is latched. While a child comes
- * up its parent serves, and can not be asked: it counts as what it was, LIVE. So does one whose child
- * was killed while it came up.
+ * up its parent serves, and can not be asked: it counts as what it was, LIVE. So does one whose
+ * child was killed while it came up.
  */
 export function notReady(
   state$: Observable<AgentState>,

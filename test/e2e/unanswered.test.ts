@@ -51,7 +51,7 @@ function answers(port: number): Promise<number> {
   });
 }
 
-/** Looks every 100 ms until it is told to stop: how often clients were served, and the agent was ready. */
+/** Looks every 100 ms until it is told to stop: were clients served, was the agent ready? */
 function watch() {
   const seen = { served: 0, refused: 0, ready: 0, unready: 0 };
   const timer = setInterval(() => {

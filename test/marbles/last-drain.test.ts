@@ -61,7 +61,7 @@ describe('the last drain', () => {
       const run = drawLastDrain(m, { script: { processes: ['-', '-', '-'] }, lineages: [0, 0, 1] });
       // Beside a parent zero has to hold for 6 s.
       m.expectObservable(run.ended$).toBe('16s |');
-      m.expectObservable(run.drained$).toBe(at({ '10s': 'ab', '16s': 'cde' }), { a: 'g1', b: 'g2', c: 'p1', d: 'p2', e: 'p0' });
+      m.expectObservable(run.drained$).toBe(at({ '10s': 'ab', '16s': 'cde' }), { a: 'g1', b: 'g2', c: 'p2', d: 'p1', e: 'p0' });
       m.expectObservable(run.signalled$).toBe('16s (TTT)');
       for (const life of run.lives) m.expectSubscriptions(life).toBe(at({ '0s': '^', '16s': '!' }));
     }),
@@ -73,6 +73,15 @@ describe('the last drain', () => {
       const run = drawLastDrain(m, { script: { processes: ['-'], health: ['u 11999ms l'] } });
       m.expectObservable(run.ended$).toBe('15s |');
       m.expectObservable(run.drained$).toBe(at({ '12s': 'a', '15s': 'b' }), { a: 'g0', b: 'p0' });
+    }),
+  );
+
+  it(
+    'kills a child that comes up still, which would end its parent',
+    marbles((m) => {
+      const run = drawLastDrain(m, { script: { processes: ['-', '-'], health: ['l', 'u'] }, lineages: [0, 0] });
+      m.expectObservable(run.ended$).toBe('16s |');
+      m.expectObservable(run.signalled$).toBe('16s (KT)');
     }),
   );
 

@@ -1,6 +1,12 @@
 import type { Mutant } from '../mutant.ts';
 
 export const run: readonly Mutant[] = [
+  {
+    id: 'run/last-drain-kills-child',
+    file: 'run/last-drain.ts',
+    find: "health === 'up' ? of<Signal>('SIGKILL') : told$",
+    replace: "health === 'up' ? told$ : told$",
+  },
   { id: 'run/server-had-listened', file: 'run/part.ts', find: ' && hasListened)', replace: ')' },
   { id: 'run/bug-of-one-asked-to-end', file: 'run/bug.ts', find: 'keepEnvoy && agent.terminations === 0', replace: 'keepEnvoy' },
   { id: 'run/first-bug-counts', file: 'run/bug.ts', find: '      take(1),', replace: '' },
