@@ -16,7 +16,8 @@ const states = ['LIVE', 'DRAINING', 'PRE_INITIALIZING', 'INITIALIZING'];
  * It is when it is LIVE, its workers have started, and, where it subscribes to clusters or
  * listeners, each has come at least once: Envoy 1.36 has the statistics of a subscription only if
  * it has the subscription. (Go agent 1.6: the same, of subscriptions that it took for granted.)
- * When they came is in a gauge: the counters of a child include its parent's (measured, Envoy 1.36.2).
+ * When they came is in a gauge: the counters of a child include its parent's (measured, Envoy
+ * 1.36.2).
  */
 export function readiness(body: string): string | undefined {
   const stats = parseStats(body);
