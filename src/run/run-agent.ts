@@ -6,7 +6,6 @@ import {
   connect,
   defer,
   distinctUntilChanged,
-  EMPTY,
   exhaustMap,
   filter,
   finalize,
@@ -14,6 +13,8 @@ import {
   merge,
   type Observable,
   of,
+  skip,
+  startWith,
   takeUntil,
   takeWhile,
   timestamp,
@@ -30,6 +31,7 @@ import { certificateExpiry, type CertificateSign } from '../streams/certificate-
 import { composeSources, type ConfigSource } from '../streams/config-source.ts';
 import { type SourceSign, sourceSigns } from '../streams/readings.ts';
 import { afterBug, bugOf } from './bug.ts';
+import { missingResources } from './control-plane-notes.ts';
 import { type HeldProcesses, holdProcesses } from './held-processes.ts';
 import { lastDrain } from './last-drain.ts';
 import { type Outside, real } from './outside.ts';
@@ -51,8 +53,6 @@ export interface Parts extends StatusOptions {
   readonly terminal: boolean;
   /** Tells when the servers that Envoy needs listen; Envoy is not started before. Never errors. */
   readonly servers$: Observable<ServersSign | PartFailed>;
-  /** Which resources are missing, as `Inputs.resources$`; absent where the agent knows of none. */
-  readonly resources$?: Observable<string>;
 }
 
 /**
@@ -103,7 +103,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
       asPart('sources', random),
     );
     return merge(
-      config$.pipe(connect((signs$) => merge(signs$.pipe(filter(isSourceSign)), transitions(signs$, requests$)))),
+      config$.pipe(connect((signs$) => merge(signs$.pipe(filter(isSourceSign)), transitions(signs$, requests$, view$)))),
       expiry(view$).pipe(asPart('expiry', random)),
     );
   }
@@ -112,14 +112,18 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
    * The core. Its end by an error is a sign, so that all that surrounds it goes on while its Envoys
    * are drained.
    */
-  function transitions(signs$: Observable<ConfigSign>, requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> {
+  function transitions(
+    signs$: Observable<ConfigSign>,
+    requests$: Observable<StatusEvent | PartFailed>,
+    view$: Observable<View>,
+  ): Observable<RunSign> {
     const quit$ = requests$.pipe(ofType('quit-requested'));
     return agent(
       {
         adopted$: of(parts.adopted).pipe(filter(({ length }) => length > 0)),
         config$: signs$.pipe(map(toConfigEvent), filter((event) => event !== undefined)), // prettier-ignore
         restart$: signs$.pipe(ofType('read'), filter(({ isOrdered }) => isOrdered), map(({ reading }) => toEpochReading(reading))), // prettier-ignore
-        resources$: parts.resources$ ?? EMPTY,
+        resources$: view$.pipe(map(({ xds }) => missingResources(xds)), startWith(''), distinctUntilChanged(), skip(1)), // prettier-ignore
         drain$: requests$.pipe(ofType('drain-requested')),
         reopen$: outside.signals(['SIGUSR1']),
         leave$: outside.signals(config.keepEnvoy ? ending : []),

@@ -11,6 +11,7 @@ import {
   type Observable,
   of,
   scan,
+  startWith,
   Subject,
 } from 'rxjs';
 import type { LogLine } from '../log/log-line.ts';
@@ -79,6 +80,7 @@ function signs(transition$: Observable<RelayTransition>, address: string, maxAge
           (before, transition) => ({ counts: countXds(before.counts, transition), summary: summary(address, maxAge, transition) }),
           none,
         ),
+        startWith(none),
       );
       return merge(
         known$.pipe(

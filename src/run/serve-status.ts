@@ -1,4 +1,4 @@
-import { ignoreElements, map, merge, type Observable, of, shareReplay, switchMap, take, withLatestFrom } from 'rxjs';
+import { asyncScheduler, ignoreElements, map, merge, type Observable, of, shareReplay, switchMap, take, withLatestFrom } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import type { AgentState } from '../agent/model.ts';
 import type { Timeline } from '../agent/timeline.ts';
@@ -11,6 +11,7 @@ import { notReady } from '../status/readiness.ts';
 import { routes } from '../status/routes.ts';
 import { statusServer } from '../status/status-server.ts';
 import { secretNotes, secretUnready } from './secret-troubles.ts';
+import { controlPlaneNotes, withControlPlane } from './control-plane-notes.ts';
 import type { View } from './view.ts';
 
 /**
@@ -47,16 +48,17 @@ export function serveStatus(
     take(1),
     switchMap(({ isBroken }) => (isBroken ? of('terminating: a bug') : ready$)),
   );
-  const unready$ = unserving$.pipe(withLatestFrom(view$), map(([reason, { secrets }]) => reason ?? secretUnready(secrets))); // prettier-ignore
+  const unready$ = unserving$.pipe(withLatestFrom(view$), map(([reason, { secrets, xds }]) => (reason === undefined ? secretUnready(secrets) : withControlPlane(reason, xds)))); // prettier-ignore
   const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
   const server$ = listen$(statusPort, {
     ...status,
     admin,
     unready$,
     notes$: view$.pipe(
-      map(({ agent: { refused }, secrets }) => [
+      map(({ agent: { refused }, secrets, xds }) => [
         ...(refused === undefined ? [] : [`configuration refused: ${refused.reason}`]),
         ...secretNotes(secrets),
+        ...controlPlaneNotes(xds, asyncScheduler.now()),
       ]),
     ),
     unlive$,
