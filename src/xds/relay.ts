@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { toBinary } from '@bufbuild/protobuf';
 import { backOff } from '../operators/back-off.ts';
 import { type Node, NodeSchema } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
@@ -144,9 +145,14 @@ function connect(state: RelayState, event: RelayEvent): Step {
   return [{ ...state, connection: next }, [{ type: 'connect', connection: number, variant, delay }]];
 }
 
+/** Envoy writes the members of the metadata in any order. */
 function isSameNode(one: Node | undefined, other: Node | undefined): boolean {
-  if (one === other) return true;
-  return one !== undefined && other !== undefined && Buffer.compare(toBinary(NodeSchema, one), toBinary(NodeSchema, other)) === 0;
+  if (one === undefined || other === undefined || one === other) return one === other;
+  return isDeepStrictEqual(one.metadata, other.metadata) && Buffer.compare(besideMetadata(one), besideMetadata(other)) === 0;
+}
+
+function besideMetadata(node: Node): Uint8Array {
+  return toBinary(NodeSchema, { ...node, metadata: {} });
 }
 
 /**

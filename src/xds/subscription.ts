@@ -125,7 +125,9 @@ export function standing(before: Subscription, sources: Sources, nonce: string):
     return { kind: 'refused', refusal: refused.refusal };
   }
   const version = (isStored ? stored : sources.current)?.version ?? '';
-  const given = new Map([...before.given, ...changed].filter(([, next]) => next !== 'absent' || !before.names.has(wildcard)));
+  const after = new Map([...before.given, ...changed]);
+  // Of all resources that there are, those that are gone need no mention.
+  const given = before.names.has(wildcard) ? new Map([...after].filter(([, next]) => next !== 'absent')) : after;
   const due: Due = {
     subscription: { ...before, given, version, isAnswered: true, refused: undefined, inFlight: { nonce, before, changed } },
     version,

@@ -36,7 +36,7 @@ interface Drawing {
   readonly maxAge?: number;
 }
 
-const moods: Readonly<Record<string, Mood>> = { x: 'away', s: 'silent', 1: one, 2: two };
+const moods: Readonly<Record<string, Mood>> = { x: 'away', s: 'silent', 1: one, 2: two, 3: config('3', ['a', 'b'], ['r', 's']) };
 
 /**
  * The relay between a fake control plane and fake Envoys. `given` are the answers to each Envoy,
@@ -95,6 +95,16 @@ describe('xdsRelay', () => {
       const then = ['asked listeners', 'asked routes', accepted('listeners'), accepted('routes')];
       const changed = ['clusters', 'endpoints', 'listeners', 'routes'].map(accepted);
       expectWords(m, heard$, { '5s': [...first, ...then], '10s': changed });
+      m.expectObservable(life$, '^ 15s !').toBe('-');
+    }),
+  );
+
+  it(
+    'takes away what the control plane does not have any more, once',
+    marbles((m) => {
+      const { given, life$ } = draw(m, { moods: at({ '0s': '3', '10s': '1' }), comes: '5s a' });
+      const seen$ = given[0]?.pipe(filter((word) => /clusters|listeners/.test(word)));
+      expectWords(m, seen$, { '5s': ['clusters 3', 'listeners 3'], '10s': ['clusters 1', 'listeners 1'] });
       m.expectObservable(life$, '^ 15s !').toBe('-');
     }),
   );
