@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { toBinary } from '@bufbuild/protobuf';
 import { backOff } from '../operators/back-off.ts';
-import { type Node, NodeSchema } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
+import type { Node } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { ask } from './asks.ts';
 import { goodOf, type LastGood } from './last-good.ts';
 import { push } from './pushes.ts';
@@ -145,14 +144,16 @@ function connect(state: RelayState, event: RelayEvent): Step {
   return [{ ...state, connection: next }, [{ type: 'connect', connection: number, variant, delay }]];
 }
 
-/** Envoy writes the members of the metadata in any order. */
+/**
+ * By what a control plane knows a node. Envoy writes the members of the metadata in any order, and
+ * so does it with those of its own build.
+ */
 function isSameNode(one: Node | undefined, other: Node | undefined): boolean {
-  if (one === undefined || other === undefined || one === other) return one === other;
-  return isDeepStrictEqual(one.metadata, other.metadata) && Buffer.compare(besideMetadata(one), besideMetadata(other)) === 0;
+  return one === other || isDeepStrictEqual(identity(one), identity(other));
 }
 
-function besideMetadata(node: Node): Uint8Array {
-  return toBinary(NodeSchema, { ...node, metadata: {} });
+function identity(node: Node | undefined): unknown {
+  return node && [node.id, node.cluster, node.metadata, [...node.locality]];
 }
 
 /**

@@ -1,3 +1,5 @@
+import { create } from '@bufbuild/protobuf';
+import { NodeSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -188,7 +190,7 @@ describe('sdsServer', () => {
     other.send({ typeUrl: 'type.googleapis.com/envoy.config.cluster.v3.Cluster', resourceNames: ['x'] });
     await expect.poll(() => other.ended(), { timeout: 10_000 }).toContain('is not served here');
     const nameless = sds.stream();
-    nameless.send({ resourceNames: ['default'], node: { $typeName: 'envoy.service.discovery.v3.Node', id: '' } });
+    nameless.send({ resourceNames: ['default'], node: create(NodeSchema) });
     await expect.poll(() => nameless.ended(), { timeout: 10_000 }).toContain('no node id');
     await expect.poll(() => counts().streams, { timeout: 10_000 }).toBe(0);
   });
