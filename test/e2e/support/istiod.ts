@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connects } from '../../support/connects.ts';
 import { eventually } from '../../support/eventually.ts';
 
 /** A real control plane over a folder of Istio resources. */
@@ -62,13 +62,4 @@ export function makeIstiod(program: string, port: number): Istiod {
     },
   };
   return istiod;
-}
-
-function connects(port: number): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy();
-      done(true);
-    }).on('error', () => done(false));
-  });
 }

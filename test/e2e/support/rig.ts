@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { get, request } from 'node:http';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type CertificateAuthority, certificateAuthority, type Issued, writeCertificates } from '../../../demo/certificates.ts';
 import { envoyConfig, type EnvoyConfigOptions } from '../../../demo/envoy-config.ts';
 import type { LogEvent } from '../../../src/log/log-event.ts';
 import { sharedMemoryOf } from '../../../src/proxy/proc.ts';
+import { type Answer, ask } from '../../support/ask.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
 
@@ -72,10 +73,8 @@ export interface Rig {
   envoys(): readonly number[];
   /** The files of what they share. */
   sharedMemory(): readonly string[];
-  /**
-   * What the status port answers to a probe: the status code, 0 where nobody answers, and the body.
-   */
-  ready(): Promise<{ readonly status: number; readonly body: string }>;
+  /** What the status port answers to a probe. */
+  ready(): Promise<Answer>;
   post(port: number, path: string): Promise<number>;
   dispose(): Promise<void>;
 }
@@ -142,14 +141,7 @@ export async function makeRig(
     },
     envoys,
     sharedMemory: () => sharedBy(envoys()),
-    ready: () =>
-      new Promise((done) => {
-        const asked = get({ host: '127.0.0.1', port: status, path: '/healthz/ready', agent: false, timeout: 5_000 }, (response) => {
-          let body = '';
-          response.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('end', () => done({ status: response.statusCode ?? 0, body })); // prettier-ignore
-        });
-        asked.on('error', (error) => done({ status: 0, body: error.message })).on('timeout', () => asked.destroy());
-      }),
+    ready: () => ask(status, '/healthz/ready'),
     post: (port, path) =>
       new Promise((done, fail) => {
         request({ host: '127.0.0.1', port, path, method: 'POST', agent: false }, (response) => {
@@ -180,12 +172,18 @@ export function certificateEnv(certDir: string): NodeJS.ProcessEnv {
 }
 
 interface StartPlace {
-  readonly output: number | undefined;
-  readonly cwd: string | undefined;
-  readonly wrap: readonly string[];
+  readonly output?: number | undefined;
+  readonly cwd?: string | undefined;
+  readonly wrap?: readonly string[];
 }
 
-function startAgent(folder: string, args: readonly string[], env: NodeJS.ProcessEnv, { output, cwd, wrap }: StartPlace): RunningAgent {
+/** Starts the built program; what it writes is kept below `folder`. */
+export function startAgent(
+  folder: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  { output, cwd, wrap = [] }: StartPlace,
+): RunningAgent {
   const run = mkdtempSync(join(folder, 'output-'));
   const [stdout, stderr] = [join(run, 'stdout'), join(run, 'stderr')];
   const descriptors = [output ?? openSync(stdout, 'a'), openSync(stderr, 'a')];
@@ -221,7 +219,8 @@ function startAgent(folder: string, args: readonly string[], env: NodeJS.Process
   return agent;
 }
 
-function processesOf(folder: string): number[] {
+/** The process ids of all that has `folder` in its command line. */
+export function processesOf(folder: string): number[] {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => read(`/proc/${pid}/cmdline`).includes(folder) && !/^\d+ \(.*\) Z/.test(read(`/proc/${pid}/stat`))); // prettier-ignore
 }
 

@@ -1,0 +1,125 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { connects } from '../../support/connects.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePorts } from '../../support/free-ports.ts';
+
+/** Runs a Kubernetes API server, an istiod on it, and makes the folders of pods. */
+const path = resolve('../shared/peers/kube');
+/** Undefined where there is none to be had. */
+export const kubeProgram: string | undefined = existsSync(path) ? path : undefined;
+
+/** What the API keeps. A resource without a namespace is one of the cluster. */
+export interface Resource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly [section: string]: unknown;
+}
+
+/** A real Kubernetes API server, without nodes, and a real istiod on it. */
+export interface Kube {
+  /** Where istiod takes agents: xDS and certificates, over TLS. */
+  readonly istiodPort: number;
+  /** Starts istiod, or starts it again; resolves when it takes connections. */
+  startIstiod(): Promise<void>;
+  /** Its connections are refused from then on. */
+  stopIstiod(): Promise<void>;
+  /** Makes a resource, or changes it; resolves when the API has it. */
+  apply(resource: Resource): Promise<void>;
+  /** Sets what a controller would say of a resource. */
+  status(resource: Resource, status: Readonly<Record<string, unknown>>): Promise<void>;
+  remove(resource: Resource): Promise<void>;
+  /**
+   * Puts into `folder` what a pod of that service account has: token, root of the mesh, labels.
+   * Makes the namespace and the account.
+   */
+  pod(folder: string, namespace: string, account: string): Promise<void>;
+  /** A token of a service account for the certificate authority. */
+  token(namespace: string, account: string): Promise<string>;
+  dispose(): Promise<void>;
+}
+
+/** Resolves when the API answers and istiod takes connections, after about 8 s. */
+export async function startKube(): Promise<Kube> {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-kube-'));
+  const [api, istiod] = [await portsInARow(3), await portsInARow(4)];
+  const run = (...args: readonly string[]) => promisify(execFile)(kubeProgram ?? '', args, { encoding: 'utf8' });
+  const server = start('up', folder, api);
+  let control: ChildProcess | undefined;
+
+  const ask = (method: string, at: string, kind: string, body?: unknown) =>
+    new Promise<void>((done, fail) => {
+      const options = { host: '127.0.0.1', port: api, method, path: at, ca: readFileSync(join(folder, 'certs/apiserver.crt')) };
+      request({ ...options, headers: { authorization: 'Bearer admin-token', 'content-type': kind } }, (response) => {
+        const said: Buffer[] = [];
+        const end = () =>
+          (response.statusCode ?? 0) < 300 ? done() : fail(new Error(`${method} ${at}: ${response.statusCode ?? 0} ${String(Buffer.concat(said))}`));
+        response.on('data', (piece: Buffer) => said.push(piece)).on('end', end);
+      }).on('error', fail).end(body === undefined ? undefined : JSON.stringify(body)); // prettier-ignore
+    });
+
+  const kube: Kube = {
+    istiodPort: istiod + 2,
+    async startIstiod() {
+      control = start('istiod', folder, istiod);
+      await eventually(() => connects(istiod + 2), { within: 20_000 });
+    },
+    async stopIstiod() {
+      await end(control);
+      control = undefined;
+      await eventually(async () => !(await connects(istiod + 2)), { within: 5_000 });
+    },
+    apply: (resource) => ask('PATCH', `${pathOf(resource)}?fieldManager=test&force=true`, 'application/apply-patch+yaml', resource),
+    status: (resource, status) => ask('PATCH', `${pathOf(resource)}/status`, 'application/merge-patch+json', { status }),
+    remove: (resource) => ask('DELETE', pathOf(resource), 'application/json'),
+    pod: async (at, namespace, account) => {
+      await run('pod', folder, at, namespace, account);
+    },
+    token: async (namespace, account) => (await run('token', folder, namespace, account)).stdout.trim(),
+    async dispose() {
+      await Promise.all([control, server].map(end));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  try {
+    await eventually(() => existsSync(join(folder, 'ready')), { within: 60_000 });
+    await kube.startIstiod();
+  } catch (error) {
+    await kube.dispose();
+    throw error;
+  }
+  return kube;
+}
+
+function start(verb: 'up' | 'istiod', folder: string, port: number): ChildProcess {
+  const output = openSync(join(folder, `${verb}.log`), 'a');
+  return spawn(kubeProgram ?? '', [verb, folder, String(port)], { stdio: ['ignore', output, output], detached: true });
+}
+
+/** Ends a program with all that it has started. */
+async function end(child: ChildProcess | undefined): Promise<void> {
+  if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((done) => child.once('exit', done));
+  process.kill(-child.pid, 'SIGKILL');
+  await ended;
+}
+
+/** The first of `count` free ports in a row. */
+async function portsInARow(count: number): Promise<number> {
+  for (;;) {
+    const [first = 0, ...others] = await freePorts(count);
+    if (others.every((port, at) => port === first + at + 1)) return first;
+  }
+}
+
+/** Where the API has a resource. */
+function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Resource): string {
+  const plural = kind.toLowerCase().replace(/y$/, 'ie').concat('s');
+  const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  return [base, ...(namespace === undefined ? [] : ['namespaces', namespace]), plural, name].join('/');
+}

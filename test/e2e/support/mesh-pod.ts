@@ -1,0 +1,144 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { type Answer, ask } from '../../support/ask.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePorts } from '../../support/free-ports.ts';
+import type { Kube } from './kube.ts';
+import { processesOf, type RunningAgent, startAgent } from './rig.ts';
+
+export interface PodOptions {
+  /** Of the namespace, too: each pod has one of its own, and sees no other. */
+  readonly name: string;
+  /** Where it reaches istiod; default istiod's own port. */
+  readonly discoveryPort?: number;
+  readonly caPort?: number;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * A pod without a network of its own: its agent has what a pod of Istio 1.26 has, other ports than
+ * its neighbours, and the interception mode NONE. It has a listener of the mesh for requests to an
+ * upstream, and one for requests to itself, which takes mTLS and plain requests.
+ */
+export interface MeshPod {
+  readonly folder: string;
+  readonly ports: { readonly admin: number; readonly status: number; readonly outbound: number; readonly inbound: number };
+  /** Starts the agent, or starts it again. */
+  start(): RunningAgent;
+  ready(): Promise<Answer>;
+  /** A request through the listener for the upstream, or for the application in the pod. */
+  request(direction: 'outbound' | 'inbound'): Promise<Answer>;
+  /** The serial of the certificate that a peer in the mesh is shown; undefined for none. */
+  shownSerial(): Promise<string | undefined>;
+  envoys(): readonly number[];
+  /** Makes the upstream known to the mesh on another port besides. */
+  serve(port: number): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** The name of the upstream in the mesh. */
+export const upstreamHost = 'upstream.test';
+const account = 'pod';
+
+/** `target` is the port of the upstream, and of the application in the pod. */
+export async function makePod(kube: Kube, target: number, { name, discoveryPort, caPort, env = {} }: PodOptions): Promise<MeshPod> {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-pod-'));
+  const [admin = 0, status = 0, prometheus = 0, health = 0, outbound = 0, inbound = 0] = await freePorts(6);
+  await kube.pod(folder, name, account);
+  const root = readFileSync(join(folder, 'var/run/secrets/istio/root-cert.pem'), 'utf8');
+  const address = (port: number | undefined) => `localhost:${port ?? kube.istiodPort}`;
+  const proxyConfig = {
+    configPath: join(folder, 'etc/istio/proxy'),
+    discoveryAddress: address(discoveryPort),
+    controlPlaneAuthPolicy: 'MUTUAL_TLS',
+    statusPort: status,
+    proxyAdminPort: admin,
+  };
+  const agents: RunningAgent[] = [];
+  const processes = () => processesOf(folder).filter((pid) => agents.every((agent) => agent.pid !== pid));
+
+  const pod: MeshPod = {
+    folder,
+    ports: { admin, status, outbound, inbound },
+    start() {
+      const agent = startAgent(
+        folder,
+        ['proxy', 'sidecar', '--domain', `${name}.svc.cluster.local`, '--proxyLogLevel=warning', '--proxyComponentLogLevel=misc:error', '--log_output_level=default:info'], // prettier-ignore
+        {
+          POD_NAME: `${name}-0`,
+          POD_NAMESPACE: name,
+          INSTANCE_IP: '10.1.2.3',
+          SERVICE_ACCOUNT: account,
+          PILOT_CERT_PROVIDER: 'istiod',
+          CA_ADDR: address(caPort),
+          ISTIO_META_CLUSTER_ID: 'Kubernetes',
+          ISTIO_META_INTERCEPTION_MODE: 'NONE',
+          PROXY_CONFIG: JSON.stringify(proxyConfig),
+          ENVOY_PROMETHEUS_PORT: String(prometheus),
+          ENVOY_STATUS_PORT: String(health),
+          ...env,
+        },
+        { cwd: folder },
+      );
+      agents.push(agent);
+      return agent;
+    },
+    ready: () => ask(status, '/healthz/ready'),
+    request: (direction) => ask({ outbound, inbound }[direction], '/', { host: upstreamHost, timeout: 2_000 }),
+    shownSerial: () => shownSerial(inbound, root),
+    envoys: () => processes().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--restart-epoch')),
+    serve: (port) =>
+      kube.apply({
+        apiVersion: 'networking.istio.io/v1',
+        kind: 'ServiceEntry',
+        metadata: { name: `upstream-${port}`, namespace: name },
+        spec: {
+          hosts: [upstreamHost],
+          exportTo: ['.'],
+          location: 'MESH_EXTERNAL',
+          resolution: 'STATIC',
+          ports: [{ number: port, name: 'http', protocol: 'HTTP' }],
+          endpoints: [{ address: '127.0.0.1', ports: { http: target } }],
+        },
+      }),
+    async dispose() {
+      for (const { pid } of agents) kill(pid);
+      await eventually(() => processes().length === 0, { within: 5_000 }).finally(() => {
+        processes().forEach(kill);
+        rmSync(folder, { recursive: true, force: true });
+      });
+    },
+  };
+  mkdirSync(proxyConfig.configPath, { recursive: true });
+  const ingress = { port: { number: inbound, protocol: 'HTTP', name: 'http' }, bind: '127.0.0.1', defaultEndpoint: `127.0.0.1:${target}` };
+  await kube.apply({
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'Sidecar',
+    metadata: { name: 'own', namespace: name },
+    spec: { ingress: [ingress], egress: [{ hosts: ['./*'] }] },
+  });
+  await pod.serve(outbound);
+  return pod;
+}
+
+/** As a sidecar of the mesh asks: by a protocol that says so. */
+function shownSerial(port: number, ca: string): Promise<string | undefined> {
+  return new Promise((done) => {
+    const at = { port, host: '127.0.0.1', ca, ALPNProtocols: ['istio'], timeout: 2_000, checkServerIdentity: () => undefined };
+    const socket = connect(at, () => {
+      done(socket.getPeerCertificate().serialNumber);
+      socket.destroy();
+    });
+    socket.on('timeout', () => socket.destroy()).on('error', () => undefined).on('close', () => done(undefined)); // prettier-ignore
+  });
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}

@@ -1,0 +1,32 @@
+import { request } from 'node:http';
+
+/** An answer over HTTP; `status` is 0 where nobody answers, and `body` is why. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export interface Question {
+  readonly method?: 'GET' | 'POST';
+  /** The name in the request, where it is not `localhost`. */
+  readonly host?: string;
+  /** In ms; default 5000. */
+  readonly timeout?: number;
+}
+
+/** Asks a port of this machine, or a Unix socket, over a connection of its own. Never rejects. */
+export function ask(
+  to: number | string,
+  path: string,
+  { method = 'GET', host = 'localhost', timeout = 5_000 }: Question = {},
+): Promise<Answer> {
+  const at = typeof to === 'number' ? { host: '127.0.0.1', port: to } : { socketPath: to };
+  return new Promise((done) => {
+    const fail = (error: Error) => done({ status: 0, body: error.message });
+    const asked = request({ ...at, method, path, headers: { host }, agent: false, timeout }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('error', fail).on('end', () => done({ status: response.statusCode ?? 0, body })); // prettier-ignore
+    });
+    asked.on('error', fail).on('timeout', () => asked.destroy(new Error(`no answer in ${timeout} ms`))).end(); // prettier-ignore
+  });
+}
