@@ -1,48 +1,118 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
+import { startLoad } from '../support/load.ts';
+import { makeRelay, type Relay } from '../support/relay.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { type Kube, kubeProgram, startKube } from './support/kube.ts';
-import { makePod, type MeshPod, type PodOptions } from './support/mesh-pod.ts';
+import { account, makePod, type MeshPod, type PodOptions, upstreamHost } from './support/mesh-pod.ts';
+import { broken, untrue, watchPod } from './support/watch-pod.ts';
 
 const within = { timeout: 20_000 };
 
 let kube: Kube;
-let upstream: Server;
+let upstream: Upstream;
 const pods: MeshPod[] = [];
+const relays: Relay[] = [];
 
 if (kubeProgram === undefined) leftOut('the tests in a real mesh', 'a program');
 
 describe.skipIf(kubeProgram === undefined)('a pod of a real mesh', () => {
   beforeAll(async () => {
     kube = await startKube();
-    upstream = createServer((_, response) => void response.end('upstream'));
-    await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done));
+    upstream = await startUpstream();
   }, 60_000);
   afterAll(async () => {
     await kube.dispose();
-    upstream.close();
+    await upstream.close();
   });
   afterEach(async () => {
     await Promise.all(pods.splice(0).map((pod) => pod.dispose()));
+    await Promise.all(relays.splice(0).map((relay) => relay.close()));
   });
 
   async function pod(options: PodOptions): Promise<MeshPod> {
-    const made = await makePod(kube, (upstream.address() as AddressInfo).port, options);
+    const made = await makePod(kube, upstream.port, options);
     pods.push(made);
     return made;
+  }
+
+  /** The certificate authority, which may go away while xDS stays. */
+  async function authority(): Promise<{ readonly port: number; readonly relay: Relay }> {
+    const [port = 0] = await freePorts(1);
+    const relay = makeRelay(port, kube.istiodPort);
+    relays.push(relay);
+    return { port, relay };
+  }
+
+  async function ready(...all: readonly MeshPod[]): Promise<void> {
+    for (const one of all) await expect.poll(async () => (await one.ready()).body, within).toMatch(/^$|^ready/);
   }
 
   it('starts, is ready with its listeners and its certificate, and follows a change', async () => {
     const one = await pod({ name: 'starts' });
     const agent = one.start();
-    await agent.said('epoch.live', 0);
-    await expect.poll(async () => (await one.ready()).status, within).toBe(200);
+    await ready(one);
     expect((await one.request('outbound')).body).toBe('upstream');
     expect((await one.request('inbound')).body).toBe('upstream');
     expect(await one.shownSerial()).toMatch(/^[0-9A-F]+$/);
 
+    const [port = 0] = await freePorts(1);
+    await one.serve(port);
+    await expect.poll(() => one.request('outbound', port), within).toMatchObject({ status: 200 });
+
     agent.kill('SIGTERM');
     expect(await agent.exit).toEqual({ code: 0, signal: null });
   });
+
+  it('its certificate rotates under load, and its token is replaced, without a failed request', { timeout: 90_000 }, async () => {
+    const one = await pod({ name: 'rotates', env: { SECRET_TTL: '20s' } });
+    const agent = one.start();
+    await ready(one);
+    const loads = (['outbound', 'inbound'] as const).map((direction) =>
+      startLoad({ port: one.ports[direction], host: upstreamHost, mode: 'keep-alive', clients: 2, pause: 5, maxDuration: 90_000 }),
+    );
+    const watch = watchPod(one);
+    const serials = () => new Set(watch.samples.map(({ serial }) => serial)).size;
+    await expect.poll(serials, { timeout: 40_000 }).toBe(3);
+
+    replaceToken(one, 'nobody');
+    await agent.said('certificate.request_failed');
+    replaceToken(one, await kube.token('rotates', account));
+    await expect.poll(serials, { timeout: 20_000 }).toBe(4);
+
+    const samples = await watch.stop();
+    expect(broken(samples)).toEqual([]);
+    expect(untrue(samples)).toEqual([]);
+    for (const load of loads) expect(await load.stop()).toMatchObject({ failed: 0 });
+    expect(one.envoys()).toHaveLength(1);
+  });
+
+  it('keeps its certificate while the authority is away at a renewal, and renews it then', { timeout: 90_000 }, async () => {
+    const { port, relay } = await authority();
+    await relay.open();
+    const one = await pod({ name: 'renews', caPort: port, env: { SECRET_TTL: '30s' } });
+    const agent = one.start();
+    await ready(one);
+    await relay.close();
+    const watch = watchPod(one);
+    await expect
+      .poll(() => agent.log(), { timeout: 40_000 })
+      .toContainEqual(expect.objectContaining({ event: 'certificate.request_failed' }));
+    const before = await one.shownSerial();
+    await relay.open();
+    await expect.poll(() => one.shownSerial(), within).not.toBe(before);
+    const samples = await watch.stop();
+    expect(broken(samples)).toEqual([]);
+    expect(untrue(samples)).toEqual([]);
+  });
 });
+
+/** As the kubelet does it: never a part of it. */
+function replaceToken(pod: MeshPod, token: string): void {
+  const path = join(pod.folder, 'var/run/secrets/tokens/istio-token');
+  writeFileSync(`${path}.new`, token);
+  renameSync(`${path}.new`, path);
+}

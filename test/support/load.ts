@@ -2,7 +2,10 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 
 export interface LoadOptions {
-  readonly port: number;
+  /** Of this machine; or the path of a Unix socket. */
+  readonly port: number | string;
+  /** The name in the requests, where it is not `localhost`. */
+  readonly host?: string;
   /**
    * With it the load speaks TLS, and a server certificate that `ca` (PEM) does not vouch for is a
    * failure.
@@ -115,7 +118,7 @@ class Client {
     this.#counts = counts;
     this.#timeout = options.requestTimeout ?? 10_000;
     const close = options.mode === 'new-connection' ? 'Connection: close\r\n' : '';
-    this.#request = `GET ${options.path ?? '/'} HTTP/1.1\r\nHost: localhost\r\n${close}\r\n`;
+    this.#request = `GET ${options.path ?? '/'} HTTP/1.1\r\nHost: ${options.host ?? 'localhost'}\r\n${close}\r\n`;
   }
 
   run(): Promise<void> {
@@ -158,7 +161,7 @@ class Client {
 
   #connect(): void {
     const { port } = this.#options;
-    const at = { host: '127.0.0.1', port, noDelay: true };
+    const at = typeof port === 'number' ? { host: '127.0.0.1', port, noDelay: true } : { path: port };
     const context = this.#secureContext;
     const socket = context ? connectTls({ ...at, servername: 'localhost', secureContext: context }) : connectTcp(at);
     let reason: string | undefined;

@@ -28,8 +28,13 @@ export interface MeshPod {
   /** Starts the agent, or starts it again. */
   start(): RunningAgent;
   ready(): Promise<Answer>;
-  /** A request through the listener for the upstream, or for the application in the pod. */
-  request(direction: 'outbound' | 'inbound'): Promise<Answer>;
+  /**
+   * A request through the listener for the upstream, on another port too, or through that for the
+   * application in the pod.
+   */
+  request(direction: 'outbound' | 'inbound', port?: number): Promise<Answer>;
+  /** Asks the agent for a hot restart. */
+  restart(): Promise<Answer>;
   /** The serial of the certificate that a peer in the mesh is shown; undefined for none. */
   shownSerial(): Promise<string | undefined>;
   envoys(): readonly number[];
@@ -40,7 +45,8 @@ export interface MeshPod {
 
 /** The name of the upstream in the mesh. */
 export const upstreamHost = 'upstream.test';
-const account = 'pod';
+/** The service account of each pod. */
+export const account = 'pod';
 
 /** `target` is the port of the upstream, and of the application in the pod. */
 export async function makePod(kube: Kube, target: number, { name, discoveryPort, caPort, env = {} }: PodOptions): Promise<MeshPod> {
@@ -86,7 +92,8 @@ export async function makePod(kube: Kube, target: number, { name, discoveryPort,
       return agent;
     },
     ready: () => ask(status, '/healthz/ready'),
-    request: (direction) => ask({ outbound, inbound }[direction], '/', { host: upstreamHost, timeout: 2_000 }),
+    request: (direction, port = { outbound, inbound }[direction]) => ask(port, '/', { host: upstreamHost, timeout: 2_000 }),
+    restart: () => ask(status, '/restart', { method: 'POST' }),
     shownSerial: () => shownSerial(inbound, root),
     envoys: () => processes().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--restart-epoch')),
     serve: (port) =>

@@ -61,17 +61,23 @@ export function watchPod(pod: MeshPod): Watch {
 export const isWhole = ({ outbound, inbound, serial }: Sample): boolean => outbound === 200 && inbound === 200 && serial !== undefined;
 
 /**
- * The samples in which readiness says what is not so, as text. A look at a moment of change may see
- * one thing before and another after it: what counts is wrong three times in a row.
+ * Where readiness says what is not so. A look at a moment of change may see one thing before and
+ * another after it: what counts is wrong three times in a row.
  */
 export function untrue(samples: readonly Sample[]): readonly string[] {
   const isWrong = (sample: Sample | undefined) => sample !== undefined && (sample.ready.status === 200) !== isWhole(sample);
-  return samples.filter((sample, at) => [sample, samples[at + 1], samples[at + 2]].every(isWrong)).map(told);
+  return told(samples.filter((sample, at) => [sample, samples[at + 1], samples[at + 2]].every(isWrong)));
 }
 
-/** The samples without a listener or a certificate, as text. */
-export const broken = (samples: readonly Sample[]): readonly string[] => samples.filter((sample) => !isWhole(sample)).map(told);
+/** Where there was no listener, or no certificate. */
+export const broken = (samples: readonly Sample[]): readonly string[] => told(samples.filter((sample) => !isWhole(sample)));
 
-function told({ at, ready, outbound, inbound, serial }: Sample): string {
-  return `${at} ms: ready ${ready.status} ${ready.body.trim()}; outbound ${outbound}, inbound ${inbound}, certificate ${serial ?? 'none'}`;
+/** The samples as text: those that are the same in one line. */
+export function told(samples: readonly Sample[]): readonly string[] {
+  const spans = new Map<string, number[]>();
+  for (const { at, ready, outbound, inbound, serial } of samples) {
+    const what = `ready ${ready.status} ${ready.body.trim()}; outbound ${outbound}, inbound ${inbound}, certificate ${serial ?? 'none'}`;
+    spans.set(what, [...(spans.get(what) ?? []), at]);
+  }
+  return [...spans].map(([what, at]) => `${at.length} times from ${at[0] ?? 0} to ${at.at(-1) ?? 0} ms: ${what}`);
 }
