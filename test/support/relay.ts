@@ -9,8 +9,10 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-/** From a port of this machine or a Unix socket to another: a number is a port, a text a path. */
-export function makeRelay(from: number | string, to: number | string): Relay {
+/** A port of this machine; the path of a Unix socket; or `address:port`. */
+export type Place = number | string;
+
+export function makeRelay(from: Place, to: Place): Relay {
   const sockets = new Set<Socket>();
   let server: Server | undefined;
   const keep = (socket: Socket, other: Socket) => {
@@ -38,4 +40,8 @@ export function makeRelay(from: number | string, to: number | string): Relay {
   };
 }
 
-const placeOf = (place: number | string) => (typeof place === 'number' ? { host: '127.0.0.1', port: place } : { path: place });
+function placeOf(place: Place) {
+  if (typeof place === 'number') return { host: '127.0.0.1', port: place };
+  const [host, port] = place.split(':');
+  return port === undefined ? { path: place } : { host, port: Number(port) };
+}

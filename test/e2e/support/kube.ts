@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { connects } from '../../support/connects.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -29,11 +30,10 @@ export interface Kube {
   startIstiod(): Promise<void>;
   /** Its connections are refused from then on. */
   stopIstiod(): Promise<void>;
-  /** Makes a resource, or changes it; resolves when the API has it. */
-  apply(resource: Resource): Promise<void>;
+  /** Makes a resource, or changes it; resolves to what the API has then. */
+  apply(resource: Resource): Promise<Resource>;
   /** Sets what a controller would say of a resource. */
-  status(resource: Resource, status: Readonly<Record<string, unknown>>): Promise<void>;
-  remove(resource: Resource): Promise<void>;
+  status(resource: Resource, status: Readonly<Record<string, unknown>>): Promise<Resource>;
   /**
    * Puts into `folder` what a pod of that service account has: token, root of the mesh, labels.
    * Makes the namespace and the account.
@@ -52,15 +52,15 @@ export async function startKube(): Promise<Kube> {
   const server = start('up', folder, api);
   let control: ChildProcess | undefined;
 
-  const ask = (method: string, at: string, kind: string, body?: unknown) =>
-    new Promise<void>((done, fail) => {
-      const options = { host: '127.0.0.1', port: api, method, path: at, ca: readFileSync(join(folder, 'certs/apiserver.crt')) };
+  const patch = (at: string, kind: string, body: unknown) =>
+    new Promise<Resource>((done, fail) => {
+      const options = { host: '127.0.0.1', port: api, method: 'PATCH', path: at, ca: readFileSync(join(folder, 'certs/apiserver.crt')) };
       request({ ...options, headers: { authorization: 'Bearer admin-token', 'content-type': kind } }, (response) => {
-        const said: Buffer[] = [];
-        const end = () =>
-          (response.statusCode ?? 0) < 300 ? done() : fail(new Error(`${method} ${at}: ${response.statusCode ?? 0} ${String(Buffer.concat(said))}`));
-        response.on('data', (piece: Buffer) => said.push(piece)).on('end', end);
-      }).on('error', fail).end(body === undefined ? undefined : JSON.stringify(body)); // prettier-ignore
+        void text(response).then((said) => {
+          if ((response.statusCode ?? 0) < 300) done(JSON.parse(said) as Resource);
+          else fail(new Error(`${at}: ${response.statusCode ?? 0} ${said}`));
+        }, fail);
+      }).on('error', fail).end(JSON.stringify(body)); // prettier-ignore
     });
 
   const kube: Kube = {
@@ -74,9 +74,8 @@ export async function startKube(): Promise<Kube> {
       control = undefined;
       await eventually(async () => !(await connects(istiod + 2)), { within: 5_000 });
     },
-    apply: (resource) => ask('PATCH', `${pathOf(resource)}?fieldManager=test&force=true`, 'application/apply-patch+yaml', resource),
-    status: (resource, status) => ask('PATCH', `${pathOf(resource)}/status`, 'application/merge-patch+json', { status }),
-    remove: (resource) => ask('DELETE', pathOf(resource), 'application/json'),
+    apply: (resource) => patch(`${pathOf(resource)}?fieldManager=test&force=true`, 'application/apply-patch+yaml', resource),
+    status: (resource, status) => patch(`${pathOf(resource)}/status`, 'application/merge-patch+json', { status }),
     pod: async (at, namespace, account) => {
       await run('pod', folder, at, namespace, account);
     },

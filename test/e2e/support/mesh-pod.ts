@@ -39,7 +39,7 @@ export interface MeshPod {
   shownSerial(): Promise<string | undefined>;
   envoys(): readonly number[];
   /** Makes the upstream known to the mesh on another port besides. */
-  serve(port: number): Promise<void>;
+  serve(port: number): Promise<unknown>;
   dispose(): Promise<void>;
 }
 

@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Answer, ask } from '../../support/ask.ts';
+import { makeRelay } from '../../support/relay.ts';
+import { realEnvoy } from './bad-input-program.ts';
+import type { Kube } from './kube.ts';
+import type { Network } from './network.ts';
+import { type RunningAgent, startAgent } from './rig.ts';
+
+export type InterceptionMode = 'NONE' | 'REDIRECT';
+
+export interface SidecarOptions {
+  /** Of the pod, its service account, and its Service. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly mode: InterceptionMode;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * A pod with a network of its own, as Istio 1.26 makes it: the default ports, the user of the
+ * sidecar, an application, and a Service.
+ */
+export interface SidecarPod {
+  readonly name: string;
+  readonly address: string;
+  readonly agent: RunningAgent;
+  ready(): Promise<Answer>;
+  /** Asks the agent for a hot restart. */
+  restart(): Promise<Answer>;
+  /** What Envoy's admin endpoint says. */
+  admin(path: string): Promise<Answer>;
+  /** Of its Service. */
+  readonly serviceIp: string;
+  /** A Unix socket: what comes there goes on as the application's own connection to that Service. */
+  connection(to: SidecarPod): Promise<string>;
+  dispose(): Promise<void>;
+}
+
+/** Of Istio's sidecar. */
+const user = 1337;
+const control = 'istiod.istio-system.svc';
+/** Of each Service; and of the application of each pod. */
+export const ports = { service: 8000, application: 8080 };
+
+/** Starts the agent, too. The application answers by the headers that it was sent, as JSON. */
+export async function makeSidecar(kube: Kube, network: Network, { name, namespace, mode, env = {} }: SidecarOptions): Promise<SidecarPod> {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-sidecar-'));
+  const path = (file: string) => join(folder, file);
+  const place = network.place(name, [control]);
+  await kube.pod(folder, namespace, name);
+  const serviceIp = await announce(kube, { name, namespace, mode }, place.address);
+
+  const istiod = makeRelay(path('istiod.sock'), kube.istiodPort);
+  await istiod.open();
+  const application = createServer((request, response) => void response.end(JSON.stringify(request.headers)));
+  await once(application.listen(path('application.sock')), 'listening');
+  await place.relay([
+    [15012, path('istiod.sock')],
+    [`${mode === 'NONE' ? '127.0.0.1' : place.address}:${ports.application}`, path('application.sock')],
+    [path('status.sock'), 15020],
+    [path('admin.sock'), 15000],
+  ]);
+  if (mode === 'REDIRECT') place.capture(user);
+
+  copyFileSync(realEnvoy(), path('envoy')); // where that user may execute it
+  execFileSync('chown', ['-R', `${user}:${user}`, folder]);
+  const agent = startAgent(
+    folder,
+    ['proxy', 'sidecar', '--domain', `${namespace}.svc.cluster.local`, '--proxyLogLevel=warning', '--proxyComponentLogLevel=misc:error', '--log_output_level=default:info'], // prettier-ignore
+    {
+      POD_NAME: `${name}-0`,
+      POD_NAMESPACE: namespace,
+      INSTANCE_IP: place.address,
+      SERVICE_ACCOUNT: name,
+      PILOT_CERT_PROVIDER: 'istiod',
+      CA_ADDR: `${control}:15012`,
+      ISTIO_META_CLUSTER_ID: 'Kubernetes',
+      ISTIO_META_INTERCEPTION_MODE: mode,
+      PROXY_CONFIG: JSON.stringify({ discoveryAddress: `${control}:15012`, statusPort: 15020, configPath: path('etc/istio/proxy'), binaryPath: path('envoy') }), // prettier-ignore
+      ...env,
+    },
+    { cwd: folder, wrap: [...place.enter, ...asUser] },
+  );
+  return {
+    name,
+    address: place.address,
+    agent,
+    ready: () => ask(path('status.sock'), '/healthz/ready'),
+    restart: () => ask(path('status.sock'), '/restart', { method: 'POST' }),
+    admin: (at) => ask(path('admin.sock'), at),
+    serviceIp,
+    async connection(to) {
+      const socket = path(`${to.name}.sock`);
+      await place.relay([[socket, mode === 'NONE' ? ports.service : `${to.serviceIp}:${ports.service}`]]);
+      return socket;
+    },
+    async dispose() {
+      agent.kill('SIGKILL');
+      await agent.exit;
+      await istiod.close();
+      application.close();
+      application.closeAllConnections();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Node and the program may be where only root looks. */
+const asUser = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search']; // prettier-ignore
+
+/**
+ * Tells the API what a deployment, its controllers and the kubelet would tell it of the pod; resolves
+ * to the address of its Service.
+ */
+async function announce(kube: Kube, { name, namespace, mode }: SidecarOptions, address: string): Promise<string> {
+  const labels = { app: name };
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `${name}-0`, namespace, labels: { ...labels, 'security.istio.io/tlsMode': 'istio' } },
+    spec: { serviceAccountName: name, containers: [{ name: 'application', image: 'application' }] },
+  };
+  await kube.apply(pod);
+  await kube.status(pod, { phase: 'Running', podIP: address, podIPs: [{ ip: address }], conditions: [{ type: 'Ready', status: 'True' }] });
+  const service = await kube.apply({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace },
+    spec: { selector: labels, ports: [{ name: 'http', port: ports.service, targetPort: ports.application }] },
+  });
+  await kube.apply({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, namespace, labels: { 'kubernetes.io/service-name': name } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: [address], conditions: { ready: true }, targetRef: { kind: 'Pod', name: `${name}-0`, namespace } }],
+    ports: [{ name: 'http', port: ports.application, protocol: 'TCP' }],
+  });
+  if (mode === 'NONE') await bindToPorts(kube, { name, namespace, mode }, address);
+  return (service['spec'] as { readonly clusterIP: string }).clusterIP;
+}
+
+/** Without capture a sidecar listens only for what it is told to. */
+async function bindToPorts(kube: Kube, { name, namespace }: SidecarOptions, bind: string): Promise<void> {
+  const ingress = { port: { number: ports.application, protocol: 'HTTP', name: 'http' }, bind, defaultEndpoint: `127.0.0.1:${ports.application}` }; // prettier-ignore
+  await kube.apply({
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'Sidecar',
+    metadata: { name, namespace },
+    spec: { workloadSelector: { labels: { app: name } }, ingress: [ingress], egress: [{ hosts: ['./*'] }] },
+  });
+}
