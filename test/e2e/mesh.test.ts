@@ -8,7 +8,7 @@ import { makeRelay, type Relay } from '../support/relay.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { type Kube, kubeProgram, startKube } from './support/kube.ts';
 import { account, makePod, type MeshPod, type PodOptions, upstreamHost } from './support/mesh-pod.ts';
-import { broken, untrue, watchPod } from './support/watch-pod.ts';
+import { broken, unserved, untrue, watchPod } from './support/watch-pod.ts';
 
 const within = { timeout: 20_000 };
 
@@ -88,6 +88,27 @@ describe.skipIf(kubeProgram === undefined)('a pod of a real mesh', () => {
     expect(untrue(samples)).toEqual([]);
     for (const load of loads) expect(await load.stop()).toMatchObject({ failed: 0 });
     expect(one.envoys()).toHaveLength(1);
+  });
+
+  it('serves without an authority at the start, says that it has no certificate, and gets it later', { timeout: 60_000 }, async () => {
+    const { port, relay } = await authority();
+    const one = await pod({ name: 'no-authority', caPort: port });
+    one.start();
+    await expect.poll(() => one.request('outbound'), within).toMatchObject({ status: 200 });
+    await expect.poll(() => one.request('inbound'), within).toMatchObject({ status: 200 });
+    const watch = watchPod(one);
+    await expect
+      .poll(async () => (await one.ready()).body)
+      .toMatch(new RegExp(`secret (ROOTCA|default): certificate authority localhost:${port}`));
+    const envoys = one.envoys();
+
+    await relay.open();
+    await ready(one);
+    expect(await one.shownSerial()).toBeDefined();
+    const samples = await watch.stop();
+    expect(untrue(samples)).toEqual([]);
+    expect(unserved(samples)).toEqual([]);
+    expect(one.envoys()).toEqual(envoys);
   });
 
   it('keeps its certificate while the authority is away at a renewal, and renews it then', { timeout: 90_000 }, async () => {

@@ -1,23 +1,21 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Worker } from 'node:worker_threads';
 
 /** Answers each request by `upstream`. */
 export interface Upstream {
   readonly port: number;
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 }
 
-/** On a port that is free. */
+const program = `
+  const { parentPort } = require('node:worker_threads');
+  const server = require('node:http').createServer((_, response) => response.end('upstream'));
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
+/** On a port that is free. It has a thread of its own: what a test is busy with does not delay it. */
 export async function startUpstream(): Promise<Upstream> {
-  const server = createServer((_, response) => void response.end('upstream')).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  const worker = new Worker(program, { eval: true });
+  const [port] = (await once(worker, 'message')) as [number];
+  return { port, close: () => worker.terminate() };
 }

@@ -6,7 +6,7 @@ import { type Answer, ask } from '../../support/ask.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import type { Kube } from './kube.ts';
-import { processesOf, type RunningAgent, startAgent } from './rig.ts';
+import { processesOf, type RunningAgent, startAgent, type StartOptions } from './rig.ts';
 
 export interface PodOptions {
   /** Of the namespace, too: each pod has one of its own, and sees no other. */
@@ -25,8 +25,9 @@ export interface PodOptions {
 export interface MeshPod {
   readonly folder: string;
   readonly ports: { readonly admin: number; readonly status: number; readonly outbound: number; readonly inbound: number };
-  /** Starts the agent, or starts it again. */
-  start(): RunningAgent;
+  readonly proxyConfig: { readonly configPath: string };
+  /** Starts the agent, or starts it again; with flags and variables of that start. */
+  start(flags?: readonly string[], options?: Pick<StartOptions, 'env' | 'wrap'>): RunningAgent;
   ready(): Promise<Answer>;
   /**
    * A request through the listener for the upstream, on another port too, or through that for the
@@ -38,8 +39,10 @@ export interface MeshPod {
   /** The serial of the certificate that a peer in the mesh is shown; undefined for none. */
   shownSerial(): Promise<string | undefined>;
   envoys(): readonly number[];
-  /** Makes the upstream known to the mesh on another port besides. */
-  serve(port: number): Promise<unknown>;
+  /** The process ids of all that was started for this pod and still lives, the agent left out. */
+  processes(): readonly number[];
+  /** Makes the upstream known to the mesh on another port besides, in place of that of the same name. */
+  serve(port: number, name?: string): Promise<unknown>;
   dispose(): Promise<void>;
 }
 
@@ -68,10 +71,12 @@ export async function makePod(kube: Kube, target: number, { name, discoveryPort,
   const pod: MeshPod = {
     folder,
     ports: { admin, status, outbound, inbound },
-    start() {
+    proxyConfig,
+    processes,
+    start(flags = [], options = {}) {
       const agent = startAgent(
         folder,
-        ['proxy', 'sidecar', '--domain', `${name}.svc.cluster.local`, '--proxyLogLevel=warning', '--proxyComponentLogLevel=misc:error', '--log_output_level=default:info'], // prettier-ignore
+        ['proxy', 'sidecar', '--domain', `${name}.svc.cluster.local`, '--proxyLogLevel=warning', '--proxyComponentLogLevel=misc:error', '--log_output_level=default:info', ...flags], // prettier-ignore
         {
           POD_NAME: `${name}-0`,
           POD_NAMESPACE: name,
@@ -85,8 +90,9 @@ export async function makePod(kube: Kube, target: number, { name, discoveryPort,
           ENVOY_PROMETHEUS_PORT: String(prometheus),
           ENVOY_STATUS_PORT: String(health),
           ...env,
+          ...options.env,
         },
-        { cwd: folder },
+        { cwd: folder, ...options },
       );
       agents.push(agent);
       return agent;
@@ -96,11 +102,11 @@ export async function makePod(kube: Kube, target: number, { name, discoveryPort,
     restart: () => ask(status, '/restart', { method: 'POST' }),
     shownSerial: () => shownSerial(inbound, root),
     envoys: () => processes().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--restart-epoch')),
-    serve: (port) =>
+    serve: (port, entry = `upstream-${port}`) =>
       kube.apply({
         apiVersion: 'networking.istio.io/v1',
         kind: 'ServiceEntry',
-        metadata: { name: `upstream-${port}`, namespace: name },
+        metadata: { name: entry, namespace: name },
         spec: {
           hosts: [upstreamHost],
           exportTo: ['.'],

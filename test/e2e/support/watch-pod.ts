@@ -7,11 +7,14 @@ export interface Sample {
   /** In ms, since the watch began. */
   readonly at: number;
   readonly ready: Answer;
-  /** The status of a request through the listener of the mesh for the upstream. */
-  readonly outbound: number;
-  /** The status of a plain request to the listener of the mesh for the pod itself. */
-  readonly inbound: number;
-  /** The serial that the same listener shows to a peer of the mesh. */
+  /** What comes of a request through the listener of the mesh for the upstream. */
+  readonly outbound: Answer;
+  /** And of a plain request to the listener of the mesh for the pod itself. */
+  readonly inbound: Answer;
+  /**
+   * The serial that the same listener shows to a peer of the mesh. A handshake costs as much as all
+   * the rest: it is the newest that was seen.
+   */
   readonly serial: string | undefined;
 }
 
@@ -23,6 +26,9 @@ export interface Watch {
 
 /** In ms. */
 const every = 100;
+const second = 1_000;
+/** Each so many looks there is a handshake. */
+const handshakes = 4;
 
 /** Looks at a pod each 100 ms. */
 export function watchPod(pod: MeshPod): Watch {
@@ -30,19 +36,17 @@ export function watchPod(pod: MeshPod): Watch {
   const looks: Promise<unknown>[] = [];
   const began = performance.now();
   const stopped = new AbortController();
-  const look = async () => {
+  let serial: Promise<string | undefined>;
+  const look = async (number: number) => {
     const at = Math.round(performance.now() - began);
-    const [ready, outbound, inbound, serial] = await Promise.all([
-      pod.ready(),
-      pod.request('outbound'),
-      pod.request('inbound'),
-      pod.shownSerial(),
-    ]);
-    samples.push({ at, ready, outbound: outbound.status, inbound: inbound.status, serial });
+    if (number % handshakes === 0) serial = pod.shownSerial();
+    const ready = await pod.ready();
+    const [outbound, inbound] = await Promise.all([pod.request('outbound'), pod.request('inbound')]);
+    samples.push({ at, ready, outbound, inbound, serial: await serial });
   };
   const watching = (async () => {
-    while (!stopped.signal.aborted) {
-      looks.push(look());
+    for (let number = 0; !stopped.signal.aborted; number++) {
+      looks.push(look(number));
       await sleep(every);
     }
   })();
@@ -57,26 +61,35 @@ export function watchPod(pod: MeshPod): Watch {
   };
 }
 
-/** Whether the pod has its listeners of the mesh and its certificate. */
-export const isWhole = ({ outbound, inbound, serial }: Sample): boolean => outbound === 200 && inbound === 200 && serial !== undefined;
+/** Whether the pod serves plain requests. */
+const serves = ({ outbound, inbound }: Sample): boolean => outbound.status === 200 && inbound.status === 200;
+/** Whether it has its certificate, too. */
+const isWhole = (sample: Sample): boolean => serves(sample) && sample.serial !== undefined;
 
 /**
- * Where readiness says what is not so. A look at a moment of change may see one thing before and
- * another after it: what counts is wrong three times in a row.
+ * Where readiness says what is not so, for a second at least: a look at a moment of change sees one
+ * thing before and another after it.
  */
 export function untrue(samples: readonly Sample[]): readonly string[] {
-  const isWrong = (sample: Sample | undefined) => sample !== undefined && (sample.ready.status === 200) !== isWhole(sample);
-  return told(samples.filter((sample, at) => [sample, samples[at + 1], samples[at + 2]].every(isWrong)));
+  const isWrong = (sample: Sample) => (sample.ready.status === 200) !== isWhole(sample);
+  const ends = (samples.at(-1)?.at ?? 0) - second;
+  return told(
+    samples.filter(({ at }) => at <= ends && samples.every((other) => other.at < at || other.at > at + second || isWrong(other))),
+  );
 }
 
 /** Where there was no listener, or no certificate. */
 export const broken = (samples: readonly Sample[]): readonly string[] => told(samples.filter((sample) => !isWhole(sample)));
 
+/** Where plain requests did not pass. */
+export const unserved = (samples: readonly Sample[]): readonly string[] => told(samples.filter((sample) => !serves(sample)));
+
 /** The samples as text: those that are the same in one line. */
-export function told(samples: readonly Sample[]): readonly string[] {
+function told(samples: readonly Sample[]): readonly string[] {
   const spans = new Map<string, number[]>();
   for (const { at, ready, outbound, inbound, serial } of samples) {
-    const what = `ready ${ready.status} ${ready.body.trim()}; outbound ${outbound}, inbound ${inbound}, certificate ${serial ?? 'none'}`;
+    const words = Object.entries({ ready, outbound, inbound }).map(([name, { status, body }]) => `${name} ${status} ${body.trim()}`);
+    const what = [...words, `certificate ${serial ?? 'none'}`].join('; ');
     spans.set(what, [...(spans.get(what) ?? []), at]);
   }
   return [...spans].map(([what, at]) => `${at.length} times from ${at[0] ?? 0} to ${at.at(-1) ?? 0} ms: ${what}`);

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { freePorts } from '../support/free-ports.ts';
+import { leftOut } from '../support/left-out.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Kube, kubeProgram, startKube } from './support/kube.ts';
+import { makePod, type MeshPod } from './support/mesh-pod.ts';
+import type { RunningAgent } from './support/rig.ts';
+import { broken, unserved, untrue, watchPod } from './support/watch-pod.ts';
+
+/** For how long istiod is away. In ms. */
+const away = 60_000;
+/** Until an Envoy that starts has its listeners of the mesh, where the agent has what they are made of. In ms. */
+const soon = 10_000;
+
+const names = ['restarts', 'crashes', 'agent-ends', 'comes-late'] as const;
+type Name = (typeof names)[number];
+
+let kube: Kube;
+let upstream: Upstream;
+const pods = new Map<Name, MeshPod>();
+const agents = new Map<Name, RunningAgent>();
+/** Resolves when istiod is there again. */
+let back: Promise<void>;
+
+if (kubeProgram === undefined) leftOut('the tests of a mesh whose control plane is away', 'a program');
+
+/** All pods live through the same minute. */
+describe.skipIf(kubeProgram === undefined).concurrent('while istiod is away for 60 s', { timeout: away + 60_000 }, () => {
+  beforeAll(async () => {
+    [kube, upstream] = await Promise.all([startKube(), startUpstream()]);
+    for (const name of names) pods.set(name, await makePod(kube, upstream.port, { name }));
+    const early = names.filter((name) => name !== 'comes-late');
+    for (const name of early) agents.set(name, podOf(name).start());
+    for (const name of early) await isReady(podOf(name));
+    await kube.stopIstiod();
+    back = sleep(away).then(() => kube.startIstiod());
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all([...pods.values()].map((pod) => pod.dispose()));
+    await back;
+    await Promise.all([kube.dispose(), upstream.close()]);
+  }, away + 60_000);
+
+  it('a hot restart is seen by nobody', async ({ expect }) => {
+    const pod = podOf('restarts');
+    const watch = watchPod(pod);
+    expect(await pod.restart()).toMatchObject({ status: 200 });
+    await agents.get('restarts')?.said('epoch.live', 1);
+    await follows(pod);
+    const samples = await watch.stop();
+    expect(broken(samples)).toEqual([]);
+    expect(untrue(samples)).toEqual([]);
+  });
+
+  it('an Envoy that crashes has its listeners and its certificate again within 10 s', async ({ expect }) => {
+    const pod = podOf('crashes');
+    const watch = watchPod(pod);
+    process.kill(pod.envoys()[0] ?? 0, 'SIGKILL');
+    await follows(pod);
+    const samples = await watch.stop();
+    expect(broken(samples.filter(({ at }) => at > soon))).toEqual([]);
+    expect(untrue(samples)).toEqual([]);
+  });
+
+  it('an agent that starts again serves what the one before has left, and says that it has no certificate', async ({ expect }) => {
+    const pod = podOf('agent-ends');
+    agents.get('agent-ends')?.kill('SIGTERM');
+    await agents.get('agent-ends')?.exit;
+    pod.start();
+    const watch = watchPod(pod);
+    await eventually(async () => /secret (ROOTCA|default)/.test((await pod.ready()).body), { within: soon });
+    await follows(pod);
+    const samples = await watch.stop();
+    const left = samples.filter(({ at }) => at > soon && at < away);
+    expect(unserved(left)).toEqual([]);
+    expect(untrue(samples)).toEqual([]);
+  });
+
+  it('an agent that starts for the first time says where the control plane should be, and waits', async ({ expect }) => {
+    const pod = podOf('comes-late');
+    const agent = pod.start();
+    const watch = watchPod(pod);
+    const address = `localhost:${kube.istiodPort}`;
+    await eventually(() => agent.log().some(({ level, msg, ...others }) => level === 'warn' && `${msg} ${JSON.stringify(others)}`.includes(address)), { within: soon }); // prettier-ignore
+    expect((await pod.ready()).status).toBe(503);
+    await follows(pod);
+    expect(untrue(await watch.stop())).toEqual([]);
+  });
+});
+
+function podOf(name: Name): MeshPod {
+  const pod = pods.get(name);
+  if (pod === undefined) throw new Error(`${name}: there is no such pod`);
+  return pod;
+}
+
+const isReady = (pod: MeshPod) => eventually(async () => (await pod.ready()).status === 200, { within: 30_000 });
+
+/** As soon as istiod is back, a pod follows the mesh. */
+async function follows(pod: MeshPod): Promise<void> {
+  await back;
+  const [port = 0] = await freePorts(1);
+  await pod.serve(port);
+  await eventually(async () => (await pod.request('outbound', port)).status === 200, { within: 40_000 });
+  await isReady(pod);
+}
