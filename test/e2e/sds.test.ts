@@ -86,19 +86,24 @@ it('what can not be served is refused with its reason, and the old certificate i
   await serves(rig, rig.issued);
   const other = await rig.ca.issue();
   const expired = await rig.ca.issue({ notBefore: new Date(Date.now() - 7_200_000), notAfter: new Date(Date.now() - 3_600_000) });
-  const bad: readonly (readonly [files: Record<string, string>, reason: string])[] = [
+  const bad: readonly (readonly [files: Record<string, string>, reason: string, serial?: string])[] = [
     [{ ...certificateFiles(rig.issued), 'key.pem': 'garbage' }, 'the key does not parse'],
     [{ ...certificateFiles(rig.issued), 'key.pem': other.key }, 'the key does not match the certificate'],
     [certificateFiles(expired), 'the certificate has expired'],
     [{ ...certificateFiles(rig.issued), 'cert-chain.pem': '' }, 'the certificate is empty'],
     [{ ...certificateFiles(rig.issued), 'cert-chain.pem': randomBytes(10_000_000).toString('latin1') }, 'larger than 1 MiB'],
-    [{ ...certificateFiles(other), 'root-cert.pem': 'garbage' }, 'no root certificate is in it'],
+    // The pair beside them is as good as before.
+    [{ ...certificateFiles(other), 'root-cert.pem': 'garbage' }, 'no root certificate is in it', other.serial],
   ];
-  for (const [files, reason] of bad) {
+  for (const [files, reason, serial = rig.issued.serial] of bad) {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(rig.certDir, name), content);
     const refused = { event: 'secret.refused', reason: expect.stringContaining(reason) as string };
     await expect.poll(() => agent.log(), { timeout: 10_000 }).toContainEqual(expect.objectContaining(refused));
-    expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(rig.issued.serial);
+    await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000 }).toBe(serial);
+    // A note of readiness, for the secret that is wrong alone.
+    const ready = () => fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`, { headers: { accept: 'application/json' } });
+    const note = expect.stringMatching(`^secret ${serial === rig.issued.serial ? 'default' : 'ROOTCA'} refused: .*${reason}`) as string;
+    await expect.poll(async () => (await ready()).json(), { timeout: 10_000 }).toEqual({ ok: true, pending: [], notes: [note] }); // prettier-ignore
   }
   const good = await rig.ca.issue();
   const more = await Promise.all(Array.from({ length: 199 }, (_, n) => certificateAuthority(`CA ${n}`)));
