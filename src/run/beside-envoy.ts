@@ -4,6 +4,7 @@ import { ofType } from '../operators/tagged-union.ts';
 import { asServer, type PartFailed } from './part.ts';
 import type { StsParts } from './run-sts.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
+import type { Pair } from '../secrets/secret.ts';
 import type { ServersSign } from './view.ts';
 import type { XdsPlan } from './xds-plan.ts';
 
@@ -19,11 +20,13 @@ export interface ServerPlans {
  * where it fails. Never errors.
  */
 export function besideEnvoy({ secrets: plan, xds }: ServerPlans, config: AgentConfig, sts: StsParts): Observable<ServersSign | PartFailed> {
+  // For the control plane, which the agent shows what an authority has issued.
+  let pair: Pair | undefined;
   const names = { listening: 'servers-listening', failed: 'servers-failed' } as const;
   const notAsked$ = of<ServersSign>({ type: 'servers-listening' });
-  const secrets$ = defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config)), asServer('secrets', names)); // prettier-ignore
+  const secrets$ = defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, (issued) => (pair = issued))), asServer('secrets', names)); // prettier-ignore
   const tokens$ = defer(() => import('./run-sts.ts')).pipe(switchMap((module) => module.runSts(config, sts)), asServer('sts', names)); // prettier-ignore
-  const xds$ = xds === undefined ? notAsked$ : defer(() => import('./run-xds.ts')).pipe(switchMap((module) => module.runXds(xds)), asServer('xds', names)); // prettier-ignore
+  const xds$ = xds === undefined ? notAsked$ : defer(() => import('./run-xds.ts')).pipe(switchMap((module) => module.runXds(xds, () => (plan.workload.kind === 'authority' ? pair : undefined))), asServer('xds', names)); // prettier-ignore
   return asOneServer([xds$, plan.isServed ? secrets$ : notAsked$, config.stsPort > 0 ? tokens$ : notAsked$]);
 }
 

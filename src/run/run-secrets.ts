@@ -18,6 +18,7 @@ import {
   share,
   startWith,
   Subject,
+  tap,
 } from 'rxjs';
 import type { CaEvent } from '../ca/ca-secrets.ts';
 import { type CaCounts, caFamilies, countCa, narrateCa, noCa } from '../ca/telemetry.ts';
@@ -30,7 +31,7 @@ import { countSds, narrateSds, noSds, type SdsCounts, type SdsEvent, sdsFamilies
 import { fileSecrets, type SecretPaths } from '../secrets/file-secrets.ts';
 import { gatewayFolder, gatewaySecrets } from '../secrets/gateway-secrets.ts';
 import { findSecret, secretBook } from '../secrets/secret-book.ts';
-import { isWhole, type SecretState, type SetReading } from '../secrets/secret.ts';
+import { isWhole, type Pair, type SecretState, type SetReading } from '../secrets/secret.ts';
 import { narrateSecret, secretFamilies } from '../secrets/telemetry.ts';
 import { writeSet } from '../secrets/write-set.ts';
 import { asPart, asServer, type PartFailed, partFailed, steady } from './part.ts';
@@ -45,12 +46,14 @@ import { workloadSecrets } from './workload-secrets.ts';
  * counted, and what there is to log. Cold; never completes once it listens. The sources of secrets
  * and the server are started again each by itself where they fail: a server that comes back has at
  * once what it served.
+ *
+ * @param issued is told each pair of the workload as it comes
  */
-export function runSecrets(plan: SecretsPlan, agent: AgentConfig): Observable<ServersSign | PartFailed> {
+export function runSecrets(plan: SecretsPlan, agent: AgentConfig, issued: (pair: Pair) => void): Observable<ServersSign | PartFailed> {
   return defer(() => {
     const workload = workloadSecrets(plan, agent);
     return workload.ok
-      ? serveSecrets(plan, workload.signs$)
+      ? serveSecrets(plan, workload.signs$.pipe(tap((sign) => sign.type === 'set' && sign.set.pair !== undefined && issued(sign.set.pair))))
       : of<ServersSign>({ type: 'servers-failed', exit: 'config', reason: workload.reason });
   });
 }

@@ -23,6 +23,7 @@ import { store } from '../xds/store.ts';
 import { countXds, isSameSummary, narrateXds, noXds, span, summary, type XdsSummary, xdsFamilies } from '../xds/telemetry.ts';
 import { type RelayTransition, xdsRelay } from '../xds/xds-relay.ts';
 import { type XdsServerEvent, xdsServer } from '../xds/xds-server.ts';
+import type { Pair } from '../secrets/secret.ts';
 import type { ServersSign } from './view.ts';
 import type { XdsPlan } from './xds-plan.ts';
 
@@ -31,7 +32,11 @@ import type { XdsPlan } from './xds-plan.ts';
  * Tells how it stands with the control plane, its metrics, and what there is to log. Cold; never
  * completes. Errors only by a bug.
  */
-export function runXds({ socket, store: path, nodeId, target, maxAge }: XdsPlan): Observable<ServersSign> {
+export function runXds(
+  { socket, store: path, nodeId, target: { tls, ...plain }, maxAge }: XdsPlan,
+  issued: () => Pair | undefined,
+): Observable<ServersSign> {
+  const target = { ...plain, tls: tls && { ...tls, issued } };
   const kept = store(path, nodeId, target.address);
   return defer(() => {
     const failed$ = new Subject<string>();

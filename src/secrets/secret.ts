@@ -4,9 +4,15 @@ import { createHash } from 'node:crypto';
 export type Secret =
   { readonly kind: 'pair'; readonly chain: string; readonly key: string } | { readonly kind: 'roots'; readonly roots: string };
 
+/** A certificate chain and its key; both PEM. */
+export interface Pair {
+  readonly chain: string;
+  readonly key: string;
+}
+
 /** What belongs together: a pair, the roots to trust, or both. */
 export interface SecretSet {
-  readonly pair?: { readonly chain: string; readonly key: string };
+  readonly pair?: Pair;
   readonly roots?: string;
 }
 

@@ -45,8 +45,10 @@ export interface ControlPlaneAddress {
         readonly roots: string;
         /** It has to prove one of these names, each with its type before it: `DNS:…`, `URI:…`. */
         readonly names: readonly string[];
-        /** What the agent shows it; undefined for nothing. */
+        /** The files of the pair that the agent shows it; undefined for none. */
         readonly pair: { readonly chain: string; readonly key: string } | undefined;
+        /** The pair (PEM) that an authority has issued, if it has: the agent shows that instead. */
+        readonly issued?: () => { readonly chain: string; readonly key: string } | undefined;
         /** The file of the token that the agent sends; undefined for none. */
         readonly token: string | undefined;
       }
@@ -136,10 +138,15 @@ interface Ready {
 async function credentialsOf({ tls }: ControlPlaneAddress, { credentials }: typeof Grpc): Promise<Grpc.ChannelCredentials> {
   if (tls === undefined) return credentials.createInsecure();
   const { names, pair } = tls;
+  const issued = tls.issued?.();
+  const own = (part: 'chain' | 'key', what: string) => {
+    if (issued !== undefined) return Buffer.from(issued[part]);
+    return pair === undefined ? null : read(`the ${what} of the agent`, pair[part]);
+  };
   const [roots, chain, key] = await Promise.all([
     read('the root that vouches for it', tls.roots),
-    pair === undefined ? null : read('the certificate of the agent', pair.chain),
-    pair === undefined ? null : read('the key of the agent', pair.key),
+    own('chain', 'certificate'),
+    own('key', 'key'),
   ]);
   return credentials.createSsl(roots, key, chain, { checkServerIdentity: (_, certificate) => nameFlaw(certificate.subjectaltname, names) });
 }

@@ -36,7 +36,7 @@ describe('the secrets of a run', () => {
 
   function start(env: NodeJS.ProcessEnv, run = runSecrets): void {
     const agent = configOf({ env, given: { configPath: folder } });
-    running = run(secretsPlan(agent), agent).subscribe({ next: (sign) => signs.push(sign), error: expect.unreachable });
+    running = run(secretsPlan(agent), agent, () => undefined).subscribe({ next: (sign) => signs.push(sign), error: expect.unreachable });
   }
 
   function put(path: string, text: string): void {
