@@ -6,11 +6,12 @@ import { table } from '../scripts/docs/markdown.ts';
 import { load } from './load.ts';
 import { type BenchName, type KeptReport, machine, page, type Report, titles } from './page.ts';
 import { profile } from './profile.ts';
+import { pod } from './pod.ts';
 import { sds } from './sds.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
 
-const benches: Readonly<Record<BenchName, (rounds?: number) => Promise<Report>>> = { start, profile, load, sds, status };
+const benches: Readonly<Record<BenchName, (rounds?: number) => Promise<Report>>> = { start, profile, load, pod, sds, status };
 const resultsFile = 'bench/results.json';
 const pageFile = 'docs/benchmarks.md';
 

@@ -20,6 +20,7 @@ export const titles = {
   start: 'Start and memory',
   profile: 'Where the time of a start goes',
   load: 'Requests during hot restarts',
+  pod: 'A pod of a real mesh',
   sds: 'From a change of the files to the first client that is shown it',
   status: 'The status port under load',
 } as const;

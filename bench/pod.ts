@@ -1,0 +1,146 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Kube, kubeProgram, startKube } from '../test/e2e/support/kube.ts';
+import { makePod, type MeshPod } from '../test/e2e/support/mesh-pod.ts';
+import type { StartOptions } from '../test/e2e/support/rig.ts';
+import { ask } from '../test/support/ask.ts';
+import { connects } from '../test/support/connects.ts';
+import { freePorts } from '../test/support/free-ports.ts';
+import { startUpstream } from '../test/support/upstream.ts';
+import { median } from './median.ts';
+import type { Report } from './page.ts';
+
+/** An agent in a pod of its own. */
+interface Contender {
+  readonly name: string;
+  readonly pod: MeshPod;
+  readonly flags: readonly string[];
+  readonly options: Pick<StartOptions, 'env' | 'wrap'>;
+}
+
+/** In ms; memory in MB. */
+interface Life {
+  readonly ready: number;
+  readonly rss: number;
+  readonly own: number;
+  readonly pushes: readonly number[];
+}
+
+/** How long after it is ready an agent counts as idle. In ms. */
+const settle = 3_000;
+/** Of each life of an agent. */
+const changes = 3;
+/** In ms. */
+const longest = 60_000;
+
+/**
+ * `bench pod [ROUNDS]`: in a pod of a real mesh, from exec of the agent to 200 at readiness, its
+ * memory when idle, and the time from a change in the Kubernetes API to the listener in Envoy; with
+ * the xDS proxy and without, and for the Go agent 1.30: in turns, in one run; medians.
+ */
+export async function pod(rounds = 9): Promise<Report> {
+  if (kubeProgram === undefined) throw new Error('bench pod: there is no ../shared/peers/kube beside this checkout, which it runs');
+  const [kube, upstream] = [await startKube(), await startUpstream()];
+  const contenders: Contender[] = [];
+  try {
+    const make = async (name: string, at: string, flags: readonly string[] = []) => {
+      contenders.push({ name, pod: await makePod(kube, upstream.port, { name: at }), flags, options: {} });
+    };
+    await make('pilot-agent', 'proxied');
+    await make('`--xdsProxy=false`', 'direct', ['--xdsProxy=false']);
+    contenders.push(await goAgent(kube, upstream.port));
+
+    const lives = new Map<string, Life[]>(contenders.map(({ name }) => [name, []]));
+    for (let round = 0; round < rounds; round++) for (const one of contenders) lives.get(one.name)?.push(await live(one));
+    return report(
+      contenders.map(({ name }) => [name, lives.get(name) ?? []]),
+      rounds,
+    );
+  } finally {
+    await Promise.all(contenders.map((one) => one.pod.dispose()));
+    await Promise.all([kube.dispose(), upstream.close()]);
+  }
+}
+
+function report(all: readonly (readonly [name: string, lives: readonly Life[]])[], rounds: number): Report {
+  const row = (what: string, unit: string, digits: number, of: (life: Life) => readonly number[]) => {
+    const values = all.map(([, lives]) => median(lives.flatMap(of)));
+    const ratio = (values[0] ?? Number.NaN) / (values.at(-1) ?? Number.NaN);
+    return [what, ...values.map((value) => `${value.toFixed(digits)} ${unit}`), `${ratio.toFixed(2)} × Go`];
+  };
+  return {
+    columns: ['What', ...all.map(([name]) => name), 'Ratio'],
+    rows: [
+      row('exec → 200 at readiness', 'ms', 0, ({ ready }) => [ready]),
+      row('memory when idle (RSS)', 'MB', 1, ({ rss }) => [rss]),
+      row('of that its own (RssAnon)', 'MB', 1, ({ own }) => [own]),
+      row('change in the API → listener', 'ms', 0, ({ pushes }) => pushes),
+    ],
+    notes: [
+      `Medians of ${rounds} starts each, and of ${rounds * changes} changes. The Kubernetes API, istiod and its certificate authority are real ones on the same machine. istiod waits 100 ms for further changes before it pushes one: that is part of each figure.`, // prettier-ignore
+    ],
+  };
+}
+
+async function live({ pod, flags, options }: Contender): Promise<Life> {
+  rmSync(pod.proxyConfig.configPath, { recursive: true, force: true });
+  const started = performance.now();
+  const agent = pod.start(flags, options);
+  try {
+    while ((await pod.ready()).status !== 200) {
+      if (performance.now() - started > longest)
+        throw new Error(`${flags.join(' ')}: not ready: ${(await pod.ready()).body}\n${agent.output()}${agent.errors()}`);
+      await sleep(2);
+    }
+    const ready = performance.now() - started;
+    await sleep(settle);
+    const pushes: number[] = [];
+    for (const port of await freePorts(changes)) {
+      await pod.serve(port, 'moved');
+      const changed = performance.now();
+      while (!(await connects(port))) await sleep(1);
+      pushes.push(performance.now() - changed);
+    }
+    const status = readFileSync(`/proc/${agent.pid}/status`, 'utf8');
+    const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
+    return { ready, rss: megabytes('VmRSS'), own: megabytes('RssAnon'), pushes };
+  } finally {
+    agent.kill('SIGKILL');
+    await agent.exit;
+    for (const pid of pod.processes()) spawnSync('kill', ['-KILL', String(pid)]);
+    while (pod.processes().length > 0) await sleep(5);
+  }
+}
+
+/** It takes its bootstrap from a template: the one that this agent makes, with the names of its sockets. */
+async function goAgent(kube: Kube, target: number): Promise<Contender> {
+  const go = spawnSync(resolve('../shared/peers/get'), ['pilot-agent-1.30'], { encoding: 'utf8' }).stdout.trim();
+  const envoy = spawnSync(process.execPath, [resolve('dist/pilot-agent.cjs'), 'envoy', 'path'], { encoding: 'utf8' }).stdout.trim();
+  const pod = await makePod(kube, target, { name: 'go' });
+  const agent = pod.start();
+  while ((await ask(pod.ports.admin, '/ready')).status === 0) await sleep(20);
+  agent.kill('SIGKILL');
+  const { configPath } = pod.proxyConfig;
+  const bootstrap = JSON.parse(readFileSync(join(configPath, 'envoy-rev0.json'), 'utf8')) as {
+    static_resources: { clusters: { name: string }[] };
+  };
+  const sockets = { 'xds-grpc': join(configPath, 'XDS'), 'sds-grpc': './var/run/secrets/workload-spiffe-uds/socket' };
+  const clusters = Object.entries(sockets).map(([name, path]) => ({
+    name,
+    type: 'STATIC',
+    connect_timeout: '1s',
+    http2_protocol_options: {},
+    load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: { pipe: { path } } } }] }] },
+  }));
+  const others = bootstrap.static_resources.clusters.filter(({ name }) => !(name in sockets));
+  const template = join(pod.folder, 'bootstrap.json');
+  writeFileSync(
+    template,
+    JSON.stringify({ ...bootstrap, static_resources: { ...bootstrap.static_resources, clusters: [...others, ...clusters] } }),
+  );
+  const proxyConfig = { ...pod.proxyConfig, binaryPath: envoy, proxyBootstrapTemplatePath: template };
+  const wrap = ['sh', '-c', 'shift 2 && exec "$0" "$@"', go]; // in place of Node and of this program
+  return { name: 'Go agent 1.30', pod, flags: [], options: { wrap, env: { PROXY_CONFIG: JSON.stringify(proxyConfig) } } };
+}
