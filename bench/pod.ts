@@ -114,7 +114,10 @@ async function live({ pod, flags, options }: Contender): Promise<Life> {
   }
 }
 
-/** It takes its bootstrap from a template: the one that this agent makes, with the names of its sockets. */
+/**
+ * It takes its bootstrap from a template: the one that this agent makes, with the names of its
+ * sockets.
+ */
 async function goAgent(kube: Kube, target: number): Promise<Contender> {
   const go = spawnSync(resolve('../shared/peers/get'), ['pilot-agent-1.30'], { encoding: 'utf8' }).stdout.trim();
   const envoy = spawnSync(process.execPath, [resolve('dist/pilot-agent.cjs'), 'envoy', 'path'], { encoding: 'utf8' }).stdout.trim();

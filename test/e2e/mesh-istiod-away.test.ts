@@ -11,7 +11,10 @@ import { broken, unserved, untrue, watchPod } from './support/watch-pod.ts';
 
 /** For how long istiod is away. In ms. */
 const away = 60_000;
-/** Until an Envoy that starts has its listeners of the mesh, where the agent has what they are made of. In ms. */
+/**
+ * Until an Envoy that starts has its listeners of the mesh, where the agent has what they are made
+ * of. In ms.
+ */
 const soon = 15_000;
 
 const names = ['restarts', 'crashes', 'agent-ends', 'comes-late'] as const;

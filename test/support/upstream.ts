@@ -13,7 +13,9 @@ const program = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
 
-/** On a port that is free. It has a thread of its own: what a test is busy with does not delay it. */
+/**
+ * On a port that is free. It has a thread of its own: what a test is busy with does not delay it.
+ */
 export async function startUpstream(): Promise<Upstream> {
   const worker = new Worker(program, { eval: true });
   const [port] = (await once(worker, 'message')) as [number];

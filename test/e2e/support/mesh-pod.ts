@@ -41,7 +41,10 @@ export interface MeshPod {
   envoys(): readonly number[];
   /** The process ids of all that was started for this pod and still lives, the agent left out. */
   processes(): readonly number[];
-  /** Makes the upstream known to the mesh on another port besides, in place of that of the same name. */
+  /**
+   * Makes the upstream known to the mesh on another port besides, in place of that of the same
+   * name.
+   */
   serve(port: number, name?: string): Promise<unknown>;
   dispose(): Promise<void>;
 }

@@ -102,7 +102,10 @@ export function makeNetwork(): Network {
 
 const filesOf = (namespace: string) => join('/etc/netns', namespace);
 
-/** What Istio's init container sets, for nftables. 127.0.0.6 is the sidecar on its way to the application. */
+/**
+ * What Istio's init container sets, for nftables. 127.0.0.6 is the sidecar on its way to the
+ * application.
+ */
 const captured = (user: number) => `table ip sidecar {
   chain inbound {
     type nat hook prerouting priority -100;

@@ -36,7 +36,9 @@ export interface SidecarPod {
   admin(path: string): Promise<Answer>;
   /** Of its Service. */
   readonly serviceIp: string;
-  /** A Unix socket: what comes there goes on as the application's own connection to that Service. */
+  /**
+   * A Unix socket: what comes there goes on as the application's own connection to that Service.
+   */
   connection(to: SidecarPod): Promise<string>;
   dispose(): Promise<void>;
 }
@@ -114,8 +116,8 @@ export async function makeSidecar(kube: Kube, network: Network, { name, namespac
 const asUser = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search']; // prettier-ignore
 
 /**
- * Tells the API what a deployment, its controllers and the kubelet would tell it of the pod; resolves
- * to the address of its Service.
+ * Tells the API what a deployment, its controllers and the kubelet would tell it of the pod;
+ * resolves to the address of its Service.
  */
 async function announce(kube: Kube, { name, namespace, mode }: SidecarOptions, address: string): Promise<string> {
   const labels = { app: name };
