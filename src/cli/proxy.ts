@@ -109,7 +109,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
       agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
   });
   const life$ = runAgent(running, {
-    servers$: besideEnvoy({ secrets: plan, xds }, config, { platform$, trustDomain: plan.config.trustDomain }),
+    servers$: (known$) => besideEnvoy({ secrets: plan, xds, known$ }, config, { platform$, trustDomain: plan.config.trustDomain }),
     proxy: envoy,
     adopted: detached?.adopted ?? [],
     admin,

@@ -1,17 +1,36 @@
-import { connect, defer, filter, merge, type MonoTypeOperatorFunction, type Observable, of, skip, switchMap, take, takeWhile } from 'rxjs';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  connect,
+  defer,
+  distinctUntilChanged,
+  filter,
+  map,
+  merge,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  skip,
+  switchMap,
+  take,
+  takeWhile,
+} from 'rxjs';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { asServer, type PartFailed } from './part.ts';
 import type { StsParts } from './run-sts.ts';
-import type { SecretsPlan } from './secrets-plan.ts';
+import { type SecretsPlan, secretsPlan } from './secrets-plan.ts';
 import type { Pair } from '../secrets/secret.ts';
 import type { ServersSign } from './view.ts';
-import type { XdsPlan } from './xds-plan.ts';
+import type { ControlPlaneAddress } from '../xds/control-plane.ts';
+import { type XdsPlan, xdsPlan } from './xds-plan.ts';
+import type { KnownConfig } from './shape-source.ts';
 
 export interface ServerPlans {
   readonly secrets: SecretsPlan;
   /** Undefined where Envoy asks the control plane itself. */
   readonly xds: XdsPlan | undefined;
+  /** The configuration that holds: the control plane may be another one. */
+  readonly known$: Observable<KnownConfig>;
 }
 
 /**
@@ -19,14 +38,23 @@ export interface ServerPlans {
  * secrets, and of tokens. As {@link asOneServer}. Each is loaded only if it runs, and started again
  * where it fails. Never errors.
  */
-export function besideEnvoy({ secrets: plan, xds }: ServerPlans, config: AgentConfig, sts: StsParts): Observable<ServersSign | PartFailed> {
+export function besideEnvoy(
+  { secrets: plan, xds, known$ }: ServerPlans,
+  config: AgentConfig,
+  sts: StsParts,
+): Observable<ServersSign | PartFailed> {
+  const target$ = known$.pipe(
+    map(({ config: known }) => xdsPlan(known, secretsPlan(known))?.target),
+    filter((target) => target !== undefined),
+    distinctUntilChanged<ControlPlaneAddress>(isDeepStrictEqual),
+  );
   // For the control plane, which the agent shows what an authority has issued.
   let pair: Pair | undefined;
   const names = { listening: 'servers-listening', failed: 'servers-failed' } as const;
   const notAsked$ = of<ServersSign>({ type: 'servers-listening' });
   const secrets$ = defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, (issued) => (pair = issued))), asServer('secrets', names)); // prettier-ignore
   const tokens$ = defer(() => import('./run-sts.ts')).pipe(switchMap((module) => module.runSts(config, sts)), asServer('sts', names)); // prettier-ignore
-  const xds$ = xds === undefined ? notAsked$ : defer(() => import('./run-xds.ts')).pipe(switchMap((module) => module.runXds(xds, () => (plan.workload.kind === 'authority' ? pair : undefined))), asServer('xds', names)); // prettier-ignore
+  const xds$ = xds === undefined ? notAsked$ : defer(() => import('./run-xds.ts')).pipe(switchMap((module) => module.runXds(xds, target$, () => (plan.workload.kind === 'authority' ? pair : undefined))), asServer('xds', names)); // prettier-ignore
   return asOneServer([xds$, plan.isServed ? secrets$ : notAsked$, config.stsPort > 0 ? tokens$ : notAsked$]);
 }
 

@@ -51,8 +51,11 @@ export interface Parts extends StatusOptions {
   readonly known: KnownConfig;
   /** The agent has a terminal: SIGHUP then means that the terminal is gone. */
   readonly terminal: boolean;
-  /** Tells when the servers that Envoy needs listen; Envoy is not started before. Never errors. */
-  readonly servers$: Observable<ServersSign | PartFailed>;
+  /**
+   * Tells when the servers that Envoy needs listen; Envoy is not started before. Never errors. Is
+   * given the configuration that holds.
+   */
+  readonly servers$: (known$: Observable<KnownConfig>) => Observable<ServersSign | PartFailed>;
 }
 
 /**
@@ -159,8 +162,9 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
       config.statusPort === 0 ? listening$ : served$.pipe(asServer('status', { listening: 'listening', failed: 'failed' }, random));
     const signs$ = status$.pipe(
       connect((requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> => {
+        const known$ = view$.pipe(map(({ known }) => known), distinctUntilChanged()); // prettier-ignore
         // A server that breaks and listens again later is no new life.
-        const servers$ = requests$.pipe(ofType('listening'), exhaustMap(() => parts.servers$)); // prettier-ignore
+        const servers$ = requests$.pipe(ofType('listening'), exhaustMap(() => parts.servers$(known$))); // prettier-ignore
         const life$ = servers$.pipe(
           connect((shared$) => merge(shared$, shared$.pipe(ofType('servers-listening'), exhaustMap(() => life(requests$, view$))))), // prettier-ignore
         );

@@ -1,22 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   asyncScheduler,
+  BehaviorSubject,
   concatMap,
   connect,
   defer,
   distinctUntilChanged,
   EMPTY,
   filter,
+  ignoreElements,
   map,
   merge,
   type Observable,
   of,
   scan,
+  skip,
   startWith,
   Subject,
+  takeWhile,
+  tap,
 } from 'rxjs';
 import type { LogLine } from '../log/log-line.ts';
 import { ofType } from '../operators/tagged-union.ts';
-import { controlPlane } from '../xds/control-plane.ts';
+import { controlPlane, type ControlPlaneAddress, type LinkEvent } from '../xds/control-plane.ts';
 import type { LastGood } from '../xds/last-good.ts';
 import { initialRelay } from '../xds/relay-state.ts';
 import { store } from '../xds/store.ts';
@@ -31,21 +37,25 @@ import type { XdsPlan } from './xds-plan.ts';
  * The xDS proxy: tells once when it listens, or why it cannot, and serves until it is unsubscribed.
  * Tells how it stands with the control plane, its metrics, and what there is to log. Cold; never
  * completes. Errors only by a bug.
+ *
+ * @param target$ where the control plane is: at once, and when it is another one
+ * @param issued the pair that an authority has issued, if there is one
  */
 export function runXds(
-  { socket, store: path, nodeId, target: { tls, ...plain }, maxAge }: XdsPlan,
+  { socket, store: path, nodeId, maxAge, ...plan }: XdsPlan,
+  target$: Observable<ControlPlaneAddress>,
   issued: () => Pair | undefined,
 ): Observable<ServersSign> {
-  const target = { ...plain, tls: tls && { ...tls, issued } };
-  const kept = store(path, nodeId, target.address);
   return defer(() => {
+    const current$ = new BehaviorSubject(plan.target);
+    const storeOf = () => store(path, nodeId, current$.value.address);
     const failed$ = new Subject<string>();
-    const read = kept.read();
+    const read = storeOf().read();
     const { stored, ignored } = usable(read.kind === 'good' ? read.good : undefined, maxAge);
     const why = read.kind === 'ignored' ? read.reason : ignored;
     const line$ = why === undefined ? EMPTY : of(logged({ level: 'warn', event: 'xds.store_ignored', msg: 'the stored configuration is ignored', path, reason: why })); // prettier-ignore
     const write = (good: LastGood) => {
-      const reason = kept.write(good);
+      const reason = storeOf().write(good);
       if (reason !== undefined) failed$.next(reason);
     };
     const unwritten$ = failed$.pipe(
@@ -57,12 +67,23 @@ export function runXds(
         const call$ = event$.pipe(ofType('called'), map(({ call }) => call)); // prettier-ignore
         const relayed$ = xdsRelay({
           ...{ call$, stored, write, maxAge, random: Math.random },
-          connect$: (variant, question$) => controlPlane(target, variant, question$),
+          connect$: (variant, question$) => {
+            const { tls, ...plain } = current$.value;
+            const moved$ = current$.pipe(skip(1), map(({ address }): LinkEvent => ({ type: 'lost', reason: `it is at ${address} now` }))); // prettier-ignore
+            return merge(controlPlane({ ...plain, tls: tls && { ...tls, issued } }, variant, question$), moved$).pipe(
+              takeWhile(({ type }) => type !== 'lost', true),
+            );
+          },
         });
-        return merge(signs(relayed$, target.address, maxAge), event$.pipe(filter((event) => event.type !== 'called'), concatMap(outcome))); // prettier-ignore
+        return merge(signs(relayed$, () => current$.value.address, maxAge), event$.pipe(filter((event) => event.type !== 'called'), concatMap(outcome))); // prettier-ignore
       }),
     );
-    return merge(line$, unwritten$, served$);
+    const moving$ = target$.pipe(
+      filter((target) => !isDeepStrictEqual(target, current$.value)),
+      tap((target) => current$.next(target)),
+      ignoreElements(),
+    );
+    return merge(line$, unwritten$, served$, moving$);
   });
 }
 
@@ -73,16 +94,16 @@ function usable(good: LastGood | undefined, maxAge: number): { readonly stored?:
 }
 
 /** What there is to tell of the transitions of the relay. */
-function signs(transition$: Observable<RelayTransition>, address: string, maxAge: number): Observable<ServersSign> {
+function signs(transition$: Observable<RelayTransition>, address: () => string, maxAge: number): Observable<ServersSign> {
   const none = {
     counts: noXds,
-    summary: summary(address, maxAge, { event: { type: 'confirmation-due', at: 0 }, before: initialRelay, state: initialRelay }),
+    summary: summary(address(), maxAge, { event: { type: 'confirmation-due', at: 0 }, before: initialRelay, state: initialRelay }),
   };
   return transition$.pipe(
     connect((shared$) => {
       const known$ = shared$.pipe(
         scan(
-          (before, transition) => ({ counts: countXds(before.counts, transition), summary: summary(address, maxAge, transition) }),
+          (before, transition) => ({ counts: countXds(before.counts, transition), summary: summary(address(), maxAge, transition) }),
           none,
         ),
         startWith(none),
@@ -100,7 +121,7 @@ function signs(transition$: Observable<RelayTransition>, address: string, maxAge
             families: () => xdsFamilies(counts, xds, asyncScheduler.now()),
           })),
         ),
-        shared$.pipe(concatMap((transition) => narrateXds(address, transition).map(logged))),
+        shared$.pipe(concatMap((transition) => narrateXds(address(), transition).map(logged))),
       );
     }),
   );

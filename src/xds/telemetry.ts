@@ -32,6 +32,7 @@ export function summary(address: string, maxAge: number, { state, event }: Relay
 /** Two summaries say the same. Pure. */
 export function isSameSummary(a: XdsSummary, b: XdsSummary): boolean {
   return (
+    a.address === b.address &&
     a.isAnswering === b.isAnswering &&
     a.storedOf === b.storedOf &&
     a.isHeld === b.isHeld &&

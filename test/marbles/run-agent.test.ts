@@ -112,7 +112,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
       shape: { changes$: NEVER, reading$: around.shape$ ?? of({ hash: 'shape', config: shaped, parts: () => [] }) },
       known: { config, sources: {} as Sources },
       terminal: around.terminal ?? false,
-      servers$: around.servers$ ?? concat(of<ServersSign>({ type: 'servers-listening' }), NEVER),
+      servers$: () => around.servers$ ?? concat(of<ServersSign>({ type: 'servers-listening' }), NEVER),
       status: { probes: new Map(), targets: [], version: {} },
     },
     {
