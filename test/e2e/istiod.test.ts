@@ -88,6 +88,56 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     expect(await agent.exit).toEqual({ code: 0, signal: null });
   }, 120_000);
 
+  it('follows changes and removals by the delta variant too, and each of them once', async () => {
+    const [first = 0, second = 0] = listen;
+    const override = join(rig.folder, 'override.yaml');
+    writeFileSync(override, '{"dynamic_resources":{"ads_config":{"api_type":"DELTA_GRPC"}}}');
+    istiod.serve('one.test', first, target);
+    istiod.serve('two.test', second, target);
+    await istiod.start();
+    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], {
+      generated: true,
+      env: { ISTIO_META_INTERCEPTION_MODE: 'NONE', ISTIO_BOOTSTRAP_OVERRIDE: override },
+    });
+    await agent.said('epoch.live', 0);
+    await expect.poll(() => ask('two.test', second), within).toBe(200);
+    istiod.remove('two.test');
+    await expect.poll(() => ask('two.test', second), within).toBe(0);
+    expect(await ask('one.test', first)).toBe(200);
+    // Each answer of Envoy to something that is given to it is a request, and so is what it asks.
+    const requests = async () =>
+      Number(
+        /^istio_agent_xds_proxy_requests_total (\d+)$/m.exec(
+          await (await fetch(`http://127.0.0.1:${rig.ports.status}/stats/prometheus`)).text(),
+        )?.[1],
+      );
+    const before = await requests();
+    istiod.serve('one.test', second, target);
+    await expect.poll(() => ask('one.test', second), within).toBe(200);
+    expect((await requests()) - before).toBeLessThan(20);
+  }, 120_000);
+
+  it('goes on with what it has where the control plane is said to be at a wrong address, says so, and follows the right one', async () => {
+    const [first = 0, second = 0] = listen;
+    const mesh = join(rig.folder, 'mesh.yaml');
+    const at = (address: string) => writeFileSync(mesh, JSON.stringify({ defaultConfig: { discoveryAddress: address } }));
+    istiod.serve('one.test', first, target);
+    await istiod.start();
+    at(`127.0.0.1:${discovery}`);
+    const agent = rig.start(['--meshConfig', mesh], { generated: true, env: { ISTIO_META_INTERCEPTION_MODE: 'NONE' } });
+    await expect.poll(async () => (await rig.ready()).status, within).toBe(200);
+    at('nowhere.invalid:15010');
+    await agent.said('epoch.live', 1);
+    expect(await agent.said('xds.unavailable')).toMatchObject({ address: 'nowhere.invalid:15010', reason: 'its name does not resolve' });
+    expect((await rig.ready()).status).toBe(200);
+    expect(await ask('one.test', first)).toBe(200);
+    at(`127.0.0.1:${discovery}`);
+    await agent.said('epoch.live', 2);
+    await agent.said('xds.available');
+    istiod.serve('one.test', second, target);
+    await expect.poll(() => ask('one.test', second), within).toBe(200);
+  }, 120_000);
+
   /** mTLS to and from the workload: `from` is its listener, `to` that of the service `one.test`. */
   const mutual = (to: number, from: number) => {
     istiod.serve('one.test', to, target);

@@ -17,6 +17,8 @@ export interface Istiod {
   serve(host: string, port: number, target: number): void;
   /** Gives it a resource of Istio, as a file of this name. */
   put(name: string, resource: object): void;
+  /** Takes away what {@link serve} or {@link put} has given it. */
+  remove(name: string): void;
   dispose(): Promise<void>;
 }
 
@@ -55,6 +57,9 @@ export function makeIstiod(program: string, port: number): Istiod {
     },
     put(name, resource) {
       writeFileSync(join(folder, `${name}.yaml`), JSON.stringify(resource));
+    },
+    remove(name) {
+      rmSync(join(folder, `${name}.yaml`));
     },
     async dispose() {
       await istiod.stop();
