@@ -158,3 +158,18 @@ describe('the metrics of the timeline', () => {
     expect(lines.slice(-2)).toEqual(['istio_agent_envoy_start_seconds_sum 2', 'istio_agent_envoy_start_seconds_count 1']);
   });
 });
+
+describe('what is stored', () => {
+  const served = (times: readonly (readonly [at: number, of: number | undefined])[]) =>
+    times.reduce((kept, [at, of]) => timeline(kept, { type: 'stored-served', at, of }), noTimeline).stored;
+
+  it('is kept as long as it is served, from its first time on', () => {
+    expect(served([[10, undefined], [20, 5], [30, 5], [40, undefined], [50, undefined], [60, 55]])).toEqual([{ of: 5, from: 20, to: 40 }, { of: 55, from: 60 }]); // prettier-ignore
+  });
+
+  it('is forgotten after a hundred times', () => {
+    const times = Array.from({ length: 300 }, (_, index): [number, number | undefined] => [index, index % 2 === 0 ? 0 : undefined]);
+    expect(served(times)).toHaveLength(100);
+    expect(served(times).at(-1)).toEqual({ of: 0, from: 298, to: 299 });
+  });
+});

@@ -175,7 +175,7 @@ export const agent: readonly Mutant[] = [
   },
   { id: 'agent/retire-ends-with-epoch', file: 'agent/hand-off.ts', find: 'takeUntil(endOf(epoch, events$)),', replace: '' },
   { id: 'agent/timeline-refusal-new', file: 'agent/timeline.ts', find: '&& state.refused !== before.refused', replace: '' },
-  { id: 'agent/timeline-length', file: 'agent/timeline.ts', find: '.slice(-kept)', replace: '.slice(kept)' },
+  { id: 'agent/timeline-length', file: 'agent/timeline.ts', find: 'record].slice(-kept)', replace: 'record].slice(kept)' },
   {
     id: 'agent/narrate-refused-level',
     file: 'agent/narrate.ts',
