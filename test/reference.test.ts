@@ -177,7 +177,7 @@ describe('the page of', () => {
   });
 
   it('files has each that the agent writes into its folder', () => {
-    const written = sources.flatMap(templates).flatMap((text) => /^(?:N\/(\w[\w.-]*)|(agent-N\.lock|SDS))$/.exec(text)?.slice(1).filter(Boolean) ?? []); // prettier-ignore
+    const written = sources.flatMap(templates).flatMap((text) => /^(?:N\/(\w[\w.-]*)|(agent-N\.lock|SDS|XDS|xds-store))$/.exec(text)?.slice(1).filter(Boolean) ?? []); // prettier-ignore
     const names = files.flatMap((file) => file.names.map((name) => name.replace(/[*B](?=\.)/, 'N')));
     const matches = (name: string, text: string) => name === text || name.startsWith(`${text.replace(/\.N$/, '')}.`);
     const ofFolder = written.filter((text) => !elsewhere.includes(text));
