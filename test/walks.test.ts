@@ -43,6 +43,8 @@ describe('docs/architecture/walks.md', () => {
       'A readiness probe came',
       'A secret rotates',
       'An agent has left its Envoy',
+      'A change of the control plane',
+      'An Envoy starts while the control plane is away',
     ]);
     expect(steps.filter(([, found]) => found.length < 6)).toEqual([]);
   });
