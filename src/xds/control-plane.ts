@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type * as Grpc from '@grpc/grpc-js';
-import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
+import type { ClientDuplexStream, ServiceError, VerifyOptions } from '@grpc/grpc-js';
 import {
   asyncScheduler,
   concat,
@@ -32,7 +32,7 @@ import type {
 } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { type Ask, askMessage, readResponse, type Variant } from './messages.ts';
 import type { Update } from './resources.ts';
-import { nameFlaw, troubleOf } from './trouble.ts';
+import { nameFlaw, openSslReason, troubleOf } from './trouble.ts';
 
 /** How the control plane is reached. Paths are read for each connection. */
 export interface ControlPlaneAddress {
@@ -148,11 +148,19 @@ async function credentialsOf({ tls }: ControlPlaneAddress, { credentials }: type
     own('chain', 'certificate'),
     own('key', 'key'),
   ]);
-  return credentials.createSsl(roots, key, chain, { checkServerIdentity: (_, certificate) => nameFlaw(certificate.subjectaltname, names) });
+  const checkServerIdentity: VerifyOptions['checkServerIdentity'] = (_, { subjectaltname }) => nameFlaw(subjectaltname, names);
+  try {
+    return credentials.createSsl(roots, key, chain, { checkServerIdentity });
+  } catch (error) {
+    throw new Error(`the certificate or the key of the agent cannot be used: ${openSslReason((error as Error).message)}`);
+  }
 }
 
 async function tokenOf({ tls }: ControlPlaneAddress): Promise<string> {
-  return tls?.token === undefined ? '' : (await read('the token', tls.token)).toString().trim();
+  if (tls?.token === undefined) return '';
+  const token = (await read('the token', tls.token)).toString().trim();
+  if (!/^[!-~]+$/.test(token)) throw new Error(`there is no token in ${tls.token}`);
+  return token;
 }
 
 async function read(what: string, path: string): Promise<Buffer> {
@@ -162,7 +170,7 @@ async function read(what: string, path: string): Promise<Buffer> {
 type Answer = DiscoveryResponse | DeltaDiscoveryResponse;
 
 function stream(
-  { address, clusterId }: ControlPlaneAddress,
+  { address, tls, clusterId }: ControlPlaneAddress,
   variant: Variant,
   question$: Observable<Question>,
   { grpc, credentials, token }: Ready,
@@ -182,6 +190,7 @@ function stream(
       method.responseDeserialize,
       metadata,
     ) as unknown as ClientDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, Answer>;
+    const shown = token !== '' ? 'token' : tls?.pair === undefined ? 'nothing' : 'certificate';
     call.on('metadata', () => subscriber.next({ type: 'connected' }));
     call.on('data', (answer: Answer) => {
       try {
@@ -190,7 +199,7 @@ function stream(
         subscriber.next({ type: 'lost', reason: `its answer cannot be read: ${(error as Error).message}` });
       }
     });
-    call.on('error', (error: ServiceError) => subscriber.next({ type: 'lost', reason: troubleOf(error, token !== '') }));
+    call.on('error', (error: ServiceError) => subscriber.next({ type: 'lost', reason: troubleOf(error, shown) }));
     call.on('end', () => subscriber.next({ type: 'lost', reason: 'it has ended the stream' }));
     client.waitForReady(Infinity, () => subscriber.next({ type: 'connected' }));
     const asking = question$.subscribe({

@@ -1,24 +1,49 @@
 import type { ServiceError } from '@grpc/grpc-js';
 
-/** UNAVAILABLE, UNAUTHENTICATED, PERMISSION_DENIED: https://grpc.io/docs/guides/status-codes/ */
-const unavailable: readonly number[] = [14];
-const notLetIn: readonly number[] = [16, 7];
+/**
+ * CANCELLED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED:
+ * https://grpc.io/docs/guides/status-codes/
+ */
+const codes: Readonly<Record<number, 'ended' | 'refused' | 'unavailable'>> = { 1: 'ended', 7: 'refused', 14: 'unavailable', 16: 'refused' };
+
+/** What gRPC for Node, Node and OpenSSL say where no connection comes about, and its meaning. */
+const meanings: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED/, 'connection refused'],
+  [/ECONNRESET|^Connection dropped/, 'the connection broke'],
+  [/ETIMEDOUT/, 'the connection timed out'],
+  [/EHOSTUNREACH|ENETUNREACH/, 'there is no route to it'],
+  [/^Name resolution failed/, 'its name does not resolve'],
+  [/^Failed to connect/, 'it closes the connection'],
+  [/^Protocol error/, 'it does not speak HTTP/2'],
+  [/disconnected before secure TLS connection/, 'TLS: it closes the connection'],
+  [/wrong version number/, 'TLS: it does not speak TLS'],
+];
 
 /**
- * What is wrong with a control plane, in few words, by what a call to it has failed with. Pure.
+ * What is wrong with a control plane, in few words, by what a call to it has failed with. It is the
+ * same for the same trouble. Pure.
  *
- * @param hasToken a token was sent
+ * @param shown what the agent has proved itself by
  */
-export function troubleOf({ code, details }: Pick<ServiceError, 'code' | 'details'>, hasToken: boolean): string {
-  if (notLetIn.includes(code)) {
-    return `it refuses ${hasToken ? 'the token' : 'the certificate of the agent'}: ${details}`;
+export function troubleOf({ code, details }: Pick<ServiceError, 'code' | 'details'>, shown: 'token' | 'certificate' | 'nothing'): string {
+  const kind = codes[code];
+  if (kind === 'refused') {
+    return `it refuses ${{ token: 'the token', certificate: 'the certificate of the agent', nothing: 'the agent' }[shown]}: ${details}`;
   }
-  if (!unavailable.includes(code)) return details;
-  if (details.includes('Name resolution failed')) return 'its name does not resolve';
-  const [, last = details] = /Last error: (?:Error: )?(.*?)(?:\. Resolution note: .*)?$/s.exec(details) ?? [];
-  if (last.includes('ECONNREFUSED')) return 'connection refused';
-  if (/certificate|self.signed|TLS|SSL|tlsv1/i.test(last)) return `TLS: ${last}`;
-  return last;
+  if (kind === 'ended') return 'it has ended the stream';
+  if (kind !== 'unavailable') return details;
+  const [, last = details] = /Last error: (?:Error: )?(.*?)(?: \(\d[^()]*Z\))?(?:\. Resolution note: .*)?$/s.exec(details) ?? [];
+  const [, meaning] = meanings.find(([form]) => form.test(last)) ?? [];
+  if (meaning !== undefined) return meaning;
+  const reason = openSslReason(last);
+  const [, alert] = /alert (.*)/.exec(reason) ?? [];
+  if (alert !== undefined) return `TLS: it refuses the connection: ${alert}`;
+  return reason !== last || /certificate|self.signed|TLS|SSL/i.test(last) ? `TLS: ${reason}` : last;
+}
+
+/** The reason in an error of OpenSSL, which has its number and its source around it. Pure. */
+export function openSslReason(message: string): string {
+  return /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
 }
 
 /**
@@ -26,7 +51,7 @@ export function troubleOf({ code, details }: Pick<ServiceError, 'code' | 'detail
  * one. `found` is what Node says of its names (`subjectaltname`). Pure.
  */
 export function nameFlaw(found: string | undefined, names: readonly string[]): Error | undefined {
-  const has = (found ?? '').split(', ');
+  const has = found === undefined ? [] : found.split(', ');
   if (names.some((name) => has.includes(name))) return undefined;
-  return new Error(`its certificate is for ${has.join(', ')}, and not for ${names.join(' or ')}`);
+  return new Error(`its certificate is for ${has.join(', ') || 'no name'}, and not for ${names.join(' or ')}`);
 }
