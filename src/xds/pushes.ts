@@ -1,6 +1,16 @@
 import { current, type EnvoyStream, offered, type RelayEffect, type RelayState } from './relay-state.ts';
 import { typeUrls, wildcard } from './resources.ts';
-import { standing, type Subscription } from './subscription.ts';
+import { forgotten, standing, type Subscription } from './subscription.ts';
+
+/**
+ * What Envoy waits for when it has been given a changed resource of a type, though it has it
+ * already: a changed cluster is not in force before its endpoints have come again. See
+ * https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#resource-warming
+ */
+const dependents: Readonly<Record<string, readonly string[]>> = {
+  [typeUrls.clusters]: [typeUrls.endpoints],
+  [typeUrls.listeners]: [typeUrls.routes, typeUrls['scoped routes'], typeUrls.extensions],
+};
 
 /**
  * Gives each Envoy what is due to it. One that begins is given what is stored first, if that is for
@@ -16,7 +26,9 @@ export function push(state: RelayState, at: number, maxAge: number): readonly [R
   const streams = [...state.streams].map(([number, before]): [number, EnvoyStream] => {
     const stored = !before.hasBegun && good?.nodeId === before.node?.id ? good?.types : undefined;
     let stream = before;
-    for (const [typeUrl, subscription] of before.subscriptions) {
+    for (const typeUrl of before.subscriptions.keys()) {
+      const subscription = stream.subscriptions.get(typeUrl);
+      if (subscription === undefined) continue;
       const nonce = String(stream.pushes + 1);
       const now = current(state, typeUrl);
       const stands = standing(subscription, { stored: stored?.get(typeUrl), current: now }, nonce);
@@ -25,7 +37,7 @@ export function push(state: RelayState, at: number, maxAge: number): readonly [R
       if (stands.kind !== 'due') continue;
       const { version, removed, all, changed, isStored, subscription: given } = stands.due;
       stream = {
-        ...withSubscription(stream, typeUrl, given),
+        ...withSubscription(changed.length === 0 ? stream : withoutDependents(stream, typeUrl), typeUrl, given),
         pushes: stream.pushes + 1,
         isStored: stream.isStored || (isStored && now === undefined),
       };
@@ -40,6 +52,12 @@ export function push(state: RelayState, at: number, maxAge: number): readonly [R
     return [number, stream.isStored && isSaid ? { ...stream, isStored: false } : stream];
   });
   return [{ ...state, streams: new Map(streams) }, effects];
+}
+
+function withoutDependents(stream: EnvoyStream, typeUrl: string): EnvoyStream {
+  const waiting = dependents[typeUrl] ?? [];
+  const entries = [...stream.subscriptions].map(([type, each]) => [type, waiting.includes(type) ? forgotten(each) : each] as const);
+  return { ...stream, subscriptions: new Map(entries) };
 }
 
 function withSubscription(stream: EnvoyStream, typeUrl: string, subscription: Subscription): EnvoyStream {

@@ -63,7 +63,8 @@ export function requested(
   const { add, remove, versions } = names;
   const asksForAll = isFirst && add.length === 0 && remove.length === 0;
   const kept = [...answered.names].filter((name) => !remove.includes(name));
-  const next = withNames(answered, [...kept, ...(asksForAll ? [wildcard] : add)]);
+  // Who asks again for what it has may have lost it.
+  const next = withNames(forgotten(answered, add), [...kept, ...(asksForAll ? [wildcard] : add)]);
   const own = Object.keys(versions).map((name): [string, Given] => [name, 'unknown']);
   return { subscription: isFirst ? { ...next, given: new Map(own), hasOwn: own.length > 0 } : next, verdict };
 }
@@ -80,6 +81,14 @@ function withNames(before: Subscription, names: readonly string[]): Subscription
   const wanted = new Set(names);
   if (wanted.has(wildcard)) return { ...before, names: wanted };
   return { ...before, names: wanted, given: new Map([...before.given].filter(([name]) => wanted.has(name))) };
+}
+
+/** The subscription where it is to be given again what it has under these names, or all. Pure. */
+export function forgotten(subscription: Subscription, names: Iterable<string> = subscription.given.keys()): Subscription {
+  const again = new Set(names);
+  const given = new Map([...subscription.given].filter(([name]) => !again.has(name)));
+  const { inFlight } = subscription;
+  return { ...subscription, given, inFlight: inFlight && { ...inFlight, before: forgotten(inFlight.before, again) } };
 }
 
 /** Where the resources of a type are from that an Envoy is given. */

@@ -138,6 +138,25 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     await expect.poll(() => ask('one.test', second), within).toBe(200);
   }, 120_000);
 
+  it('puts a changed cluster in force though its endpoints stay the same', async () => {
+    const [first = 0] = listen;
+    istiod.serve('one.test', first, target);
+    await istiod.start();
+    const cluster = `outbound|${first}||one.test`;
+    const admin = async (path: string) => (await fetch(`http://127.0.0.1:${rig.ports.admin}/${path}`)).text();
+    const limit = async (value: number) => {
+      istiod.put('rule', { apiVersion: 'networking.istio.io/v1', kind: 'DestinationRule', metadata: { name: 'one', namespace: 'ns' }, spec: { host: 'one.test', trafficPolicy: { connectionPool: { tcp: { maxConnections: value } } } } }); // prettier-ignore
+      await expect.poll(() => admin('clusters'), within).toContain(`${cluster}::default_priority::max_connections::${value}\n`);
+      expect(await admin('stats?filter=warming_clusters')).toContain('warming_clusters: 0');
+    };
+    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], { generated: true, env: { ISTIO_META_INTERCEPTION_MODE: 'NONE' } }); // prettier-ignore
+    await agent.said('epoch.live', 0);
+    await expect.poll(() => ask('one.test', first), within).toBe(200);
+    await limit(17);
+    await limit(18);
+    expect(await ask('one.test', first)).toBe(200);
+  }, 90_000);
+
   /** mTLS to and from the workload: `from` is its listener, `to` that of the service `one.test`. */
   const mutual = (to: number, from: number) => {
     istiod.serve('one.test', to, target);
