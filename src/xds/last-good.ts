@@ -16,13 +16,14 @@ const kept: readonly string[] = Object.values(typeUrls);
 
 /**
  * What an Envoy has accepted, pruned to what it subscribes; undefined unless it has accepted all
- * that it has asked for. What has not changed stays the same object. Pure.
+ * that it has asked for, and has asked for all that there was `before`: a child asks for one type
+ * after the other. What has not changed stays the same object. Pure.
  */
 export function goodOf(
   subscriptions: ReadonlyMap<string, Subscription>,
   before: LastGood | undefined,
 ): ReadonlyMap<string, TypeResources> | undefined {
-  if (!subscriptions.has(typeUrls.clusters) || !subscriptions.has(typeUrls.listeners)) return undefined;
+  if (subscriptions.size === 0 || [...(before?.types.keys() ?? [])].some((typeUrl) => !subscriptions.has(typeUrl))) return undefined;
   const types = new Map<string, TypeResources>();
   for (const [typeUrl, subscription] of subscriptions) {
     if (!kept.includes(typeUrl)) continue;

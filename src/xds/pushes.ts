@@ -1,4 +1,4 @@
-import { current, type EnvoyStream, offered, type RelayEffect, type RelayState } from './relay-state.ts';
+import { current, type EnvoyStream, mainTypes, offered, type RelayEffect, type RelayState } from './relay-state.ts';
 import { typeUrls, wildcard } from './resources.ts';
 import { forgotten, standing, type Subscription } from './subscription.ts';
 
@@ -21,7 +21,7 @@ const dependents: Readonly<Record<string, readonly string[]>> = {
  */
 export function push(state: RelayState, at: number, maxAge: number): readonly [RelayState, readonly RelayEffect[]] {
   const good = offered(state, at, maxAge);
-  const isSaid = [typeUrls.clusters, typeUrls.listeners].every((typeUrl) => current(state, typeUrl) !== undefined);
+  const isSaid = mainTypes.every((typeUrl) => current(state, typeUrl) !== undefined);
   const effects: RelayEffect[] = [];
   const streams = [...state.streams].map(([number, before]): [number, EnvoyStream] => {
     const stored = !before.hasBegun && good?.nodeId === before.node?.id ? good?.types : undefined;

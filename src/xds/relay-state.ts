@@ -118,8 +118,15 @@ export function offered({ good, isGoodOffered }: RelayState, at: number, maxAge:
   return isGoodOffered && good !== undefined && at - good.confirmedAt <= maxAge ? good : undefined;
 }
 
-/** There are clusters and listeners for an Envoy that starts. */
+/** What an Envoy asks for first of all. */
+export const mainTypes: readonly string[] = [typeUrls.clusters, typeUrls.listeners];
+
+/**
+ * There are clusters and listeners for an Envoy that starts, as far as those that there are ask for
+ * any.
+ */
 export function isHeld(state: RelayState, at: number, maxAge: number): boolean {
-  const isAnswered = [typeUrls.clusters, typeUrls.listeners].every((typeUrl) => current(state, typeUrl) !== undefined);
-  return isAnswered || offered(state, at, maxAge) !== undefined;
+  const wanted = mainTypes.filter((typeUrl) => [...state.streams.values()].some(({ subscriptions }) => subscriptions.has(typeUrl)));
+  const good = offered(state, at, maxAge);
+  return wanted.every((typeUrl) => current(state, typeUrl) !== undefined || good?.types.has(typeUrl) === true);
 }

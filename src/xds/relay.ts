@@ -8,6 +8,7 @@ import {
   type Connection,
   type EnvoyStream,
   leader,
+  mainTypes,
   type RelayEffect,
   type RelayEvent,
   type RelayState,
@@ -172,5 +173,6 @@ function keep(before: RelayState, event: Timed, wasAnswering: boolean): Step {
 }
 
 function begun(stream: EnvoyStream): EnvoyStream {
-  return stream.hasBegun || goodOf(stream.subscriptions, undefined) === undefined ? stream : { ...stream, hasBegun: true };
+  const asksForBoth = mainTypes.every((typeUrl) => stream.subscriptions.has(typeUrl));
+  return stream.hasBegun || !asksForBoth || goodOf(stream.subscriptions, undefined) === undefined ? stream : { ...stream, hasBegun: true };
 }
