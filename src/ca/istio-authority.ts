@@ -3,6 +3,7 @@ import { create } from '@bufbuild/protobuf';
 import type * as Grpc from '@grpc/grpc-js';
 import { asyncScheduler, defer, Observable, of, type SchedulerLike, switchMap } from 'rxjs';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
+import { troubleOf } from '../grpc/trouble.ts';
 import { settle } from '../operators/settle.ts';
 import { IstioCertificateRequestSchema, type IstioCertificateResponse, IstioCertificateService } from '../proto/istio/v1/auth/ca_pb.ts';
 import type { Authority, AuthorityAddress, Signed } from './authority.ts';
@@ -84,7 +85,7 @@ function call(
       subscriber.next(
         error === null
           ? { ok: true, chain: (answer as IstioCertificateResponse).certChain }
-          : { ok: false, reason: error.details, isFleeting: fleeting.includes(error.code) },
+          : { ok: false, reason: troubleOf(error, token === '' ? 'certificate' : 'token'), isFleeting: fleeting.includes(error.code) },
       );
       subscriber.complete();
     });

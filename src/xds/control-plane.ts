@@ -32,7 +32,7 @@ import type {
 } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { type Ask, askMessage, readResponse, type Variant } from './messages.ts';
 import type { Update } from './resources.ts';
-import { nameFlaw, openSslReason, troubleOf } from './trouble.ts';
+import { nameFlaw, openSslReason, troubleOf } from '../grpc/trouble.ts';
 
 /** How the control plane is reached. Paths are read for each connection. */
 export interface ControlPlaneAddress {

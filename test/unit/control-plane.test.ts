@@ -21,7 +21,7 @@ import {
 import { controlPlane, type ControlPlaneAddress, type LinkEvent, type Question } from '../../src/xds/control-plane.ts';
 import type { Ask, Variant } from '../../src/xds/messages.ts';
 import { typeUrls } from '../../src/xds/resources.ts';
-import { nameFlaw, troubleOf } from '../../src/xds/trouble.ts';
+import { nameFlaw, troubleOf } from '../../src/grpc/trouble.ts';
 
 const ca = await certificateAuthority();
 const other = await certificateAuthority('another');

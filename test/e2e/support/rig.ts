@@ -103,10 +103,18 @@ export async function makeRig(
   writeCertificates(certDir, issued);
   const { plain = false, secret, isProxied = false, ...own } = options;
   const served = secret === undefined ? { certDir } : { sds: { socket: join(folder, 'run', 'SDS'), name: secret } };
-  const named = { extra: { node: { metadata: { socket: join(folder, 'run', 'XDS') } } } };
+  const named = { node: { metadata: { socket: join(folder, 'run', 'XDS') } } };
   writeFileSync(
     config,
-    JSON.stringify(envoyConfig({ adminPort: admin, listenPort: listen, ...(!plain && served), ...(isProxied && named), ...own })),
+    JSON.stringify(
+      envoyConfig({
+        adminPort: admin,
+        listenPort: listen,
+        ...(!plain && served),
+        ...own,
+        ...(isProxied && { extra: { ...named, ...own.extra } }),
+      }),
+    ),
   );
 
   const agents: RunningAgent[] = [];

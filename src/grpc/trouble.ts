@@ -20,7 +20,7 @@ const meanings: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * What is wrong with a control plane, in few words, by what a call to it has failed with. It is the
+ * What is wrong with a server, in few words, by what a call to it has failed with. It is the
  * same for the same trouble. Pure.
  *
  * @param shown what the agent has proved itself by
