@@ -16,6 +16,7 @@ import { secrets } from './mutants/secrets.ts';
 import { status } from './mutants/status.ts';
 import { streams } from './mutants/streams.ts';
 import { sts } from './mutants/sts.ts';
+import { xds } from './mutants/xds.ts';
 import type { Mutant } from './mutant.ts';
 
 /** All mutants, by the folder that each belonged to when it was written. */
@@ -38,4 +39,5 @@ export const mutants: readonly Mutant[] = [
   ...status,
   ...streams,
   ...sts,
+  ...xds,
 ];

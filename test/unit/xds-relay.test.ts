@@ -14,7 +14,7 @@ function run() {
   let state: RelayState = initialRelay;
   const pushes: Push[] = [];
   return {
-    take(event: RelayEvent): void {
+    take: (event: RelayEvent): void => {
       const [next, effects] = step(state, { ...event, at: 0 });
       state = next;
       for (const effect of effects) if (effect.type === 'push') pushes.push(effect.push);
