@@ -28,7 +28,7 @@ interface Envoy {
   named: readonly string[];
 }
 
-/** The relay between a control plane and Envoys of one variant; each event brings all that follows. */
+/** The relay between a control plane and Envoys of one variant, at rest after each happening. */
 function mesh(variant: Variant) {
   let state: RelayState = initialRelay;
   let world: World = {};
