@@ -9,6 +9,6 @@ export const xds: readonly Mutant[] = [
   { id: 'xds/stale-nonce', file: 'xds/subscription.ts', find: "names.kind === 'all' && nonce !== ''", replace: 'false' },
   { id: 'xds/gone-once', file: 'xds/subscription.ts', find: "filter(([, next]) => next !== 'absent')", replace: 'filter(() => true)' },
   { id: 'xds/own-versions', file: 'xds/subscription.ts', find: 'before.hasOwn ? undefined : sources.stored', replace: 'sources.stored' },
-  { id: 'xds/same-words', file: 'xds/trouble.ts', find: String.raw`(?: \(\d[^()]*Z\))?`, replace: '' },
+  { id: 'xds/same-words', file: 'grpc/trouble.ts', find: String.raw`(?: \(\d[^()]*Z\))?`, replace: '' },
   { id: 'xds/silence', file: 'xds/control-plane.ts', find: "type === 'updated' || type === 'lost'", replace: "type === 'lost'" },
 ];
