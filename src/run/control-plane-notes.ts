@@ -3,9 +3,13 @@ import { span, type XdsSummary } from '../xds/telemetry.ts';
 /**
  * Why Envoy is not ready, with what is wrong with the control plane where Envoy waits for that.
  * Pure.
+ *
+ * @param xds undefined where Envoy asks the control plane at `address` itself; empty: nobody knows
  */
-export function withControlPlane(reason: string, xds: XdsSummary | undefined): string {
-  return xds?.trouble === undefined || !reason.startsWith('config not received') ? reason : `${reason}; ${wrong(xds.address, xds.trouble)}`;
+export function withControlPlane(reason: string, xds: XdsSummary | undefined, address: string): string {
+  if (!reason.startsWith('config not received')) return reason;
+  if (xds === undefined) return address === '' ? reason : `${reason}; control plane ${address}: Envoy itself connects to it`;
+  return xds.trouble === undefined ? reason : `${reason}; ${wrong(xds.address, xds.trouble)}`;
 }
 
 /** What there is to note of the control plane while Envoy is ready. Pure. `now`: ms since 1970. */

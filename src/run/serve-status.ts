@@ -12,6 +12,7 @@ import { routes } from '../status/routes.ts';
 import { statusServer } from '../status/status-server.ts';
 import { secretNotes, secretUnready } from './secret-troubles.ts';
 import { controlPlaneNotes, withControlPlane } from './control-plane-notes.ts';
+import type { KnownConfig } from './shape-source.ts';
 import type { View } from './view.ts';
 
 /**
@@ -22,6 +23,11 @@ export function epochsNow({ epochs, wanted, ...state }: AgentState, { epochs: pa
   const claimed = 'claim' in state && state.claim !== undefined ? { claim: { ...state.claim, reading: state.claim.reading.hash } } : {};
   const processes = [...epochs].map(([number, epoch]) => ({ number, ...epoch }));
   return { ...state, ...claimed, wanted: wanted?.hash, epochs: processes, past, counters, certificates, stored };
+}
+
+/** Where Envoy finds the control plane, as far as the agent has told it; empty for nowhere. */
+function asked({ config }: KnownConfig): string {
+  return config.customConfigFile === '' ? config.discoveryAddress : '';
 }
 
 export interface StatusOptions {
@@ -48,7 +54,7 @@ export function serveStatus(
     take(1),
     switchMap(({ isBroken }) => (isBroken ? of('terminating: a bug') : ready$)),
   );
-  const unready$ = unserving$.pipe(withLatestFrom(view$), map(([reason, { secrets, xds }]) => (reason === undefined ? secretUnready(secrets) : withControlPlane(reason, xds)))); // prettier-ignore
+  const unready$ = unserving$.pipe(withLatestFrom(view$), map(([reason, { secrets, xds, known }]) => (reason === undefined ? secretUnready(secrets) : withControlPlane(reason, xds, asked(known))))); // prettier-ignore
   const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
   const server$ = listen$(statusPort, {
     ...status,

@@ -1,6 +1,6 @@
 import type { LogLine } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
-import { isHeld, leader, type RelayState, type Timed } from './relay-state.ts';
+import { type EnvoyStream, isHeld, leader, type RelayState, type Timed } from './relay-state.ts';
 import { typeName } from './resources.ts';
 import type { RelayTransition } from './xds-relay.ts';
 
@@ -73,12 +73,7 @@ function refusals(event: Timed, { streams }: RelayState): readonly LogLine[] {
 function ofControlPlane(address: string, event: Timed, before: RelayState, state: RelayState): readonly LogLine[] {
   const { trouble } = state;
   if (trouble?.toldAt !== undefined && trouble.toldAt !== before.trouble?.toldAt) {
-    const envoy = leader(state);
-    const what =
-      envoy === undefined || envoy.hasBegun || envoy.isStored
-        ? 'Envoy goes on with what it has'
-        : 'Envoy waits for its configuration: not ready';
-    const msg = `the control plane is not available: ${what}`;
+    const msg = `the control plane is not available: ${without(leader(state))}`;
     return [
       { level: 'warn', event: 'xds.unavailable', msg, address, reason: trouble.reason, since: new Date(trouble.since).toISOString() },
     ];
@@ -98,6 +93,12 @@ function ofControlPlane(address: string, event: Timed, before: RelayState, state
   }
   const forMs = event.at - before.trouble.since;
   return [{ level: 'info', event: 'xds.available', msg: 'the control plane is available again', address, forMs }];
+}
+
+/** What an Envoy does without a control plane. */
+function without(envoy: EnvoyStream | undefined): string {
+  if (envoy?.isStored === true) return 'Envoy is given what is stored';
+  return envoy?.hasBegun === false ? 'Envoy waits for its configuration: not ready' : 'Envoy goes on with what it has';
 }
 
 function ofStore(address: string, event: Timed, before: RelayState, state: RelayState): readonly LogLine[] {

@@ -9,10 +9,11 @@ const waiting = 'config not received from XDS server';
 
 describe('what is said of the control plane', () => {
   it('goes with the reason why Envoy is not ready, where Envoy waits for its configuration', () => {
-    expect(withControlPlane(waiting, away)).toBe(`${waiting}; ${wrong}`);
-    expect(withControlPlane('workers have not yet started', away)).toBe('workers have not yet started');
-    expect(withControlPlane(waiting, fine)).toBe(waiting);
-    expect(withControlPlane(waiting, undefined)).toBe(waiting);
+    expect(withControlPlane(waiting, away, 'a:1')).toBe(`${waiting}; ${wrong}`);
+    expect(withControlPlane('workers have not yet started', away, 'a:1')).toBe('workers have not yet started');
+    expect(withControlPlane(waiting, fine, 'a:1')).toBe(waiting);
+    expect(withControlPlane(waiting, undefined, 'a:1')).toBe(`${waiting}; control plane a:1: Envoy itself connects to it`);
+    expect(withControlPlane(waiting, undefined, '')).toBe(waiting);
   });
 
   it('is a note while Envoy is ready: what is wrong, and how old the configuration is', () => {
