@@ -9,7 +9,10 @@ type Step = readonly [RelayState, readonly RelayEffect[]];
 function interest({ streams }: RelayState): ReadonlyMap<string, ReadonlySet<string>> {
   const wanted = new Map<string, ReadonlySet<string>>();
   for (const { subscriptions } of streams.values()) {
-    for (const [typeUrl, { names }] of subscriptions) wanted.set(typeUrl, new Set([...(wanted.get(typeUrl) ?? []), ...names]));
+    for (const [typeUrl, { names }] of subscriptions) {
+      const others = wanted.get(typeUrl);
+      wanted.set(typeUrl, others === undefined ? names : new Set([...others, ...names]));
+    }
   }
   return wanted;
 }
@@ -32,6 +35,7 @@ export function ask(state: RelayState): Step {
     const before = connection.asked.get(typeUrl);
     const names = namesFor(wanted.get(typeUrl), before?.names, isSettled);
     const answer = answerTo(state, typeUrl, before);
+    if (names === before?.names && answer === undefined) continue;
     const add = [...names].filter((name) => before?.names.has(name) !== true);
     const remove = [...(before?.names ?? [])].filter((name) => !names.has(name));
     if (before !== undefined && answer === undefined && add.length === 0 && remove.length === 0) continue;

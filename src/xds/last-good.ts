@@ -27,13 +27,24 @@ export function goodOf(
   const types = new Map<string, TypeResources>();
   for (const [typeUrl, subscription] of subscriptions) {
     if (!kept.includes(typeUrl)) continue;
-    const accepted = acceptedBy(subscription);
+    const accepted = acceptedAs(subscription, before?.types.get(typeUrl));
     if (accepted === undefined) return undefined;
-    const old = before?.types.get(typeUrl);
-    types.set(typeUrl, isSame(old, accepted) ? old : accepted);
+    types.set(typeUrl, accepted);
   }
   const old = before?.types;
   return old?.size === types.size && [...types].every(([typeUrl, type]) => old.get(typeUrl) === type) ? old : types;
+}
+
+/** What was made of a subscription: few of them differ from one time to the next. */
+const made = new WeakMap<Subscription, { readonly accepted: TypeResources | undefined }>();
+
+function acceptedAs(subscription: Subscription, old: TypeResources | undefined): TypeResources | undefined {
+  const known = made.get(subscription);
+  if (known !== undefined && (known.accepted === undefined || known.accepted === old)) return known.accepted;
+  const fresh = acceptedBy(subscription);
+  const accepted = fresh !== undefined && isSame(old, fresh) ? old : fresh;
+  made.set(subscription, { accepted });
+  return accepted;
 }
 
 function isSame(a: TypeResources | undefined, b: TypeResources): a is TypeResources {

@@ -42,7 +42,7 @@ export function push(state: RelayState, at: number, maxAge: number): readonly [R
         isStored: stream.isStored || (isStored && now === undefined),
       };
       // State of the world: who has asked for all is told all.
-      const resources = stream.variant === 'state-of-the-world' && given.names.has(wildcard) ? all : changed;
+      const resources = stream.variant === 'state-of-the-world' && given.names.has(wildcard) ? all() : changed;
       effects.push({
         type: 'push',
         stream: number,

@@ -62,7 +62,8 @@ export function requested(
   }
   const { add, remove, versions } = names;
   const asksForAll = isFirst && add.length === 0 && remove.length === 0;
-  const kept = [...answered.names].filter((name) => !remove.includes(name));
+  const gone = new Set(remove);
+  const kept = [...answered.names].filter((name) => !gone.has(name));
   // Who asks again for what it has may have lost it.
   const next = withNames(forgotten(answered, add), [...kept, ...(asksForAll ? [wildcard] : add)]);
   const own = Object.keys(versions).map((name): [string, Given] => [name, 'unknown']);
@@ -78,6 +79,7 @@ function afterVerdict(subscription: Subscription, verdict: Verdict): Subscriptio
 }
 
 function withNames(before: Subscription, names: readonly string[]): Subscription {
+  if (names.length === before.names.size && names.every((name) => before.names.has(name))) return before;
   const wanted = new Set(names);
   if (wanted.has(wildcard)) return { ...before, names: wanted };
   return { ...before, names: wanted, given: new Map([...before.given].filter(([name]) => wanted.has(name))) };
@@ -108,7 +110,7 @@ export interface Due {
   readonly version: string;
   readonly changed: readonly Resource[];
   readonly removed: readonly string[];
-  readonly all: readonly Resource[];
+  readonly all: () => readonly Resource[];
   /** Some of it is stored, and not from the control plane. */
   readonly isStored: boolean;
 }
@@ -122,9 +124,20 @@ export type Standing =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'due'; readonly due: Due };
 
+/** How it stood where nothing was due: a mesh has many resources, of which few change at once. */
+const rested = new WeakMap<Subscription, Sources & { readonly standing: Standing }>();
+
 /** How it stands, and the subscription once what is due is given as answer `nonce`. Pure. */
-export function standing(before: Subscription, sources: Sources, nonce: string): Standing {
-  if (before.inFlight !== undefined) return { kind: 'in flight' };
+export function standing(subscription: Subscription, sources: Sources, nonce: string): Standing {
+  if (subscription.inFlight !== undefined) return { kind: 'in flight' };
+  const known = rested.get(subscription);
+  if (known !== undefined && known.stored === sources.stored && known.current === sources.current) return known.standing;
+  const stands = compared(subscription, sources, nonce);
+  if (stands.kind !== 'due') rested.set(subscription, { ...sources, standing: stands });
+  return stands;
+}
+
+function compared(before: Subscription, sources: Sources, nonce: string): Standing {
   const stored = before.hasOwn ? undefined : sources.stored;
   const found = before.names.has(wildcard) ? changesOfAll(before, stored, sources.current) : changesByName(before, stored, sources.current);
   if (found === undefined) return { kind: 'settled' };
@@ -142,7 +155,7 @@ export function standing(before: Subscription, sources: Sources, nonce: string):
     version,
     changed: resourcesOf(changed),
     removed: [...changed].flatMap(([name, next]) => (next === 'absent' ? [name] : [])),
-    all: resourcesOf(given),
+    all: () => resourcesOf(given),
     isStored,
   };
   return { kind: 'due', due };

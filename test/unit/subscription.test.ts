@@ -46,7 +46,7 @@ const give = (before: Subscription, sources: Sources, nonce = '1') => {
   if (stands.kind !== 'due') throw new Error(`it is ${stands.kind}`);
   const { changed, removed, all: whole, subscription, version, isStored } = stands.due;
   const text = (resources: typeof changed) => resources.map((each) => `${each.name} ${each.version}`);
-  return { subscription, said: { changed: text(changed), removed, all: text(whole), version, isStored } };
+  return { subscription, said: { changed: text(changed), removed, all: text(whole()), version, isStored } };
 };
 /** Gives what is due, and Envoy accepts it. */
 const accept = (before: Subscription, sources: Sources) => delta(give(before, sources, 'n').subscription, { nonce: 'n' });
