@@ -105,7 +105,7 @@ export interface Sources {
  * What an Envoy is to be given: what is new to it, and, for state of the world, all that it then
  * has.
  */
-export interface Due {
+interface Due {
   readonly subscription: Subscription;
   readonly version: string;
   readonly changed: readonly Resource[];
