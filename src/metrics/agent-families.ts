@@ -1,6 +1,6 @@
 import type { AgentState } from '../agent/model.ts';
 import type { Histogram, Timeline } from '../agent/timeline.ts';
-import type { MetricFamily } from './metric-family.ts';
+import { counter, type MetricFamily } from './metric-family.ts';
 
 /** What the agent's state has to tell as metrics. Pure. */
 export function stateFamilies(state: AgentState): readonly MetricFamily[] {
@@ -59,10 +59,6 @@ export function partFamilies(failures: Readonly<Record<string, number>>): readon
   return [
     { name: 'istio_agent_part_failures_total', type: 'counter', help: 'Parts of the agent that failed and were started again', samples },
   ];
-}
-
-function counter(name: string, help: string, value: number): MetricFamily {
-  return { name: `istio_agent_${name}_total`, type: 'counter', help, samples: [{ value }] };
 }
 
 function histogram(name: string, help: string, { buckets, count, sum }: Histogram): MetricFamily {

@@ -12,6 +12,11 @@ export interface MetricFamily {
   }[];
 }
 
+/** A counter of the agent without labels, by its name without what stands around all of them. */
+export function counter(name: string, help: string, value: number): MetricFamily {
+  return { name: `istio_agent_${name}_total`, type: 'counter', help, samples: [{ value }] };
+}
+
 /** Families as lines of the text format, without line ends. */
 export function printFamilies(families: readonly MetricFamily[]): readonly string[] {
   return families.flatMap(({ name, type, help, samples }) =>

@@ -97,32 +97,32 @@ function usable(good: LastGood | undefined, maxAge: number): { readonly stored?:
 function signs(transition$: Observable<RelayTransition>, address: () => string, maxAge: number): Observable<ServersSign> {
   const none = {
     counts: noXds,
-    summary: summary(address(), maxAge, { event: { type: 'confirmation-due', at: 0 }, before: initialRelay, state: initialRelay }),
+    summary: summary(address(), maxAge, initialRelay, 0),
   };
   return transition$.pipe(
     connect((shared$) => {
       const known$ = shared$.pipe(
-        scan(
-          (before, transition) => ({ counts: countXds(before.counts, transition), summary: summary(address(), maxAge, transition) }),
-          none,
-        ),
+        scan(({ counts }, transition) => {
+          const { state, event } = transition;
+          return { counts: countXds(counts, transition), summary: summary(address(), maxAge, state, event.at) };
+        }, none),
         startWith(none),
-      );
-      return merge(
-        known$.pipe(
-          map(({ summary: xds }) => xds),
-          distinctUntilChanged<XdsSummary>(isSameSummary),
-          map((xds): ServersSign => ({ type: 'xds-changed', xds })),
+        connect((both$) =>
+          merge(
+            both$.pipe(
+              map(({ summary: xds }) => xds),
+              distinctUntilChanged<XdsSummary>(isSameSummary),
+              map((xds): ServersSign => ({ type: 'xds-changed', xds })),
+            ),
+            both$.pipe(
+              map(({ counts, summary: xds }): ServersSign => {
+                return { type: 'servers-measured', server: 'xds', families: () => xdsFamilies(counts, xds, asyncScheduler.now()) };
+              }),
+            ),
+          ),
         ),
-        known$.pipe(
-          map(({ counts, summary: xds }): ServersSign => ({
-            type: 'servers-measured',
-            server: 'xds',
-            families: () => xdsFamilies(counts, xds, asyncScheduler.now()),
-          })),
-        ),
-        shared$.pipe(concatMap((transition) => narrateXds(address(), transition).map(logged))),
       );
+      return merge(known$, shared$.pipe(concatMap((transition) => narrateXds(address(), transition).map(logged))));
     }),
   );
 }

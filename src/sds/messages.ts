@@ -12,6 +12,7 @@ import {
 import { type ListSecretsResponse, ListSecretsResponseSchema } from '../proto/pilotagent/v1/secrets_pb.ts';
 import { describeCertificates } from '../secrets/certificates.ts';
 import type { Secret, SecretState } from '../secrets/secret.ts';
+import { readRequest } from '../xds/messages.ts';
 import type { Push, StreamRequest } from './stream.ts';
 
 /** The type of what is discovered here, as it stands in every request and answer. */
@@ -71,21 +72,8 @@ function toDeltaResponse({ nonce, secrets }: Push): DeltaDiscoveryResponse {
 
 /** What a request of either variant of the protocol says. Pure. */
 export function toStreamRequest(request: DiscoveryRequest | DeltaDiscoveryRequest): StreamRequest {
-  const { node, responseNonce: nonce, errorDetail } = request;
-  return {
-    node: node?.id ?? '',
-    nonce,
-    error: errorDetail?.message,
-    names:
-      request.$typeName === 'envoy.service.discovery.v3.DiscoveryRequest'
-        ? { kind: 'all', names: request.resourceNames, version: request.versionInfo }
-        : {
-            kind: 'change',
-            add: request.resourceNamesSubscribe,
-            remove: request.resourceNamesUnsubscribe,
-            versions: request.initialResourceVersions,
-          },
-  };
+  const { node, nonce, refusal, names } = readRequest(request);
+  return { node: node?.id ?? '', nonce, error: refusal?.message, names };
 }
 
 /** What `pilot-agent secrets` is told: all but the keys. Pure. */

@@ -1,5 +1,6 @@
 import type { Step } from '../operators/reduce-with-effects.ts';
 import type { Secret } from '../secrets/secret.ts';
+import type { EnvoyRequest } from '../xds/messages.ts';
 
 /** A secret and the version that names its content. */
 export interface VersionedSecret {
@@ -8,25 +9,11 @@ export interface VersionedSecret {
 }
 
 /** One request on a stream, of either variant of the protocol. */
-export interface StreamRequest {
+export interface StreamRequest extends Pick<EnvoyRequest, 'nonce' | 'names'> {
   /** Empty where the request does not say; only the first one of a stream has to. */
   readonly node: string;
-  /** The answer that it answers; empty where it answers none. */
-  readonly nonce: string;
   /** Why that answer is refused; undefined where it is not. */
   readonly error: string | undefined;
-  /**
-   * All names that are wanted from now on; or those that come and go, with the versions that the
-   * client has already.
-   */
-  readonly names:
-    | { readonly kind: 'all'; readonly names: readonly string[]; readonly version: string }
-    | {
-        readonly kind: 'change';
-        readonly add: readonly string[];
-        readonly remove: readonly string[];
-        readonly versions: Readonly<Record<string, string>>;
-      };
 }
 
 /**

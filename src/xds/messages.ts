@@ -11,7 +11,7 @@ import {
   type Node,
   type Resource,
 } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { namedResource, typeUrls, type Update, wildcard } from './resources.ts';
+import { mainTypes, namedResource, type Update, wildcard } from './resources.ts';
 
 /** The two variants of the protocol: an Envoy chooses one. */
 export type Variant = 'state-of-the-world' | 'delta';
@@ -120,8 +120,6 @@ function unlessAll(names: readonly string[]): string[] {
   return names.length === 1 && names[0] === wildcard ? [] : [...names];
 }
 
-const wholeTypes: readonly string[] = [typeUrls.clusters, typeUrls.listeners];
-
 /**
  * What an answer of the control plane says. Throws where it cannot be read.
  *
@@ -134,7 +132,7 @@ export function readResponse(response: DiscoveryResponse | DeltaDiscoveryRespons
     const { resources, removedResources: removed, systemVersionInfo: version } = response;
     return { typeUrl, nonce, version, resources, removed, isWhole: false, controlPlane };
   }
-  const isWhole = wholeTypes.includes(typeUrl);
+  const isWhole = mainTypes.includes(typeUrl);
   const resources = response.resources.map(namedResource);
   return { typeUrl, nonce, version: response.versionInfo, resources, removed: [], isWhole, controlPlane };
 }

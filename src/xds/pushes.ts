@@ -1,5 +1,5 @@
-import { current, type EnvoyStream, mainTypes, offered, type RelayEffect, type RelayState } from './relay-state.ts';
-import { typeUrls, wildcard } from './resources.ts';
+import { current, type EnvoyStream, offered, type RelayEffect, type RelayState } from './relay-state.ts';
+import { mainTypes, typeUrls, wildcard } from './resources.ts';
 import { forgotten, standing, type Subscription } from './subscription.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Node } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { LastGood } from './last-good.ts';
 import type { Ask, EnvoyRequest, Push, Variant } from './messages.ts';
-import { type TypeResources, typeUrls, type Update } from './resources.ts';
+import { mainTypes, type TypeResources, type Update } from './resources.ts';
 import type { Subscription } from './subscription.ts';
 
 /** One stream of one Envoy. */
@@ -76,8 +76,6 @@ export const initialRelay: RelayState = {
 
 /** What has happened. */
 export type RelayEvent =
-  /** What an earlier agent has kept on disk. */
-  | { readonly type: 'store-read'; readonly good: LastGood }
   | { readonly type: 'stream-opened'; readonly stream: number; readonly variant: Variant }
   | { readonly type: 'requested'; readonly stream: number; readonly request: EnvoyRequest }
   | { readonly type: 'stream-closed'; readonly stream: number }
@@ -117,9 +115,6 @@ export function current({ connection, newest }: RelayState, typeUrl: string): Ty
 export function offered({ good, isGoodOffered }: RelayState, at: number, maxAge: number): LastGood | undefined {
   return isGoodOffered && good !== undefined && at - good.confirmedAt <= maxAge ? good : undefined;
 }
-
-/** What an Envoy asks for first of all. */
-export const mainTypes: readonly string[] = [typeUrls.clusters, typeUrls.listeners];
 
 /**
  * There are clusters and listeners for an Envoy that starts, as far as those that there are ask for

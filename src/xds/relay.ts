@@ -8,13 +8,12 @@ import {
   type Connection,
   type EnvoyStream,
   leader,
-  mainTypes,
   type RelayEffect,
   type RelayEvent,
   type RelayState,
   type Timed,
 } from './relay-state.ts';
-import { noResources, updated, wildcard } from './resources.ts';
+import { mainTypes, noResources, updated, wildcard } from './resources.ts';
 import { requested } from './subscription.ts';
 
 type Step = readonly [RelayState, readonly RelayEffect[]];
@@ -63,8 +62,6 @@ function apply(state: RelayState, event: Timed): RelayState {
   const { connection, streams } = state;
   if ('connection' in event && event.connection !== connection.number) return state; // it was given up
   switch (event.type) {
-    case 'store-read':
-      return state.good === undefined ? { ...state, good: event.good } : state;
     case 'stream-opened': {
       const opened: EnvoyStream = {
         variant: event.variant,

@@ -15,6 +15,12 @@ export const typeUrls = {
   extensions: `${prefix}.config.core.v3.TypedExtensionConfig`,
 } as const;
 
+/**
+ * What an Envoy asks for first of all. A state-of-the-world answer has all resources of such a
+ * type.
+ */
+export const mainTypes: readonly string[] = [typeUrls.clusters, typeUrls.listeners];
+
 /** What a person calls resources of this type. */
 export function typeName(typeUrl: string): string {
   return Object.entries(typeUrls).find(([, url]) => url === typeUrl)?.[0] ?? typeUrl;

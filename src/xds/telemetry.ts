@@ -1,5 +1,5 @@
 import type { LogLine } from '../log/log-line.ts';
-import type { MetricFamily } from '../metrics/metric-family.ts';
+import { counter, type MetricFamily } from '../metrics/metric-family.ts';
 import { type EnvoyStream, isHeld, leader, type RelayState, type Timed } from './relay-state.ts';
 import { typeName } from './resources.ts';
 import type { RelayTransition } from './xds-relay.ts';
@@ -17,15 +17,15 @@ export interface XdsSummary {
   readonly isHeld: boolean;
 }
 
-/** Pure. */
-export function summary(address: string, maxAge: number, { state, event }: RelayTransition): XdsSummary {
+/** How it stands at a time: ms since 1970. Pure. */
+export function summary(address: string, maxAge: number, state: RelayState, at: number): XdsSummary {
   const { connection, trouble, good } = state;
   return {
     address,
     isAnswering: connection.stage === 'answering',
     trouble: trouble && { reason: trouble.reason, since: trouble.since },
     storedOf: leader(state)?.isStored === true ? good?.confirmedAt : undefined,
-    isHeld: isHeld(state, event.at, maxAge),
+    isHeld: isHeld(state, at, maxAge),
   };
 }
 
@@ -158,7 +158,6 @@ export function countXds(counts: XdsCounts, { event, before }: RelayTransition):
  * @param now ms since 1970
  */
 export function xdsFamilies(counts: XdsCounts, { isAnswering, storedOf }: XdsSummary, now: number): readonly MetricFamily[] {
-  const counter = (name: string, help: string, value: number): MetricFamily => ({ name: `istio_agent_${name}_total`, type: 'counter', help, samples: [{ value }] }); // prettier-ignore
   return [
     counter('xds_proxy_requests', 'Requests of Envoy to the xDS proxy', counts.requests),
     counter('xds_proxy_responses', 'Answers of the control plane to the xDS proxy', counts.responses),

@@ -9,6 +9,7 @@ import {
   map,
   merge,
   mergeMap,
+  NEVER,
   type Observable,
   of,
   type SchedulerLike,
@@ -95,6 +96,5 @@ export function xdsRelay({
     ).pipe(map(timed));
   }
 
-  const first$: Observable<RelayEvent> = stored === undefined ? of() : of({ type: 'store-read', good: stored });
-  return first$.pipe(map(timed), reduceWithEffects(initialRelay, relay(maxAge), interpret$));
+  return NEVER.pipe(reduceWithEffects<RelayState, Timed, RelayEffect>({ ...initialRelay, good: stored }, relay(maxAge), interpret$));
 }

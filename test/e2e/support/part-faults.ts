@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { writeCertificates } from '../../../demo/certificates.ts';
 import { servedSerial } from '../../../demo/served-serial.ts';
 import type { LogEvent } from '../../../src/log/log-event.ts';
 import type { Part } from '../../../src/run/part.ts';
+import { connects } from '../../support/connects.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Fault } from './inject.ts';
 import type { Rig, RunningAgent } from './rig.ts';
@@ -61,16 +61,6 @@ export const partFaults: Readonly<Record<Part, PartFault>> = {
 };
 
 const certificateExpires = 'istio_agent_certificate_expiration_seconds\\{path=".*"\\}';
-
-/** Whether somebody listens on a Unix socket. */
-function connects(path: string): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect(path, () => {
-      socket.destroy();
-      done(true);
-    }).on('error', () => done(false));
-  });
-}
 
 /** What a port answers: the status code, 0 where nobody does, and the body. */
 function answer(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
