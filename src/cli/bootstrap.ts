@@ -6,8 +6,6 @@ import type { EpochConfig, Verdict } from '../agent/ports.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import { cacheDir, findEnvoy, findExecutable, pinnedEnvoy } from '../envoy/find-envoy.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
-import { resolveAddress } from '../node/address.ts';
-import { unknownPlatform } from '../node/cloud.ts';
 import { nodeString } from '../node/node-id.ts';
 import { platform } from '../node/platform.ts';
 import { withConfigFile } from '../proxy/config-file.ts';
@@ -15,6 +13,7 @@ import { envoyArgs } from '../proxy/envoy-args.ts';
 import { validate } from '../proxy/preflight.ts';
 import { effectiveConfig, parseText } from '../run/effective-config.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
+import { factsOf, noFacts } from '../run/facts.ts';
 import { makeConfig, readShape } from '../run/make-config.ts';
 import { secretsPlan } from '../run/secrets-plan.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
@@ -34,15 +33,10 @@ export interface PrintBootstrapOptions {
 export async function printBootstrap(given: GivenFlags, leftover: readonly string[], options: PrintBootstrapOptions): Promise<void> {
   if (!['json', 'yaml'].includes(options.output)) throw new Fatal("--output must be 'json' or 'yaml'", exitCodes.usage);
   const { config, warnings } = await effectiveConfig(given, leftover);
-  const statsd =
-    config.statsdUdpAddress === '' ? undefined : await lastValueFrom(resolveAddress(config.statsdUdpAddress), { defaultValue: undefined });
-  const platform$ = platform(config);
-  const known = await lastValueFrom(platform$, { defaultValue: unknownPlatform });
-  const resolved = { ...config, statsdUdpAddress: statsd?.ok === true ? statsd.address : '' };
+  const facts = await lastValueFrom(factsOf(platform(config))(config), { defaultValue: noFacts });
   const plan = secretsPlan(config);
-  const made = makeConfig(resolved, readShape(config), { platform: known, sds: plan.sds, xdsSocket: xdsPlan(config, plan)?.socket });
-  const left = statsd?.ok === false ? [`statsd is left out: ${statsd.reason}`] : [];
-  for (const warning of [...warnings, ...plan.warnings, ...left, ...made.warnings]) console.error(`pilot-agent: ${warning}`);
+  const made = makeConfig(config, readShape(config), { facts, sds: plan.sds, xdsSocket: xdsPlan(config, plan)?.socket });
+  for (const warning of [...warnings, ...plan.warnings, ...made.warnings]) console.error(`pilot-agent: ${warning}`);
   if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
   const verdict = options.validate === true ? await tried(config, made.config) : undefined;
   if (verdict?.ok === false) throw new Fatal(`Envoy refuses it: ${verdict.reason}`, exitCodes.config);

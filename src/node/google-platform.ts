@@ -1,4 +1,4 @@
-import { asyncScheduler, defaultIfEmpty, forkJoin, map, type Observable, type SchedulerLike, takeUntil, timer } from 'rxjs';
+import { asyncScheduler, combineLatest, concat, map, type Observable, of, type SchedulerLike, takeUntil, timer } from 'rxjs';
 import type { Platform } from './cloud.ts';
 import { type MetadataServer, platformLimit } from './metadata-server.ts';
 import { googleLocality } from './node-id.ts';
@@ -16,21 +16,21 @@ const zonePath = 'instance/zone';
 
 /**
  * What Google Cloud's metadata server says of this machine, and before it what is `known`. Emits
- * once, when all is answered or after 5 s, and completes. What is not answered is left out. The
- * keys are those of the Go agent 1.6. Cold, never errors.
+ * what is known so far, at once and with each answer, and completes when all is answered, or after
+ * 5 s. What is not answered is left out. The keys are those of the Go agent 1.6. Cold, never
+ * errors.
  */
 export function googlePlatform(known: Platform, server: MetadataServer, scheduler: SchedulerLike = asyncScheduler): Observable<Platform> {
   function find(path: string): Observable<string | undefined> {
-    return server
-      .ask(`/computeMetadata/v1/${path}`, { headers: { 'Metadata-Flavor': 'Google' } })
-      .pipe(takeUntil(timer(platformLimit, scheduler)), defaultIfEmpty(undefined));
+    const answer$ = server.ask(`/computeMetadata/v1/${path}`, { headers: { 'Metadata-Flavor': 'Google' } });
+    return concat(of(undefined), answer$.pipe(takeUntil(timer(platformLimit, scheduler))));
   }
   const asked = Object.entries(paths).filter(([key]) => !(key in known.metadata));
-  const answers$ = forkJoin(Object.fromEntries(asked.map(([key, path]) => [key, find(path)])));
-  return forkJoin([answers$, find(zonePath)]).pipe(
-    map(([answers, zoneName]) => {
+  const answers$ = combineLatest([find(zonePath), ...asked.map(([, path]) => find(path))]);
+  return answers$.pipe(
+    map(([zoneName, ...answers]) => {
       const zone = zoneName?.split('/').at(-1); // projects/NUMBER/zones/ZONE
-      const found = Object.entries(answers).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
+      const found = asked.flatMap(([key], index) => (answers[index] === undefined ? [] : [[key, answers[index]] as const]));
       return {
         metadata: { ...(zone !== undefined && { gcp_location: zone }), ...Object.fromEntries(found), ...known.metadata },
         locality: zone === undefined ? known.locality : googleLocality(zone),

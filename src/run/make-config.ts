@@ -4,13 +4,13 @@ import type { BootstrapInputs, SdsInputs } from '../bootstrap/bootstrap-inputs.t
 import { bootstrap } from '../bootstrap/bootstrap.ts';
 import { nodeMetadata } from '../bootstrap/node-metadata.ts';
 import { renderTemplate, templateVariables } from '../bootstrap/template.ts';
-import type { Platform } from '../node/cloud.ts';
 import { controlPlaneOf, controlPlaneSans, mixerSan } from '../node/control-plane.ts';
 import { nodeLocality, nodeString } from '../node/node-id.ts';
 import type { EpochConfig } from '../agent/ports.ts';
 import { annotationsFile, labelsFile, readDownward } from './effective-config.ts';
 import type { Problem } from '../config/read-layer.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
+import type { Facts } from './facts.ts';
 
 /** The files beside the configuration that shape what Envoy is started from. */
 export interface ShapeFiles {
@@ -61,7 +61,7 @@ export interface MadeConfig {
 }
 
 export interface Surroundings {
-  readonly platform: Platform;
+  readonly facts: Facts;
   readonly sds: SdsInputs | undefined;
   /** Of the xDS proxy; undefined where there is none. */
   readonly xdsSocket: string | undefined;
@@ -71,7 +71,9 @@ export interface Surroundings {
  * What Envoy is started from: the custom configuration, or a bootstrap that is made of all that
  * shapes one. Pure.
  */
-export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, sds, xdsSocket }: Surroundings): MadeConfig {
+export function makeConfig(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket }: Surroundings): MadeConfig {
+  const { platform, statsd } = facts;
+  const config: AgentConfig = { ...asked, statsdUdpAddress: statsd };
   const { override, labels, annotations, template } = files;
   if (config.customConfigFile !== '') {
     return { config: { kind: 'given', path: resolve(config.customConfigFile), override }, warnings: files.warnings };
@@ -104,7 +106,7 @@ export function makeConfig(config: AgentConfig, files: ShapeFiles, { platform, s
     outlierLogPath: config.outlierLogPath,
     stsPort: config.stsPort,
   };
-  const warnings = [...files.warnings, ...metadata.warnings];
+  const warnings = [...files.warnings, ...metadata.warnings, ...facts.warnings];
 
   if (template !== undefined) {
     const place = config.proxyBootstrapTemplatePath;

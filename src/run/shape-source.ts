@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { catchError, defer, from, map, merge, type Observable, of, ReplaySubject, share, skip, switchMap, take } from 'rxjs';
+import { catchError, defer, from, map, type Observable, of, switchMap } from 'rxjs';
 import type { EpochConfig } from '../agent/ports.ts';
 import type { SdsInputs } from '../bootstrap/bootstrap-inputs.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
-import { resolveAddress } from '../node/address.ts';
 import type { Platform } from '../node/cloud.ts';
-import type { ConfigSource, SourceChange, SourcePart, SourceReading } from '../streams/config-source.ts';
+import type { ConfigSource, SourcePart, SourceReading } from '../streams/config-source.ts';
 import { watchFiles } from '../streams/watch-files.ts';
 import { annotationsFile, type EffectiveConfig, labelsFile } from './effective-config.ts';
 import { Fatal } from './exit.ts';
+import { factsOf, noFacts } from './facts.ts';
 import { makeConfig, readShape, type ShapeFiles } from './make-config.ts';
 
 /** A configuration, and where its values are from. */
@@ -54,23 +54,28 @@ const kept = [
 
 /**
  * Everything that shapes what Envoy is started from, but for certificates, as one source: the mesh
- * file, labels and annotations of the pod, the template, the override, and what the platform says
- * of itself, late or not at all.
+ * file, labels and annotations of the pod, the template and the override.
  *
- * A reading makes it anew. What cannot be made is a reading too, and says why. Never errors.
+ * A reading makes it anew, with the facts as they are then. Facts are no part of its hash: another
+ * address, another answer of a name server or of a metadata server is no other configuration. What
+ * cannot be made is a reading too, and says why. Never errors.
  */
 export function shapeSource({ initial, reread, platform$, sds, xdsSocket }: ShapeOptions): ConfigSource<ShapedConfig> {
-  const platforms$ = platform$.pipe(share({ connector: () => new ReplaySubject(1), resetOnComplete: false, resetOnRefCountZero: false }));
+  const factsFor$ = factsOf(platform$);
 
-  function shaped({ config, warnings, sources }: KnownConfig & Told): Observable<SourceReading<ShapedConfig>> {
-    return platforms$.pipe(
-      take(1),
-      map((platform) => {
+  function shaped(known: KnownConfig & Told): Observable<SourceReading<ShapedConfig>> {
+    const { config, sources } = known;
+    return factsFor$(config).pipe(
+      map((found) => {
         const files = readShape(config);
-        const made = makeConfig(config, files, { platform, sds, xdsSocket });
-        const known = { config, sources };
-        const all = { epoch: made.config, known, warnings: [...warnings, ...made.warnings] };
-        return readingOf(all, () => [...fileParts(config, files), ...configParts(config), part('platform', '', platform)]);
+        const made = makeConfig(config, files, { facts: found, sds, xdsSocket });
+        const asked = { ...config, node: initial.config.node };
+        const { config: constant } = makeConfig(asked, files, { facts: noFacts, sds, xdsSocket });
+        return {
+          hash: hashOf(constant.kind === 'generated' ? [constant, config.statsdUdpAddress] : constant),
+          config: { epoch: made.config, known: { config, sources }, warnings: [...known.warnings, ...made.warnings] },
+          parts: () => [...fileParts(config, files), ...configParts(asked)],
+        };
       }),
     );
   }
@@ -78,17 +83,16 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket }: Shap
   const { meshConfig, bootstrapOverride, proxyBootstrapTemplatePath } = initial.config;
   const files = [meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, labelsFile, annotationsFile];
   const watched = files.filter((file) => file !== '').map((file) => resolve(file));
-  const learnt$ = platforms$.pipe(skip(1), map((): SourceChange => ({ type: 'changed', path: 'metadata server' }))); // prettier-ignore
   return {
-    changes$: merge(watchFiles(watched), learnt$),
+    changes$: watchFiles(watched),
     reading$: defer(() => from(reread())).pipe(
       map((read) => asStarted(read, initial)),
-      switchMap(withAddress),
       switchMap(shaped),
       catchError((error: unknown) => {
         if (!(error instanceof Fatal)) throw error;
         const epoch: EpochConfig = { kind: 'refused', reason: error.message };
-        return of(readingOf({ epoch, known: undefined, warnings: [] }, () => [part('configuration', '', error.message)]));
+        const hash = hashOf(epoch);
+        return of({ hash, config: { epoch, known: undefined, warnings: [] }, parts: () => [{ source: 'configuration', part: '', hash }] });
       }),
     ),
   };
@@ -100,33 +104,16 @@ interface Told {
 
 /**
  * A configuration with what only a new agent can honour as it was at the start, and a warning that
- * names what differs. Pure.
+ * names what differs. The node is who it was, at the addresses that it has now. Pure.
  */
 function asStarted({ config, sources }: KnownConfig, initial: KnownConfig): KnownConfig & Told {
   const changed = kept.filter((field) => config[field] !== initial.config[field]);
   const old = <T extends object>(fields: T) => Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));
   return {
-    config: { ...config, ...old(initial.config) },
+    config: { ...config, ...old(initial.config), node: { ...initial.config.node, addresses: config.node.addresses } },
     sources: { ...sources, ...old(initial.sources) },
     warnings: changed.length === 0 ? [] : [`${changed.join(', ')}: changed, which only a new agent can honour`],
   };
-}
-
-/** The configuration with the address of statsd as Envoy takes it. */
-function withAddress(known: KnownConfig & Told): Observable<KnownConfig & Told> {
-  const { config, warnings } = known;
-  if (config.statsdUdpAddress === '' || config.customConfigFile !== '') return of(known);
-  return resolveAddress(config.statsdUdpAddress).pipe(
-    map((found) => ({
-      ...known,
-      config: { ...config, statsdUdpAddress: found.ok ? found.address : '' },
-      warnings: found.ok ? warnings : [...warnings, `statsd is left out: ${found.reason}`],
-    })),
-  );
-}
-
-function readingOf(config: ShapedConfig, parts: () => readonly SourcePart[]): SourceReading<ShapedConfig> {
-  return { hash: hashOf(config.epoch), config, parts };
 }
 
 function fileParts({ bootstrapOverride, proxyBootstrapTemplatePath }: AgentConfig, files: ShapeFiles): readonly SourcePart[] {

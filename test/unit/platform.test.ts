@@ -34,10 +34,12 @@ const sign = (path: string, text: string) => {
   mkdirSync(dirname(join(sys, path)), { recursive: true });
   writeFileSync(join(sys, path), `${text}\n`);
 };
-const learn = (inputs: Partial<PlatformInputs>): Promise<readonly Platform[]> =>
-  lastValueFrom(platform({ gcpMetadata: '', metadataHost: '', sys, amazonAddress: missing, ...inputs }).pipe(toArray()), {
-    defaultValue: [],
-  });
+/** What is known at once, and in the end if that is more. */
+const learn = async (inputs: Partial<PlatformInputs>): Promise<readonly Platform[]> => {
+  const known$ = platform({ gcpMetadata: '', metadataHost: '', sys, amazonAddress: missing, ...inputs }).pipe(toArray());
+  const known = await lastValueFrom(known$, { defaultValue: [] });
+  return known.filter((_, index) => index === 0 || index === known.length - 1);
+};
 
 beforeEach(() => {
   sys = mkdtempSync(join(tmpdir(), 'platform-'));

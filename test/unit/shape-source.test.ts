@@ -1,13 +1,12 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstValueFrom, type Observable, of, Subject } from 'rxjs';
+import { firstValueFrom, type Observable, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EpochConfig } from '../../src/agent/ports.ts';
 import type { EffectiveConfig } from '../../src/run/effective-config.ts';
 import { shapeSource } from '../../src/run/shape-source.ts';
 import { type Platform, unknownPlatform } from '../../src/node/cloud.ts';
-import type { SourceChange } from '../../src/streams/config-source.ts';
 import { accepted, type Said } from '../support/resolved.ts';
 
 const logging = {} as EffectiveConfig['logging'];
@@ -34,8 +33,10 @@ describe('what shapes Envoy’s configuration', () => {
       sds: undefined,
       xdsSocket: undefined,
     });
-  const read = async ({ reading$ }: ReturnType<typeof sourceOf>) =>
-    (await firstValueFrom(reading$, { defaultValue: undefined }))?.config ?? expect.unreachable('there is no reading');
+  const readingOf = async ({ reading$ }: ReturnType<typeof sourceOf>) =>
+    (await firstValueFrom(reading$, { defaultValue: undefined })) ?? expect.unreachable('there is no reading');
+  const read = async (source: ReturnType<typeof sourceOf>) =>
+    (await readingOf(source)).config ?? expect.unreachable('there is no configuration');
   const textOf = (config: EpochConfig) => (config.kind === 'generated' ? config.text : expect.unreachable(JSON.stringify(config)));
 
   it('is read anew, but for what only a new agent can honour: that stays, with where it is from, and is told', async () => {
@@ -50,23 +51,32 @@ describe('what shapes Envoy’s configuration', () => {
 
   it('has no part for a file that is not configured, so that none is told as changed', async () => {
     const given = { given: { customConfigFile: join(folder, 'envoy.yaml') } };
-    const reading = await firstValueFrom(sourceOf(given, given).reading$, { defaultValue: undefined });
-    const parts = reading?.parts() ?? expect.unreachable('there is no reading');
-    expect(parts.filter(({ source, part }) => source === 'files' && part === '')).toEqual([]);
+    const reading = await readingOf(sourceOf(given, given));
+    expect(reading.parts().filter(({ source, part }) => source === 'files' && part === '')).toEqual([]);
   });
 
-  it('changes when the platform is known late, and is of that platform then', async () => {
-    const platform$ = new Subject<Platform>();
-    const source = sourceOf({}, {}, platform$);
-    const changes: SourceChange[] = [];
-    const watching = source.changes$.subscribe({ next: (change) => changes.push(change), error: expect.unreachable });
-    const told = () => changes.filter((change) => change.type === 'changed').map(({ path }) => path);
-    platform$.next(unknownPlatform);
-    expect(textOf((await read(source)).epoch)).not.toContain('gcp_project');
-    expect(told()).toEqual([]);
-    platform$.next(google);
-    expect(told()).toEqual(['metadata server']);
-    expect(textOf((await read(source)).epoch)).toContain('gcp_project');
-    watching.unsubscribe();
+  it('says of a fact only what is so now: the platform and addresses are in it, and not in its hash', async () => {
+    const before = await readingOf(sourceOf({}, {}));
+    const after = await readingOf(sourceOf({}, { addresses: ['10.9.9.9'] }, of(google)));
+    expect(textOf(after.config?.epoch ?? expect.unreachable())).toMatch(/gcp_project[^]*10\.9\.9\.9|10\.9\.9\.9[^]*gcp_project/);
+    expect(textOf(before.config?.epoch ?? expect.unreachable())).not.toMatch(/gcp_project|10\.9\.9\.9/);
+    expect(after.hash).toBe(before.hash);
+    expect(after.parts()).toEqual(before.parts());
+  });
+
+  it('names the node as it was at the start', async () => {
+    const node = accepted({}).config.node;
+    const { known } = await read(sourceOf({}, { addresses: ['10.9.9.9'] }));
+    expect(known?.config.node).toEqual({ ...node, addresses: ['10.9.9.9'] });
+  });
+
+  it('has the address of statsd as it is now, and the name in its hash', async () => {
+    const statsd = (statsdUdpAddress: string) => readingOf(sourceOf({}, { mesh: { statsdUdpAddress } }));
+    const [named, numbered, none] = [await statsd('localhost:8125'), await statsd('127.0.0.1:8125'), await statsd('name.invalid:8125')];
+    const sinks = [named, numbered].map(({ config }) => textOf(config?.epoch ?? expect.unreachable()));
+    expect(sinks[0]).toContain('StatsdSink');
+    expect(sinks[0]).toBe(sinks[1]);
+    expect(new Set([named.hash, numbered.hash, none.hash]).size).toBe(3);
+    expect(none.config?.warnings).toEqual([expect.stringMatching(/^statsd is left out of this epoch: lookup failed for 'name.invalid'/)]);
   });
 });
