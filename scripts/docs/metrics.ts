@@ -33,6 +33,9 @@ export const more: Readonly<Record<string, string>> = {
   istio_agent_configuration_refused:
     '1 while the newest configuration cannot work. `reason` is `configuration` if none can be made, or `check` if a certificate or Envoy is ' +
     'why. The log has the words.',
+  istio_agent_envoy_starts_total:
+    '`why` is as in [the timeline](../troubleshooting.md#why-was-envoy-restarted). `source` and `part` name what has changed; beyond 100 reasons ' +
+    '`source` is `other`.',
   istio_agent_part_failures_total: `\`part\` is ${parts.map(code).join(', ')}. Each of them was started again.`,
   istio_agent_cert_expiry_seconds: 'It is the time until the first certificate of the secret expires.',
   istio_agent_num_outgoing_requests_total: '`request_type` is `csr`.',
@@ -46,7 +49,11 @@ export function families(): readonly MetricFamily[] {
   const refused: typeof initialState = { ...initialState, refused: { hash: '', reason: '' } };
   return [
     ...stateFamilies(refused),
-    ...lifecycleFamilies({ ...noTimeline, certificates: [{ path: '', expiresAt: 0 }] }),
+    ...lifecycleFamilies({
+      ...noTimeline,
+      causes: [{ why: '', source: '', part: '', count: 0 }],
+      certificates: [{ path: '', expiresAt: 0 }],
+    }),
     ...partFamilies({ status: 0 }),
     ...sdsFamilies(noSds),
     ...xdsFamilies(noXds, { address: '', isAnswering: true, trouble: undefined, storedOf: 0, isHeld: true }, 0),

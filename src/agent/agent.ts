@@ -18,8 +18,8 @@ export interface Inputs {
    * would be answered at once. Where it does not emit nothing is missing. Never errors.
    */
   readonly resources$: Observable<string>;
-  /** A restart by hand: what an Envoy would be started from now. */
-  readonly restart$: Observable<Reading>;
+  /** A restart by hand: who asks for it, and what an Envoy would be started from now. */
+  readonly restart$: Observable<{ readonly by: string; readonly reading: Reading }>;
   /** Someone asks to drain without ending. */
   readonly drain$: Observable<unknown>;
   /** Someone has moved the log files away. */
@@ -54,7 +54,7 @@ export function agent(
     drain$.pipe(map((): AgentEvent => ({ type: 'drain-requested' }))),
     reopen$.pipe(map((): AgentEvent => ({ type: 'reopen-requested' }))),
     resources$.pipe(map((missing): AgentEvent => ({ type: 'resources-known', missing }))),
-    restart$.pipe(map((reading): AgentEvent => ({ type: 'restart-requested', reading }))),
+    restart$.pipe(map((order): AgentEvent => ({ type: 'restart-requested', ...order }))),
     config$,
   ).pipe(
     reduceWithEffects<AgentState, AgentEvent, Effect>(initialState, reducer(policy), interpret(world)),

@@ -125,7 +125,7 @@ export type AgentEvent =
   | { readonly type: 'epochs-adopted'; readonly epochs: readonly AdoptedEpoch[] }
   | ConfigEvent
   /** A new epoch is wanted by hand, whatever the reading says. */
-  | { readonly type: 'restart-requested'; readonly reading: Reading }
+  | { readonly type: 'restart-requested'; readonly by: string; readonly reading: Reading }
   | { readonly type: 'terminate-requested'; readonly by: string }
   /** The agent alone is to end. */
   | { readonly type: 'leave-requested'; readonly by: string }
@@ -166,7 +166,9 @@ export type ConfigEvent =
   /** The first epoch waits for these files, or, with none, no longer. */
   | { readonly type: 'files-awaited'; readonly missing: readonly string[] }
   /** The configuration is another one than before. */
-  | { readonly type: 'config-changed'; readonly reading: Reading };
+  | { readonly type: 'config-changed'; readonly reading: Reading }
+  /** It is the same, with the facts as they are now. */
+  | { readonly type: 'config-confirmed'; readonly reading: Reading };
 
 /** What is to be done. An effect carries all that it needs. */
 export type Effect =

@@ -49,11 +49,22 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
           event: before.wanted === undefined ? 'config.read' : 'config.changed',
           msg: before.wanted === undefined ? 'configuration read' : 'configuration changed',
           hash: shortHash(event.reading.hash),
-          ...(event.reading.changed.length > 0 && { changed: event.reading.changed.map(nameOf) }),
+          ...told(event.reading.changed),
         },
       ];
+    case 'config-confirmed':
+      return [];
     case 'restart-requested':
-      return [{ level: 'info', event: 'restart.requested', msg: 'restart requested', hash: shortHash(event.reading.hash) }];
+      return [
+        {
+          level: 'info',
+          event: 'restart.requested',
+          msg: 'restart requested',
+          by: event.by,
+          hash: shortHash(event.reading.hash),
+          ...told(event.reading.changed),
+        },
+      ];
     case 'leave-requested':
     case 'terminate-requested':
       return [
@@ -202,8 +213,13 @@ function checkedNext(outOfMemory: boolean, unchecked: number): string {
   return pause === undefined ? 'the epoch starts without a check' : `it is checked again in ${pause / 1_000} s`;
 }
 
-function nameOf({ source, part }: Change): string {
-  return part === '' ? source : `${source} ${part}`;
+function told(changed: readonly Change[]): { readonly changed?: readonly string[] } {
+  return changed.length === 0 ? {} : { changed: changed.map(textOf) };
+}
+
+function textOf({ source, part, from, to }: Change): string {
+  const name = part === '' ? source : `${source} ${part}`;
+  return from === undefined && to === undefined ? name : `${name}: ${from ?? 'none'} → ${to ?? 'none'}`;
 }
 
 function termination({ phase, terminations, epochs }: AgentState): string {

@@ -20,8 +20,11 @@ export type EpochConfig =
 export interface Change {
   /** The name of the source. */
   readonly source: string;
-  /** The path of a file, or the name of a member. */
+  /** The path of a file, or the name of a member; '' for the source as a whole. */
   readonly part: string;
+  /** What a person knows it by, before and after, if there is that: the serial of a certificate. */
+  readonly from?: string;
+  readonly to?: string;
 }
 
 /** The configuration at one moment: what an Envoy is started from. */

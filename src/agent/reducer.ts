@@ -32,6 +32,8 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
         const next: AgentState = { ...state, wanted: event.reading, awaited: [] };
         return next.phase === 'running' ? changed(next, event.reading) : stay(next);
       }
+      case 'config-confirmed':
+        return stay(confirmed(state, event.reading));
       case 'restart-requested':
         return state.phase === 'running' ? claim({ ...state, wanted: event.reading, late: 0 }, true) : stay(state);
       case 'terminate-requested':
@@ -99,6 +101,14 @@ function changed(state: Running, { hash }: Reading): AgentStep {
   const refilled: Running = { ...state, crashes: 0, retried: false, late: 0 };
   if (hash !== appliedHash(state) || state.claim?.forced === true || parentEndedEarly(state)) return claim(refilled);
   return andThen(withoutRetry({ ...refilled, refused: undefined }), withdraw);
+}
+
+/** The facts have changed at most: they are taken over by a claim that is not checked yet. */
+function confirmed(state: AgentState, reading: Reading): AgentState {
+  if (state.wanted?.hash !== reading.hash) return state;
+  const next: AgentState = { ...state, wanted: reading };
+  if (next.phase !== 'running' || next.claim?.reading.hash !== reading.hash) return next;
+  return next.claim.stage === 'waiting' || next.claim.stage === 'fetching' ? { ...next, claim: { ...next.claim, reading } } : next;
 }
 
 function numbersOf({ epochs }: AgentState, has: (epoch: { readonly stage: string }) => boolean): readonly number[] {

@@ -1,4 +1,5 @@
 import type { AgentTransition } from './agent.ts';
+import { type Cause, changedBy, withCauses } from './causes.ts';
 import { type AgentState, claimOf, isStandalone } from './model.ts';
 import type { Change, Exit } from './ports.ts';
 
@@ -69,7 +70,7 @@ export interface EpochRecord {
   readonly lineage: number;
   readonly hash: string;
   readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue' | 'adopted';
-  /** What differs from the reading before; empty where no change is why. */
+  /** What has changed since the epoch before, and who asked for it; empty where neither is why. */
   readonly changed: readonly Change[];
   /** Of one that was adopted: when that was. */
   readonly launchedAt: number;
@@ -87,6 +88,10 @@ export interface Timeline {
   readonly epochs: readonly EpochRecord[];
   readonly counters: Readonly<Record<'changes' | 'windows' | 'restarts' | 'refusals' | 'crashes' | 'rescues' | 'drains', number>>;
   readonly durations: Readonly<Record<Spans, Histogram>>;
+  /** Each reason once, a hundred at most; an epoch with two changes counts for both. */
+  readonly causes: readonly Cause[];
+  /** What has changed since the newest epoch was launched. */
+  readonly changed: readonly Change[];
   /**
    * When Envoy served what was stored, since the control plane did not answer: the newest hundred
    * times, oldest first, each with when it was confirmed last. In ms since 1970.
@@ -103,6 +108,8 @@ export const noTimeline: Timeline = {
   epochs: [],
   counters: { changes: 0, windows: 0, restarts: 0, refusals: 0, crashes: 0, rescues: 0, drains: 0 },
   durations: spans,
+  causes: [],
+  changed: [],
   stored: [],
   certificates: [],
 };
@@ -132,7 +139,7 @@ function storedServed(before: Timeline['stored'], { of, at }: Extract<Happening,
 }
 
 function passed(timelineBefore: Timeline, { event, before, state }: AgentTransition, at: number): Timeline {
-  let next = timelineBefore;
+  let next: Timeline = { ...timelineBefore, changed: changedBy(timelineBefore.changed, timelineBefore.epochs.at(-1)?.hash, event) };
   if (event.type === 'config-refused' && state.refused !== before.refused) next = counted(next, 'refusals');
   for (const [epoch, { stage }] of before.epochs) {
     const drains = state.phase === 'draining' || state.epochs.get(epoch)?.stage === 'draining';
@@ -171,11 +178,13 @@ function launched(next: Timeline, before: AgentState, state: AgentState, at: num
   if (started === undefined) return next;
   const { lineage, hash } = started;
   const reason = why(next, before, state);
-  const changed = reason === 'change' ? (state.wanted?.changed ?? []) : [];
+  const changed = reason === 'first' || reason === 'again' ? [] : next.changed;
   const record: EpochRecord = { epoch: state.lastEpoch, lineage, hash, why: reason, changed, launchedAt: at };
   const epochs = [...next.epochs, record].slice(-kept);
   const restarted = reason === 'first' ? next : counted(next, 'restarts');
-  return { ...(reason === 'rescue' ? counted(restarted, 'rescues') : restarted), epochs };
+  const causes = withCauses(next.causes, reason, changed, kept);
+  const left = reason === 'again' ? next.changed : [];
+  return { ...(reason === 'rescue' ? counted(restarted, 'rescues') : restarted), epochs, causes, changed: left };
 }
 
 function why({ epochs }: Timeline, before: AgentState, state: AgentState): EpochRecord['why'] {

@@ -32,7 +32,7 @@ function refusal({ refused, wanted }: AgentState): 'configuration' | 'check' | u
 }
 
 /** What the lives of the epochs have to tell as metrics. Pure. */
-export function lifecycleFamilies({ counters, durations, certificates }: Timeline): readonly MetricFamily[] {
+export function lifecycleFamilies({ counters, durations, causes, certificates }: Timeline): readonly MetricFamily[] {
   return [
     counter('config_changes', 'Changes that were seen', counters.changes),
     counter('config_windows', 'Readings of all sources', counters.windows),
@@ -41,6 +41,12 @@ export function lifecycleFamilies({ counters, durations, certificates }: Timelin
     counter('envoy_crashes', 'Envoys that crashed', counters.crashes),
     counter('envoy_rescues', 'Envoys started beside the old one, where no hot restart could work', counters.rescues),
     counter('envoy_drains', 'Envoys that were told to drain', counters.drains),
+    {
+      name: 'istio_agent_envoy_starts_total',
+      type: 'counter',
+      help: 'Envoys that were started, and why; some count for two reasons',
+      samples: causes.map(({ why, source, part, count }) => ({ labels: { why, source, part }, value: count })),
+    },
     {
       name: 'istio_agent_certificate_expiration_seconds',
       type: 'gauge',

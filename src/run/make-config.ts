@@ -19,11 +19,16 @@ export interface ShapeFiles {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** Undefined where none is asked for. */
-  readonly template: { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string } | undefined;
+  readonly template: FileText | undefined;
+  /** What the mesh file says, as it is: it is in the configuration already. */
+  readonly mesh: FileText | undefined;
   readonly warnings: readonly string[];
 }
 
+type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+
 export interface ShapePaths {
+  readonly meshConfig: string;
   readonly bootstrapOverride: string;
   readonly proxyBootstrapTemplatePath: string;
 }
@@ -32,7 +37,7 @@ export interface ShapePaths {
  * Reads them. An override that cannot be read is left out with a warning, as with the Go agent;
  * labels and annotations that are not there are none.
  */
-export function readShape({ bootstrapOverride, proxyBootstrapTemplatePath }: ShapePaths): ShapeFiles {
+export function readShape({ meshConfig, bootstrapOverride, proxyBootstrapTemplatePath }: ShapePaths): ShapeFiles {
   const override = bootstrapOverride === '' ? undefined : read(bootstrapOverride);
   const labels = readDownward(labelsFile);
   return {
@@ -40,6 +45,7 @@ export function readShape({ bootstrapOverride, proxyBootstrapTemplatePath }: Sha
     labels: labels.entries,
     annotations: readDownward(annotationsFile).entries,
     template: proxyBootstrapTemplatePath === '' ? undefined : read(proxyBootstrapTemplatePath),
+    mesh: meshConfig === '' ? undefined : read(meshConfig),
     warnings: [
       ...(override?.ok === false ? [`ISTIO_BOOTSTRAP_OVERRIDE ${bootstrapOverride} is left out: ${override.reason}`] : []),
       ...labels.warnings,
@@ -47,7 +53,7 @@ export function readShape({ bootstrapOverride, proxyBootstrapTemplatePath }: Sha
   };
 }
 
-function read(path: string): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string } {
+function read(path: string): FileText {
   try {
     return { ok: true, text: readFileSync(path, 'utf8') };
   } catch (error) {

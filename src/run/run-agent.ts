@@ -95,7 +95,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
    */
   function life(requests$: Observable<StatusEvent | PartFailed>, view$: Observable<View>): Observable<RunSign> {
     const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
-    const orders$ = merge(outside.signals(parts.terminal ? [] : ['SIGHUP']), requests$.pipe(ofType('restart-requested')));
+    const orders$ = merge(outside.signals(parts.terminal ? [] : ['SIGHUP']), requests$.pipe(ofType('restart-requested'), map(() => 'POST /restart'))); // prettier-ignore
     const config$ = orders$.pipe(
       connect((shared$) =>
         concat(
@@ -125,7 +125,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
       {
         adopted$: of(parts.adopted).pipe(filter(({ length }) => length > 0)),
         config$: signs$.pipe(map(toConfigEvent), filter((event) => event !== undefined)), // prettier-ignore
-        restart$: signs$.pipe(ofType('read'), filter(({ isOrdered }) => isOrdered), map(({ reading }) => toEpochReading(reading))), // prettier-ignore
+        restart$: signs$.pipe(ofType('read'), filter(isOrdered), map(({ orderedBy, reading }) => ({ by: orderedBy, reading: toEpochReading(reading) }))), // prettier-ignore
         resources$: view$.pipe(map(({ xds }) => missingResources(xds)), startWith(''), distinctUntilChanged(), skip(1)), // prettier-ignore
         drain$: requests$.pipe(ofType('drain-requested')),
         reopen$: outside.signals(['SIGUSR1']),
@@ -206,9 +206,12 @@ function isSourceSign(sign: ConfigSign): sign is ReadSign | PartFailed {
 /** What the agent is told of a sign; undefined where that is nothing. */
 function toConfigEvent(sign: ConfigSign): ConfigEvent | undefined {
   if (sign.type === 'files-awaited') return sign;
-  return sign.type === 'read' && sign.isNew && !sign.isOrdered
-    ? { type: 'config-changed', reading: toEpochReading(sign.reading) }
-    : undefined;
+  if (sign.type !== 'read' || isOrdered(sign)) return undefined;
+  return { type: sign.isNew ? 'config-changed' : 'config-confirmed', reading: toEpochReading(sign.reading) };
+}
+
+function isOrdered(sign: Read): sign is Read & { readonly orderedBy: string } {
+  return sign.orderedBy !== undefined;
 }
 
 function toEpochReading(reading: Read['reading']): Reading {

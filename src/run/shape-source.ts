@@ -116,8 +116,9 @@ function asStarted({ config, sources }: KnownConfig, initial: KnownConfig): Know
   };
 }
 
-function fileParts({ bootstrapOverride, proxyBootstrapTemplatePath }: AgentConfig, files: ShapeFiles): readonly SourcePart[] {
+function fileParts({ meshConfig, bootstrapOverride, proxyBootstrapTemplatePath }: AgentConfig, files: ShapeFiles): readonly SourcePart[] {
   const parts = [
+    part('files', meshConfig, files.mesh),
     part('files', bootstrapOverride, files.override),
     part('files', proxyBootstrapTemplatePath, files.template),
     part('files', labelsFile, files.labels),

@@ -16,6 +16,8 @@ export interface SourcePart {
   /** The path of a file, or the name of a member. */
   readonly part: string;
   readonly hash: string;
+  /** What a person knows its state by, for a log: the serial of a certificate. */
+  readonly mark?: string;
 }
 
 /** One reading of a source. */

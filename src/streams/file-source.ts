@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { asyncScheduler, defer, map, type Observable, type SchedulerLike } from 'rxjs';
@@ -9,34 +9,54 @@ import { watchFiles } from './watch-files.ts';
 /** Path, length and digest; the latter are absent for what is not a readable regular file. */
 type FileReading = readonly [path: string, length?: number, digest?: string];
 
-const read = async (path: string): Promise<FileReading> => {
+/** With the serial of the first certificate that is in it. */
+interface MarkedReading {
+  readonly file: FileReading;
+  readonly mark?: string;
+}
+
+const read = async (path: string): Promise<MarkedReading> => {
   // O_NONBLOCK: else a FIFO would hold a thread of the pool until somebody writes to it.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    if (!(await handle.stat()).isFile()) return [path];
+    if (!(await handle.stat()).isFile()) return { file: [path] };
     const hash = createHash('sha256');
     let length = 0;
+    let mark: string | undefined;
     for await (const chunk of handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
       hash.update(chunk);
+      if (length === 0) mark = serialOf(chunk);
       length += chunk.length;
     }
-    return [path, length, hash.digest('hex')];
+    return { file: [path, length, hash.digest('hex')], ...(mark !== undefined && { mark }) };
   } finally {
     await handle.close();
   }
 };
 
-function absent(path: string, error: unknown): FileReading {
+/** As `openssl x509 -serial` prints it. */
+function serialOf(text: Buffer): string | undefined {
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) return undefined;
+  try {
+    return `serial ${new X509Certificate(text).serialNumber}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function absent(path: string, error: unknown): MarkedReading {
   if (isShortage(error)) throw error;
-  return [path];
+  return { file: [path] };
 }
 
-function readFiles(paths: readonly string[]): Observable<readonly FileReading[]> {
-  return defer(() => Promise.all(paths.map((path) => read(path).catch((error: unknown): FileReading => absent(path, error)))));
+function readFiles(paths: readonly string[]): Observable<readonly MarkedReading[]> {
+  return defer(() => Promise.all(paths.map((path) => read(path).catch((error: unknown): MarkedReading => absent(path, error)))));
 }
 
-function hashOf(files: readonly FileReading[]): string {
-  return createHash('sha256').update(JSON.stringify(files)).digest('hex');
+function hashOf(files: readonly MarkedReading[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify(files.map(({ file }) => file)))
+    .digest('hex');
 }
 
 /**
@@ -65,7 +85,13 @@ export function fileSource(paths: readonly string[], scheduler: SchedulerLike = 
       map((found): SourceReading<never> => ({
         hash: hashOf(found),
         config: undefined,
-        parts: () => found.map(([path, , digest = '']) => ({ source: 'files', part: path, hash: digest })),
+        parts: () =>
+          found.map(({ file: [path, , digest = ''], mark }) => ({
+            source: 'files',
+            part: path,
+            hash: digest,
+            ...(mark !== undefined && { mark }),
+          })),
       })),
     ),
   };

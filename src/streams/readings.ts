@@ -41,10 +41,15 @@ export type SourceSign<Config> =
   /** The source could not be read, or not be listened to, which is tried again so much later. */
   | SourceFailed
   /**
-   * `isNew`: it differs from the reading before. `isOrdered`: it was ordered, and counts even if it
-   * does not.
+   * `isNew`: it differs from the reading before. `orderedBy`: who has ordered it; then it counts
+   * even if it does not.
    */
-  | { readonly type: 'read'; readonly reading: Reading<Config | undefined>; readonly isNew: boolean; readonly isOrdered: boolean };
+  | {
+      readonly type: 'read';
+      readonly reading: Reading<Config | undefined>;
+      readonly isNew: boolean;
+      readonly orderedBy: string | undefined;
+    };
 
 interface SourceFailed {
   readonly type: 'source-failed';
@@ -54,28 +59,28 @@ interface SourceFailed {
 
 type RawSign<Config> =
   | Exclude<SourceSign<Config>, { type: 'read' }>
-  | { readonly type: 'raw'; readonly reading: SourceReading<Config>; readonly isOrdered: boolean };
+  | { readonly type: 'raw'; readonly reading: SourceReading<Config>; readonly orderedBy: string | undefined };
 
 /**
  * Reads a source: emits a reading at once, and then one after each change, each with what differs
  * from the one before; and beside them the changes themselves.
  *
  * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready
- * and for each of `orders$`, and every `reread` ms (60 s) as if there had been a change. Readings
- * come one at a time, in the order in which they began: no slow one overtakes a newer one. The
- * first one waits for no change, and nothing is watched before it, so that the first epoch does not
- * wait for the watcher either. What errors is told, and begun again as {@link supervise} does.
- * Cold; never ends, never errors.
+ * and for each of `orders$`, which says who orders it, and every `reread` ms (60 s) as if there had
+ * been a change. Readings come one at a time, in the order in which they began: no slow one
+ * overtakes a newer one. The first one waits for no change, and nothing is watched before it, so
+ * that the first epoch does not wait for the watcher either. What errors is told, and begun again
+ * as {@link supervise} does. Cold; never ends, never errors.
  */
 export function sourceSigns<Config>(
   { changes$, reading$ }: ConfigSource<Config>,
   { minDelay, reread = 60_000, random }: ReadingDelays,
-  orders$: Observable<unknown> = NEVER,
+  orders$: Observable<string> = NEVER,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<SourceSign<Config>> {
-  function raw(isOrdered: boolean): Observable<RawSign<Config>> {
+  function raw(orderedBy?: string): Observable<RawSign<Config>> {
     return reading$.pipe(
-      map((reading): RawSign<Config> => ({ type: 'raw', reading, isOrdered })),
+      map((reading): RawSign<Config> => ({ type: 'raw', reading, orderedBy })),
       supervise(sourceFailed, random, scheduler),
     );
   }
@@ -92,11 +97,11 @@ export function sourceSigns<Config>(
         // The net opens a window too: it is not to read in the middle of a change.
         merge(changed$, interval(reread, scheduler)).pipe(coalesce(minDelay, scheduler)),
       );
-      const all$ = merge(occasions$.pipe(map(() => false)), orders$.pipe(map(() => true)));
-      return merge(shared$, opened$, all$.pipe(concatMap((isOrdered) => raw(isOrdered))));
+      const all$ = merge(occasions$.pipe(map(() => undefined)), orders$);
+      return merge(shared$, opened$, all$.pipe(concatMap((orderedBy) => raw(orderedBy))));
     }),
   );
-  return concat(raw(false), later$).pipe(
+  return concat(raw(), later$).pipe(
     scan(({ last }: Compared<Config>, sign): Compared<Config> => (sign.type === 'raw' ? compared(last, sign) : { last, sign }), {
       last: undefined,
       sign: undefined,
@@ -136,10 +141,10 @@ interface Compared<Config> {
 
 function compared<Config>(
   last: SourceReading<Config> | undefined,
-  { reading, isOrdered }: Extract<RawSign<Config>, { type: 'raw' }>,
+  { reading, orderedBy }: Extract<RawSign<Config>, { type: 'raw' }>,
 ): Compared<Config> {
   const isNew = last?.hash !== reading.hash;
-  return { last: reading, sign: { type: 'read', reading: withChanges(reading, isNew ? last : undefined), isNew, isOrdered } };
+  return { last: reading, sign: { type: 'read', reading: withChanges(reading, isNew ? last : undefined), isNew, orderedBy } };
 }
 
 /** A reading with what differs from the one before. */
@@ -151,10 +156,13 @@ function withChanges<Config>(
 }
 
 function changes(before: readonly SourcePart[], after: readonly SourcePart[]): readonly Change[] {
-  const key = ({ source, part }: Change) => `${source}\0${part}`;
-  const hashes = new Map(before.map((part) => [key(part), part.hash]));
-  const fresh = new Set(after.map(key));
-  return [...after.filter((part) => hashes.get(key(part)) !== part.hash), ...before.filter((part) => !fresh.has(key(part)))].map(
-    ({ source, part }) => ({ source, part }),
-  );
+  const key = ({ source, part }: SourcePart) => `${source}\0${part}`;
+  const [old, now] = [before, after].map((parts) => new Map(parts.map((part) => [key(part), part])));
+  return [...new Set([...after, ...before].map(key))].flatMap((name) => {
+    const [was, is] = [old?.get(name), now?.get(name)];
+    const one = is ?? was;
+    if (one === undefined || was?.hash === is?.hash) return [];
+    const { source, part } = one;
+    return [{ source, part, ...(was?.mark !== undefined && { from: was.mark }), ...(is?.mark !== undefined && { to: is.mark }) }];
+  });
 }

@@ -69,7 +69,7 @@ describe('readings', () => {
       const hash$ = defer(() => times[next++] ?? NEVER);
       const read$ = sourceSigns(drawnSource({ changes$, hash$ }), { minDelay }, orders$).pipe(
         ofType('read'),
-        map(({ reading, isNew, isOrdered }) => `${reading.hash}${isNew ? ' new' : ''}${isOrdered ? ' ordered' : ''}`),
+        map(({ reading, isNew, orderedBy }) => `${reading.hash}${isNew ? ' new' : ''}${orderedBy === undefined ? '' : ' ordered'}`),
       );
       m.expectObservable(read$, '^ 50s !').toBe(at({ '0s': 'a', '1s': 'b', '17s': 'cd' }), {
         ...{ a: 'A new', b: 'A ordered', c: 'B new', d: 'C new ordered' },

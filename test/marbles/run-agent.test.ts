@@ -242,6 +242,29 @@ describe('the first epoch', () => {
   );
 });
 
+describe('an epoch', () => {
+  it(
+    'is made with the facts of the newest reading, which are no reason to make one',
+    marbles((m) => {
+      const facts = (path: string): SourceReading<ShapedConfig> => ({
+        hash: 'shape',
+        config: { epoch: { kind: 'given', path, override: '' }, known: undefined, warnings: [] },
+        parts: () => [],
+      });
+      const paths = ['/start', '/minute', '/change'];
+      let next = 0;
+      const shape$ = defer(() => of(facts(paths[next++] ?? '/late')));
+      const hash$ = readings('aab');
+      const changes$ = m.hot(at({ '100s': 'c' }), changes);
+      // The first Envoy crashes once it has been read again, after 60 s and its window.
+      const run = drawRun(m, { shape$, hash$, changes$, script: { processes: [at({ '80s': 'k' }), '-', '-'] } });
+      const paths$ = run.launched$.pipe(map((launch) => (launch.adopted ? '' : (launch.reading.config as { readonly path: string }).path)));
+      play(m, run, { unsub: '^ 120s !', serving: at({ '0s': 'n', '500ms': '0', '80s': 'n', '80.7s': '1', '110.5s': '2' }) });
+      m.expectObservable(paths$).toBe(at({ '0s': 's', '80.2s': 'm', '110s': 'c' }), { s: '/start', m: '/minute', c: '/change' });
+    }),
+  );
+});
+
 describe('a status port that is not to be had', () => {
   it(
     'ends the run, and nothing is started',

@@ -40,6 +40,8 @@ export interface World {
   served: boolean;
   /** There is something to start an Envoy from. */
   wanted: boolean;
+  /** The hash of the newest reading. */
+  newest: string | undefined;
   turns: readonly Turn[];
   check: string | undefined;
   /** Resources are. */
@@ -178,6 +180,7 @@ const settle = (world: World, event: AgentEvent): void => {
     case 'config-changed':
     case 'restart-requested':
       world.wanted = true;
+      world.newest = event.reading.hash;
       break;
     case 'epochs-adopted':
       world.served = true;
@@ -293,7 +296,8 @@ export const wishes: Readonly<Record<string, Wish>> = {
   'takes over': () => ({ type: 'epochs-adopted', epochs: adoptedEpochs }),
   'hash b': () => ({ type: 'config-changed', reading: readingOf('b') }),
   'hash c': () => ({ type: 'config-changed', reading: readingOf('c') }),
-  restart: () => ({ type: 'restart-requested', reading: readingOf('a') }),
+  'same hash': ({ newest }) => (newest === undefined ? undefined : { type: 'config-confirmed', reading: readingOf(newest) }),
+  restart: () => ({ type: 'restart-requested', by: 'SIGHUP', reading: readingOf('a') }),
   drain: () => ({ type: 'drain-requested' }),
   'resources are missing': () => ({ type: 'resources-known', missing: 'clusters' }),
   'resources are there': ({ missing }) => (missing ? { type: 'resources-known', missing: '' } : undefined),
@@ -356,6 +360,7 @@ export function* live(policy: RestartPolicy, life: readonly (readonly string[])[
     justLost: [],
     served: false,
     wanted: false,
+    newest: undefined,
     turns: [],
     check: undefined,
     missing: false,

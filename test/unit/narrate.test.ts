@@ -122,6 +122,43 @@ const cases: readonly Case[] = [
     ],
   },
   {
+    what: 'a change that says what it was: a file, a member, a certificate',
+    given: serving,
+    when: {
+      type: 'config-changed',
+      reading: {
+        ...readingOf(b),
+        changed: [
+          { source: 'platform', part: '' },
+          { source: 'configuration', part: 'discoveryAddress' },
+          { source: 'files', part: '/certs/cert-chain.pem', from: 'serial 0A', to: 'serial 0B' },
+          { source: 'files', part: '/certs/root-cert.pem', to: 'serial 01' },
+        ],
+      },
+    },
+    lines: [
+      {
+        level: 'info',
+        event: 'config.changed',
+        msg: 'configuration changed',
+        hash: 'bbbbbbbb',
+        changed: [
+          'platform',
+          'configuration discoveryAddress',
+          'files /certs/cert-chain.pem: serial 0A → serial 0B',
+          'files /certs/root-cert.pem: none → serial 01',
+        ],
+      },
+      { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'bbbbbbbb' },
+    ],
+  },
+  {
+    what: 'a reading that is the same',
+    given: serving,
+    when: { type: 'config-confirmed', reading: readingOf(a) },
+    lines: [],
+  },
+  {
     what: 'a change while an epoch waits already',
     given: waiting,
     when: changed('cccccccc'),
@@ -139,9 +176,9 @@ const cases: readonly Case[] = [
   {
     what: 'a restart by hand',
     given: serving,
-    when: { type: 'restart-requested', reading: readingOf(a) },
+    when: { type: 'restart-requested', by: 'SIGHUP', reading: readingOf(a) },
     lines: [
-      { level: 'info', event: 'restart.requested', msg: 'restart requested', hash: 'aaaaaaaa' },
+      { level: 'info', event: 'restart.requested', msg: 'restart requested', by: 'SIGHUP', hash: 'aaaaaaaa' },
       { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' },
     ],
   },
@@ -583,6 +620,7 @@ describe('narrate', () => {
       'epochs-adopted': true,
       'files-awaited': true,
       'config-changed': true,
+      'config-confirmed': true,
       'restart-requested': true,
       'terminate-requested': true,
       'leave-requested': true,
@@ -630,8 +668,13 @@ describe('narrate', () => {
     const type = <T extends AgentEvent['type']>(name: T) => fc.constant(name);
     const event: fc.Arbitrary<AgentEvent> = fc.oneof(
       fc.record({
-        type: fc.constantFrom('config-changed' as const, 'restart-requested' as const),
+        type: fc.constantFrom('config-changed' as const, 'config-confirmed' as const),
         reading: text.map((hash) => readingOf(hash)),
+      }),
+      fc.record({ type: type('restart-requested'), by: text, reading: text.map((hash) => readingOf(hash)) }),
+      fc.record({
+        type: type('config-changed'),
+        reading: text.map((part) => ({ ...readingOf('a'), changed: [{ source: 'files', part, to: part }] })),
       }),
       fc.record({ type: type('config-accepted'), hash: text }),
       fc.record({ type: type('config-refused'), hash: text, reason: text }),

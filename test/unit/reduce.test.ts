@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RestartPolicy } from '../../src/agent/exits.ts';
 import { type AgentEvent, type AgentState, type Effect, initialState, type Outcome, type Running } from '../../src/agent/model.ts';
-import type { Exit, Launch } from '../../src/agent/ports.ts';
+import type { Exit, Launch, Reading } from '../../src/agent/ports.ts';
 import { reducer } from '../../src/agent/reducer.ts';
 import { readingOf } from '../support/reading.ts';
 
@@ -15,7 +15,7 @@ const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash 
 const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, reason: 'expired' });
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
-const byHand = (hash: string): AgentEvent => ({ type: 'restart-requested', reading: readingOf(hash) });
+const byHand = (hash: string): AgentEvent => ({ type: 'restart-requested', by: 'SIGHUP', reading: readingOf(hash) });
 const parentExpiring = (epoch: number): AgentEvent => ({ type: 'parent-expiring', epoch });
 const parentExpired = (epoch: number): AgentEvent => ({ type: 'parent-expired', epoch });
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
@@ -92,6 +92,41 @@ const check = (example: Case): void => {
   expect(effects.map(brief)).toEqual(example.then);
   expect(state).toMatchObject(example.state ?? {});
 };
+
+describe('a reading that is the same, with other facts', () => {
+  const facts = readingOf('b', { kind: 'given', path: '/other.json', override: '' });
+  const confirmed: AgentEvent = { type: 'config-confirmed', reading: facts };
+  const waiting = [...serving, changed('b')];
+  const claimed = (reading: Reading, stage: 'waiting') => ({ claim: { epoch: 1, reading, stage, forced: false }, wanted: facts });
+
+  it.each<Case>([
+    { what: 'is what a claim that waits is for', given: waiting, when: confirmed, then: [], state: claimed(facts, 'waiting') },
+    {
+      what: 'is not what a check under way is for, and is what the next epoch is for',
+      given: [...waiting, granted(1)],
+      when: confirmed,
+      then: [],
+      state: {
+        claim: { epoch: 1, reading: readingOf('b'), stage: 'checking', forced: false, standalone: false, unchecked: 0 },
+        wanted: facts,
+      },
+    },
+    {
+      what: 'is what a crashed Envoy is started again from',
+      given: [...handedOver, parentExpired(1), ended(0, clean), confirmed, ended(1, killed), due],
+      when: granted(2),
+      then: ['check b'],
+      state: { claim: { epoch: 2, reading: facts, stage: 'checking', forced: false, standalone: false, unchecked: 0 } },
+    },
+    {
+      what: 'is nothing once there is a newer one',
+      given: [...waiting, changed('c')],
+      when: confirmed,
+      then: [],
+      state: { wanted: readingOf('c') },
+    },
+  ])('$what', check);
+});
 
 describe('a change', () => {
   it.each<Case>([

@@ -4,7 +4,7 @@ import { reducer } from '../../src/agent/reducer.ts';
 import { noTimeline, timeline, type Timeline } from '../../src/agent/timeline.ts';
 import { lifecycleFamilies, stateFamilies } from '../../src/metrics/agent-families.ts';
 import { printFamilies } from '../../src/metrics/metric-family.ts';
-import type { Exit } from '../../src/agent/ports.ts';
+import type { Change, Exit } from '../../src/agent/ports.ts';
 import { readingOf } from '../support/reading.ts';
 
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };
@@ -44,11 +44,70 @@ describe('the timeline', () => {
   });
 
   it('tells a restart by hand, a second try and a rescue from a change', () => {
-    const byHand: AgentEvent = { type: 'restart-requested', reading: readingOf('a') };
+    const byHand: AgentEvent = { type: 'restart-requested', by: 'SIGHUP', reading: readingOf('a') };
     const second = [...start, byHand, granted(1), accepted('a'), ended(1, failed), granted(2), accepted('a'), ended(2, failed)];
     const kept = keep(second);
     expect(kept.epochs.map(({ why }) => why)).toEqual(['first', 'by hand', 'again', 'rescue']);
     expect(kept.counters).toMatchObject({ restarts: 3, crashes: 2, rescues: 1 });
+  });
+
+  it('says of an epoch what has changed since the one before, refused or not, and who has asked for it', () => {
+    const files = (part: string, marks: { readonly from?: string; readonly to?: string } = {}) => ({ source: 'files', part, ...marks });
+    const change = (hash: string, ...differs: readonly Change[]): AgentEvent => ({
+      type: 'config-changed',
+      reading: { ...readingOf(hash), changed: differs },
+    });
+    const kept = keep([
+      ...start,
+      change('b', files('chain', { from: 'serial 1', to: 'serial 2' })),
+      granted(1),
+      { type: 'config-refused', hash: 'b', reason: 'the key does not match' },
+      change('c', files('chain', { from: 'serial 2', to: 'serial 3' }), files('key')),
+      ...[granted(1), accepted('c'), spawned(1), live(1)],
+      ...[change('d', files('mesh')), change('c', files('mesh'))], // it is what runs
+      { type: 'restart-requested', by: 'POST /restart', reading: readingOf('c') },
+      ...[granted(2), accepted('c'), spawned(2), live(2)],
+    ]);
+    expect(kept.epochs.map(({ why, changed: differs }) => ({ why, differs }))).toEqual([
+      { why: 'first', differs: [] },
+      { why: 'change', differs: [files('chain', { from: 'serial 1', to: 'serial 3' }), files('key')] },
+      { why: 'by hand', differs: [{ source: 'POST /restart', part: '' }] },
+    ]);
+    expect(printFamilies(lifecycleFamilies(kept))).toEqual(
+      expect.arrayContaining([
+        'istio_agent_envoy_starts_total{why="first",source="",part=""} 1',
+        'istio_agent_envoy_starts_total{why="change",source="files",part="chain"} 1',
+        'istio_agent_envoy_starts_total{why="change",source="files",part="key"} 1',
+        'istio_agent_envoy_starts_total{why="by hand",source="POST /restart",part=""} 1',
+      ]),
+    );
+  });
+
+  it('keeps what has changed while a crashed Envoy is started again', () => {
+    const mesh = { source: 'files', part: 'mesh' };
+    const refused: readonly AgentEvent[] = [
+      { type: 'config-changed', reading: { ...readingOf('b'), changed: [mesh] } },
+      granted(1),
+      { type: 'config-refused', hash: 'b', reason: 'no' },
+    ];
+    const kept = keep([...start, ...refused, ended(0, killed), { type: 'retry-due' }, granted(1), accepted('b')]);
+    expect(kept.epochs.at(-1)).toMatchObject({ why: 'change', changed: [mesh] });
+    const again = keep([...start, ended(0, killed), { type: 'retry-due' }, granted(1), accepted('a')]);
+    expect(again.causes.map(({ why, count }) => ({ why, count }))).toEqual([
+      { why: 'first', count: 1 },
+      { why: 'again', count: 1 },
+    ]);
+  });
+
+  it('counts a hundred reasons, and the others as one', () => {
+    const events = Array.from({ length: 150 }, (_, index): readonly AgentEvent[] => [
+      { type: 'config-changed', reading: { ...readingOf(`h${index}`), changed: [{ source: 'own', part: `part ${index}` }] } },
+      ...[granted(index + 1), accepted(`h${index}`), spawned(index + 1), live(index + 1)],
+      ...[{ type: 'parent-expired', epoch: index + 1 } as const, ended(index, clean)],
+    ]);
+    const { causes } = keep([...start, ...events.flat()]);
+    expect(causes).toHaveLength(101);
+    expect(causes.at(-1)).toEqual({ why: 'change', source: 'other', part: '', count: 51 });
   });
 
   it('has an Envoy that was kept from the moment on when it was taken over, and no durations that began before', () => {

@@ -69,7 +69,7 @@ export function drawAgent(
         awaited$.pipe(map((missing): ConfigEvent => ({ type: 'files-awaited', missing }))),
         hash$.pipe(map((hash): ConfigEvent => ({ type: 'config-changed', reading: readingOf(hash) }))),
       ),
-      restart$: restart$.pipe(map((hash) => readingOf(hash))),
+      restart$: restart$.pipe(map((hash) => ({ by: 'SIGHUP', reading: readingOf(hash) }))),
       resources$: EMPTY,
       drain$: NEVER,
       reopen$: NEVER,

@@ -287,4 +287,18 @@ export const agent: readonly Mutant[] = [
   { id: 'agent/replaced-after', file: 'agent/timing.ts', find: 'replaceable: 1_000', replace: 'replaceable: 10_000' },
   { id: 'agent/replaced-if-it-answers', file: 'agent/turn.ts', find: "health === 'up'", replace: 'health.length > 0' },
   { id: 'agent/lost-child-unserved', file: 'agent/lineage.ts', find: 'answering || lostChild !== true', replace: 'true' },
+  {
+    id: 'agent/confirmed-facts-claimed',
+    file: 'agent/reducer.ts',
+    find: "next.claim.stage === 'waiting' || next.claim.stage === 'fetching' ?",
+    replace: "next.claim.stage === 'fetching' ?",
+  },
+  {
+    id: 'agent/timeline-taken-back',
+    file: 'agent/causes.ts',
+    find: '!isOrdered && event.reading.hash',
+    replace: 'false && event.reading.hash',
+  },
+  { id: 'agent/timeline-oldest-mark', file: 'agent/causes.ts', find: '{ ...change, from: earlier.from }', replace: 'change' },
+  { id: 'agent/timeline-kept-over-crash', file: 'agent/timeline.ts', find: "reason === 'again' ? next.changed : []", replace: '[]' },
 ];
