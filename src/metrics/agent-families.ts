@@ -44,7 +44,7 @@ export function lifecycleFamilies({ counters, durations, causes, certificates }:
     {
       name: 'istio_agent_envoy_starts_total',
       type: 'counter',
-      help: 'Envoys that were started, and why; some count for two reasons',
+      help: 'Envoys that were started, by each reason',
       samples: causes.map(({ why, source, part, count }) => ({ labels: { why, source, part }, value: count })),
     },
     {
