@@ -1,3 +1,4 @@
+import { istioFields } from '../../src/config/istio-fields.ts';
 import { jsonSchema } from '../../src/config/json-schema.ts';
 import { code, list, page, paragraph, section, shortRow, table } from './markdown.ts';
 
@@ -29,17 +30,20 @@ const messages = ['tlsSettings', 'tcpKeepalive'];
  * The fields of a ProxyConfig by their paths, each before the fields below it; of a message itself.
  */
 function fields({ properties = {} }: Field, path = ''): readonly (readonly [string, Field])[] {
-  return Object.entries(properties).flatMap(([name, field]) => [
-    [`${path}${name}`, field] as const,
-    ...(messages.includes(name) ? [] : fields(field, `${path}${name}.`)),
-  ]);
+  return Object.entries(properties)
+    .flatMap(([name, field]) => [[`${path}${name}`, field] as const, ...(messages.includes(name) ? [] : fields(field, `${path}${name}.`))])
+    .filter(([, { description }]) => description !== undefined);
 }
 
 export function layersPage(): string {
   const schema = jsonSchema() as Field;
-  const rows = fields(schema).map(([path, { description = '', default: standard }]) =>
-    shortRow([code(path), standard === undefined || standard === '' ? '–' : code(String(standard))], description),
-  );
+  const all = fields(schema);
+  const rows = all
+    .filter(([path]) => !Object.hasOwn(istioFields.shape, path))
+    .map(([path, { description = '', default: standard }]) =>
+      shortRow([code(path), standard === undefined || standard === '' ? '–' : code(String(standard))], description),
+    );
+  const passedOn = all.filter(([path]) => Object.hasOwn(istioFields.shape, path));
   return page(
     'Layers of the configuration',
     paragraph(
@@ -51,8 +55,13 @@ export function layersPage(): string {
       'The annotations are those of the pod, in the file `./etc/istio/pod/annotations`, which the downward API of Kubernetes writes.',
     ),
     paragraph(
-      'Names of fields are in camel case or in snake case. `null` sets nothing. A field that is not known is ignored with a warning. A ' +
-        'value is checked in its layer, even if another layer replaces it.',
+      'Names of fields are in camel case or in snake case. `null` sets nothing. A value is checked in its layer, even if another layer ' +
+        'replaces it.',
+    ),
+    paragraph(
+      'The control plane is told the whole ProxyConfig, in `PROXY_CONFIG` of the metadata of the node: what the agent goes by, the fields ' +
+        'that only the control plane reads, and, with a warning, those that are not known here. It is told no token, no password, no ' +
+        'private key, and of `proxyMetadata` only what begins with `ISTIO_META`.',
     ),
     paragraph(
       '`pilot-agent config print` shows each value and the layer that it comes from. ' +
@@ -62,6 +71,14 @@ export function layersPage(): string {
       'Fields of ProxyConfig',
       paragraph('The page of [flags](flags.md) says more of a field that has a flag.'),
       table(['Field', 'Default', 'Meaning'], rows),
+    ),
+    section(
+      'Fields for the control plane alone',
+      paragraph('The agent checks their types, since istiod serves nothing to a proxy of which one is wrong.'),
+      table(
+        ['Field', 'Meaning'],
+        passedOn.map(([path, { description = '' }]) => shortRow([code(path)], description)),
+      ),
     ),
     ...messages.map((message) =>
       section(

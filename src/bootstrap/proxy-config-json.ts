@@ -1,4 +1,6 @@
+import { istioFields } from '../config/istio-fields.ts';
 import type { ProxyConfig, RemoteService } from '../config/proxy-config.ts';
+import { isMap } from '../config/split-content.ts';
 import { type Json, protoDuration } from './proto-json.ts';
 
 /**
@@ -45,6 +47,27 @@ export function proxyConfigFields(config: ProxyConfig): Readonly<Record<string, 
   };
 }
 
+/** What the layers say to the control plane alone, as they say it. */
+function passedOn(config: ProxyConfig): Json {
+  const { sampling, maxPathTagLength, enableIstioTags, customTags, openCensusAgent } = config.tracing ?? {};
+  const names = Object.keys(istioFields.shape) as (keyof typeof istioFields.shape)[];
+  const fields = {
+    ...Object.fromEntries(names.map((name) => [name, config[name]])),
+    tracing: config.tracing && { sampling, maxPathTagLength, enableIstioTags, customTags, openCensusAgent },
+  };
+  return overlaid(config.further as Json, fields);
+}
+
+/** Both; where both have a member, and not both have members below it, the upper one. */
+function overlaid(lower: Json, upper: Json): Json {
+  if (!isMap(lower) || !isMap(upper)) return upper === undefined ? lower : upper;
+  const members = Object.entries(upper).map(([name, value]) => [
+    name,
+    overlaid(Object.hasOwn(lower, name) ? lower[name] : undefined, value),
+  ]);
+  return { ...lower, ...(Object.fromEntries(members) as Readonly<Record<string, Json>>) };
+}
+
 function serviceFields({ address, tlsSettings, tcpKeepalive: keepalive }: RemoteService): Json {
   return {
     address,
@@ -69,18 +92,21 @@ const zeros = new Map<string, Json>([
 /**
  * What the control plane is told of a ProxyConfig, in the JSON of protobuf. Pure.
  *
- * No access token goes there (the Go agent sends it), and of `proxyMetadata` only what is node
- * metadata anyway: the rest is environment.
+ * It is what the agent goes by, and all else that the layers say. No access token goes there (the
+ * Go agent sends it), and of `proxyMetadata` only what is node metadata anyway: the rest is
+ * environment. Istio has one name of the service or a way to make one, and not both.
  */
 export function proxyConfigJson(config: ProxyConfig): Json {
   const proxyMetadata = Object.fromEntries(Object.entries(config.proxyMetadata).filter(([name]) => /^ISTIO_META(JSON)?_/.test(name)));
   const lightstep = config.tracing?.lightstep && { ...config.tracing.lightstep, accessToken: '' };
   const tracing = config.tracing && { ...config.tracing, lightstep };
-  const { proxyMetadata: texts = {}, ...fields } = proxyConfigFields({ ...config, proxyMetadata, tracing });
-  return withoutZeros({ ...fields, ...(Object.keys(proxyMetadata).length > 0 && { proxyMetadata: texts }) });
+  const serviceCluster = config.tracingServiceName === undefined ? config.serviceCluster : '';
+  const { proxyMetadata: texts = {}, ...fields } = proxyConfigFields({ ...config, serviceCluster, proxyMetadata, tracing });
+  const own = withoutZeros({ ...fields, ...(Object.keys(proxyMetadata).length > 0 && { proxyMetadata: texts }) });
+  return overlaid(passedOn(config), own);
 }
 
-function withoutZeros(fields: Readonly<Record<string, Json>>): Json {
+function withoutZeros(fields: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
   const isZero = (name: string, value: Json) =>
     [undefined, '', 0, false, zeros.get(name)].includes(value) || (Array.isArray(value) && value.length === 0);
   return Object.fromEntries(

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { type Flag, flags } from './flags.ts';
+import type { istioFields } from './istio-fields.ts';
 import { proxyConfigSchema } from './proxy-config.ts';
 
 /** What the fields are that no flag tells of, or not of the whole, by their paths. */
@@ -18,9 +19,38 @@ const descriptions: Readonly<Record<string, string>> = {
   'tracing.stackdriver.maxNumberOfAnnotations': 'most annotations of a span',
   'tracing.stackdriver.maxNumberOfMessageEvents': 'most message events of a span',
   'tracing.openTelemetry': 'an OpenTelemetry collector (OTLP over gRPC)',
+  'tracing.openCensusAgent': 'a collector; for the control plane alone, as are the next four',
+  'tracing.sampling': 'percentage of the requests that are traced, from 0 to 100',
+  'tracing.maxPathTagLength': 'longest path in a tag of a span',
+  'tracing.enableIstioTags': "whether spans have Istio's own tags",
+  'tracing.customTags': 'tags of each span',
   'tracing.tlsSettings': 'TLS to the tracer',
   extraStatTags: 'further tags of the statistics',
   proxyMetadata: 'variables for the metadata of the node; those of the environment win',
+};
+/** What the fields are that only the control plane reads. */
+const ofIstio: Readonly<Record<keyof typeof istioFields.shape, string>> = {
+  tracingServiceName: 'how the name of the service is made for traces, in the place of serviceCluster',
+  interceptionMode: 'how traffic gets to Envoy',
+  statNameLength: 'longest name of a statistic',
+  meshId: 'name of the mesh',
+  holdApplicationUntilProxyStarts: 'whether the application waits for the proxy',
+  image: 'kind of the image of the proxy',
+  runtimeValues: 'runtime values of Envoy',
+  caCertificatesPem: 'further roots for the mesh',
+  gatewayTopology: 'what is in front of a gateway: proxies that are trusted, PROXY protocol',
+  proxyStatsMatcher: 'further statistics',
+  privateKeyProvider: 'hardware that works with private keys',
+  proxyHeaders: 'which headers Envoy sets',
+  readinessProbe: 'probe of an application on a machine; values of headers are not told',
+  fileFlushInterval: 'longest time until access logs are written to a file',
+  fileFlushMinSizeKb: 'size of what is written of access logs at once',
+  statsCompression: 'whether statistics are compressed',
+  discoveryRefreshDelay: 'deprecated',
+  zipkinAddress: 'deprecated',
+  envoyMetricsServiceAddress: 'deprecated',
+  availabilityZone: 'deprecated',
+  sds: 'deprecated',
 };
 /** The same for the parts of messages that are in several places. */
 const parts: Readonly<Record<string, string>> = {
@@ -48,6 +78,7 @@ export function jsonSchema(): object {
 }
 
 type Node = Readonly<Record<string, unknown>>;
+const alone = new Set([...Object.keys(ofIstio), 'tracing.openCensusAgent', 'tracing.customTags']);
 const flagOf = new Map(Object.entries<Flag>(flags).map(([name, flag]) => [flag.field ?? name, flag]));
 
 /** A schema whose fields say what they are, and what they are without a word. */
@@ -56,13 +87,13 @@ function described(schema: Node, path = ''): Node {
   const fields = Object.entries(schema['properties'] as Readonly<Record<string, Node>>).map(([name, field]) => {
     const below = `${path}${name}`;
     const flag = flagOf.get(below);
-    const description = descriptions[below] ?? flag?.text ?? parts[name];
+    const description = descriptions[below] ?? (ofIstio as typeof descriptions)[below] ?? flag?.text ?? parts[name];
     if (description === undefined) throw new Error(`${below} has no description`);
     const standard =
       flag === undefined || flag.default === '' || path !== ''
         ? {}
         : { default: /^\d+$/.test(flag.default) ? Number(flag.default) : flag.default };
-    return [name, { description, ...standard, ...described(field, `${below}.`) }];
+    return [name, { description, ...standard, ...(alone.has(below) ? field : described(field, `${below}.`)) }];
   });
   return { ...schema, properties: Object.fromEntries(fields) };
 }

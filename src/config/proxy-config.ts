@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { type IstioFields, istioFields, type IstioTracing, istioTracing, openCensusAgent } from './istio-fields.ts';
+import { isMap } from './split-content.ts';
 import { value } from './value.ts';
 
 /**
@@ -24,7 +26,7 @@ export interface RemoteService {
 }
 
 /** Where traces go. One of the tracers at most. */
-export interface Tracing {
+export interface Tracing extends IstioTracing {
   readonly zipkin: { readonly address: string } | undefined;
   readonly lightstep:
     { readonly address: string; readonly accessToken: string; readonly secure: boolean; readonly cacertPath: string } | undefined;
@@ -39,6 +41,8 @@ export interface Tracing {
     | undefined;
   /** An OTLP collector (gRPC): this agent's own. */
   readonly openTelemetry: { readonly address: string } | undefined;
+  /** For the control plane alone. */
+  readonly openCensusAgent?: z.output<typeof openCensusAgent> | undefined;
   readonly tlsSettings: TlsSettings | undefined;
 }
 
@@ -46,7 +50,7 @@ export interface Tracing {
  * Istio's ProxyConfig after all layers. Addresses are `host:port`; durations in ms; an empty text
  * is one that is not given.
  */
-export interface ProxyConfig {
+export interface ProxyConfig extends IstioFields {
   readonly configPath: string;
   /** Undefined: looked for. */
   readonly binaryPath: string | undefined;
@@ -72,6 +76,8 @@ export interface ProxyConfig {
   readonly tracing: Tracing | undefined;
   readonly extraStatTags: readonly string[];
   readonly proxyMetadata: Readonly<Record<string, string>>;
+  /** What no schema here knows, as JSON without secrets: the control plane gets it. */
+  readonly further: Readonly<Record<string, unknown>>;
 }
 
 const optionalText = z._default(value.text, '');
@@ -94,7 +100,7 @@ const tlsSettings = value
           if (given[name] === '') context.addIssue({ code: 'custom', path: [name], message: 'is missing: mode MUTUAL needs it' });
         }
       },
-      { when: isMap },
+      { when: ({ value: given }) => isMap(given) },
     ),
   );
 
@@ -134,16 +140,17 @@ const tracers = {
     }),
   ),
   openTelemetry: z.optional(value.message({ address: value.address })),
+  openCensusAgent: z.optional(openCensusAgent),
 };
 
 const tracing = z.pipe(
-  value.message({ ...tracers, tlsSettings: z.optional(tlsSettings) }).check(
+  value.message({ ...tracers, ...istioTracing, tlsSettings: z.optional(tlsSettings) }).check(
     z.superRefine(
       (given, context) => {
         const named = Object.keys(tracers).filter((name) => name in given);
         if (named.length > 1) context.addIssue({ code: 'custom', message: `names ${named.join(' and ')}: it has to be one tracer` });
       },
-      { when: isMap },
+      { when: ({ value: given }) => isMap(given) },
     ),
   ),
   z.transform((given) => ({
@@ -183,8 +190,5 @@ export const proxyConfigSchema = value.message({
   tracing: z.exactOptional(tracing),
   extraStatTags: value.texts,
   proxyMetadata: value.textMap,
+  ...istioFields.shape,
 });
-
-function isMap({ value: given }: { readonly value: unknown }): boolean {
-  return typeof given === 'object' && given !== null && !Array.isArray(given);
-}

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { jsonFlaw, withoutSecrets } from './passed-on.ts';
+import { isMap, splitContent } from './split-content.ts';
 
 /** What one place of the configuration says. */
 export interface Layer {
@@ -20,66 +22,44 @@ export interface Reading<T> {
   readonly fields: T;
   /** The names of the fields that are wrong. */
   readonly wrong: readonly string[];
+  /** What the schema does not have, as JSON and without secrets, at the places where it was. */
+  readonly further: Readonly<Record<string, unknown>>;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
 }
 
 /**
  * Reads a layer, of which each field may be missing, by the rules of proto JSON: names in camel or
- * snake case, null for what is not said. A field that the schema does not have is a warning, a
- * value that it does not take a problem. Pure.
+ * snake case, null for what is not said. A field that the schema does not have is a warning, and is
+ * kept apart; a value that it does not take is a problem, and so is one that JSON does not have.
+ * Pure.
  */
 export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer: Layer): Reading<Partial<z.output<Schema>>> {
-  const warnings: string[] = [];
-  const content = known(schema, layer.content ?? {}, '', (path) => {
-    warnings.push(`${layer.place(path)} is not known here, and is ignored`);
-  });
+  const content = layer.content ?? {};
   // What is no map has no fields, and the schema says so.
-  const said = isMap(content) ? Object.entries(content) : [['', content] as const];
+  const { known, further, paths } = isMap(content)
+    ? splitContent(schema.shape, content)
+    : { known: { '': content }, further: {}, paths: [] };
   const fields: Record<string, unknown> = {};
   const wrong: string[] = [];
-  const problems = said.flatMap(([field, value]) => {
+  const problems = Object.entries(known).flatMap(([field, value]) => {
     const result = z.safeParse(schema.shape[field] ?? schema, value);
     if (result.success) fields[field] = result.data;
     else wrong.push(field);
     return result.error?.issues.map(({ path, message }) => ({ place: layer.place(joined([field, ...path])), text: message })) ?? [];
   });
-  return { layer, fields: fields as Partial<z.output<Schema>>, wrong, problems, warnings };
-}
-
-/**
- * The content with the schema's names, without nulls and without what the schema does not know,
- * which is told by its path.
- */
-function known(schema: z.core.$ZodType, content: unknown, path: string, onUnknown: (path: string) => void): unknown {
-  const shape = shapeOf(schema);
-  if (shape === undefined || !isMap(content)) return content;
-  const fields: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(content)) {
-    const name = Object.hasOwn(shape, key) ? key : key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (field === undefined) onUnknown(`${path}${key}`);
-    else if (value !== null) fields.push([name, known(field, value, `${path}${name}.`, onUnknown)]);
-  }
-  return Object.fromEntries(fields);
-}
-
-/**
- * The fields of a message, whatever is wrapped around it; undefined for a schema of anything else.
- */
-function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | undefined {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  switch (def.type) {
-    case 'object':
-      return def.shape;
-    case 'optional':
-    case 'default':
-      return shapeOf(def.innerType);
-    case 'pipe':
-      return shapeOf(def.in);
-    default:
-      return undefined;
-  }
+  const flaws = paths.flatMap(({ path, value }) => {
+    const text = jsonFlaw(value);
+    return text === undefined ? [] : [{ place: layer.place(path), text }];
+  });
+  return {
+    layer,
+    fields: fields as Partial<z.output<Schema>>,
+    wrong,
+    further: flaws.length === 0 ? (withoutSecrets(further) as Readonly<Record<string, unknown>>) : {},
+    problems: [...problems, ...flaws],
+    warnings: paths.map(({ path }) => `${layer.place(path)} is not known here: the control plane gets it as it is`),
+  };
 }
 
 function joined(path: readonly PropertyKey[]): string {
@@ -87,10 +67,6 @@ function joined(path: readonly PropertyKey[]): string {
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')
     .replace(/^\./, '');
-}
-
-function isMap(content: unknown): content is Readonly<Record<string, unknown>> {
-  return typeof content === 'object' && content !== null && !Array.isArray(content);
 }
 
 /** One thing that is wrong: where, and what would be right. */

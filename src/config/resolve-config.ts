@@ -85,6 +85,7 @@ export function resolveConfig({ given, leftover, surroundings, addresses, layers
   const highest = readLayer(proxyConfigSchema, surroundings.highest);
   const readings = [readLayer(proxyConfigSchema, surroundings.lowest), ...textReadings, flagReading, highest];
   const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
+  const further = readings.reduce((lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }), {});
   const beside = application(surroundings.application, { ...fields, role });
 
   const problems = [
@@ -106,6 +107,7 @@ export function resolveConfig({ given, leftover, surroundings, addresses, layers
   const secured = { ...fields, controlPlaneAuthPolicy: authPolicy(fields, fileMountedCerts) };
   const config: AgentConfig = {
     ...secured,
+    further,
     ...surroundings.values,
     drainCap: surroundings.values.drainCap ?? fields.terminationDrainDuration,
     ...beside.application,
@@ -134,6 +136,11 @@ function defaults() {
   const others = { terminationDrainDuration: '5s', extraStatTags: [], proxyMetadata: {} };
   const absent = { binaryPath: undefined, envoyMetricsService: undefined, envoyAccessLogService: undefined, tracing: undefined };
   return { ...absent, ...flagsSchema.parse({ ...(content as object), ...others }) };
+}
+
+/** The members that the other one does not have. */
+function without(one: Readonly<Record<string, unknown>>, other: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(one).filter(([name]) => !Object.hasOwn(other, name)));
 }
 
 function isRole(role: string): role is AgentConfig['role'] {

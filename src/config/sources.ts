@@ -32,6 +32,7 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover 
     role: leftover.includes(config.role) ? 'argument' : undefined,
     probes: ofApplication('ISTIO_KUBE_APP_PROBERS'),
     metricsTargets: ofApplication(...(config.role === 'sidecar' ? (['ISTIO_PROMETHEUS_ANNOTATIONS'] as const) : []), 'PILOT_AGENT_METRICS_TARGETS'), // prettier-ignore
+    further: several(readings.map(({ further, layer }) => (Object.keys(further).length > 0 ? layer.source('further') : undefined))),
     node: nodeSource(config, surroundings.sources),
     certificates,
     watched: certificates,

@@ -51,6 +51,7 @@ z.config({ jitless: true }); // a check that runs once is not worth compiling
 
 /** What a timer of Node can count, 24.8 days: beyond it, it fires at once. */
 const longest = 2 ** 31 - 1;
+const percent = 'a number from 0 to 100';
 const address = 'host:port, the host a name or an IP address (IPv6 in brackets)';
 const hostAndPort = /^(?:\[[^\]]+\]|[^:]+):\d{1,5}$/;
 const time = /^\+?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
@@ -88,6 +89,12 @@ export const value = {
    */
   durationDown: parsed(duration, (text) => inSeconds(text, Math.floor), time),
   durationUp: parsed(duration, (text) => inSeconds(text, Math.ceil), time),
+  /** The same as it is written, for the control plane. */
+  timeText: parsed(duration, (text) => (countable(text) === undefined ? undefined : text), time),
+  /** A number from 0 to 100, or its text. */
+  percent: converted(z.union([z.number(), z.string()], wrong(percent)), percent, (given) =>
+    /^\d+(?:\.\d+)?$/.test(String(given)) ? within(Number(given), 0, 100) : undefined,
+  ),
   /** Go's agent takes no other for the connections to the control plane. */
   connectTimeout: parsed("a duration from '1ms' to '30s'", (text) => within(countable(text), 1, 30_000), time),
   /** What Envoy takes for `dns_refresh_rate`. */

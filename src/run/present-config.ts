@@ -1,4 +1,5 @@
 import type { HttpProbe } from '../config/app-probes.ts';
+import { isSecretName } from '../config/passed-on.ts';
 import type { Sources } from '../config/sources.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 
@@ -19,17 +20,9 @@ function presentable(name: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value);
   if (name === 'headers' && Array.isArray(value)) return (value as HttpProbe['headers']).map(([header]) => [header, '***']);
   if (typeof value === 'number' && isTime(name)) return `${value / 1000}s`;
-  return typeof value === 'string' && value !== '' && isSecret(name) ? '***' : value;
+  return typeof value === 'string' && value !== '' && isSecretName(name) ? '***' : value;
 }
 
 function isTime(name: string): boolean {
   return /Duration$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|timeout|ttl|initialBackOff)$/.test(name); // prettier-ignore
-}
-
-/**
- * Of the agent's own fields that is the token of LightStep. `proxyMetadata` and `ISTIO_META_*` may
- * have others, and the JSON of a variable may have them anywhere.
- */
-function isSecret(name: string): boolean {
-  return /^ISTIO_METAJSON_|(?:token|secret|password|credential|(?:api|access)_?key)s?$/i.test(name);
 }

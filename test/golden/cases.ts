@@ -50,6 +50,7 @@ export const proxyConfig: ProxyConfig = {
   tracing: undefined,
   extraStatTags: [],
   proxyMetadata: {},
+  further: {},
 };
 
 /** What differs from the case `default`. */

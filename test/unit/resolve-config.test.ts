@@ -32,6 +32,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
     tracing: undefined,
     extraStatTags: [],
     proxyMetadata: {},
+    further: {},
     meshConfig: './etc/istio/config/mesh',
     proxyLogLevel: 'warning',
     proxyComponentLogLevel: 'misc:error',

@@ -42,8 +42,9 @@ describe('the layers of ProxyConfig', () => {
       proxyMetadata: { ANNOTATION: 'something' },
       drainDuration: 5_000,
       extraStatTags: ['b'],
+      further: { OTHER: 'option' },
     });
-    expect(result.warnings).toEqual(['PROXY_CONFIG.OTHER is not known here, and is ignored']);
+    expect(result.warnings).toEqual(['PROXY_CONFIG.OTHER is not known here: the control plane gets it as it is']);
   });
 });
 
@@ -126,7 +127,7 @@ describe('a layer', () => {
     const every = Object.fromEntries(Object.keys(accepted().sources).map((name) => [name, null]));
     const { warnings, ...result } = accepted({ proxyConfig: every });
     expect({ ...result, warnings: [] }).toEqual(accepted());
-    expect(warnings).toContain('PROXY_CONFIG.minDelay is not known here, and is ignored'); // a flag only
+    expect(warnings).toContain('PROXY_CONFIG.minDelay is not known here: the control plane gets it as it is'); // a flag only
     expect(configOf({ proxyConfig: { envoyMetricsService: { address: 'm:1', tlsSettings: null } } }).envoyMetricsService).toEqual({
       address: 'm:1',
       tlsSettings: undefined,
@@ -135,10 +136,10 @@ describe('a layer', () => {
   });
 
   it.each(texts)('warns of each field that is not known, with its place: %s', (text) => {
-    const content = { statNameLength: 189, tracing: { zipkin: { address: 'z:1', collector_type: 'x' }, sampling: 10 }, __proto: 1 };
+    const content = { stat_name_len: 189, statNameLength: 189, tracing: { zipkin: { address: 'z:1', collector_type: 'x' }, sampled: 10, sampling: 10 }, __proto: 1 }; // prettier-ignore
     expect(accepted({ [text]: content }).warnings).toEqual(
-      ['statNameLength', 'tracing.zipkin.collector_type', 'tracing.sampling', '__proto'].map(
-        (path) => `${places[text]}${path} is not known here, and is ignored`,
+      ['stat_name_len', 'tracing.zipkin.collector_type', 'tracing.sampled', '__proto'].map(
+        (path) => `${places[text]}${path} is not known here: the control plane gets it as it is`,
       ),
     );
   });

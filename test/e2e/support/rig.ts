@@ -49,6 +49,8 @@ export interface StartOptions {
    * `ports.prometheus` and `ports.health`.
    */
   readonly generated?: boolean;
+  /** Default `sidecar`. */
+  readonly role?: string;
 }
 
 /**
@@ -127,7 +129,7 @@ export async function makeRig(
     ports: { admin, listen, status, prometheus, health },
     ca,
     issued,
-    start(flags = [], { env = {}, output, cwd, wrap = [], generated = false } = {}) {
+    start(flags = [], { env = {}, output, cwd, wrap = [], generated = false, role = 'sidecar' } = {}) {
       kept ||= flags.includes('--keepEnvoy');
       const standard = [
         ...(generated ? [] : ['--customConfigFile', config]),
@@ -140,7 +142,7 @@ export async function makeRig(
       ];
       const agent = startAgent(
         folder,
-        ['proxy', 'sidecar', ...standard.map(String), ...quick, ...flags],
+        ['proxy', role, ...standard.map(String), ...quick, ...flags],
         { ...certificateEnv(certDir), ENVOY_PROMETHEUS_PORT: String(prometheus), ENVOY_STATUS_PORT: String(health), ...env },
         { output, cwd, wrap },
       );

@@ -24,4 +24,10 @@ export const bootstrap: readonly Mutant[] = [
   { id: 'bootstrap/regex-repeats', file: 'bootstrap/regex-flaw.ts', find: 'last.repeats * times,', replace: 'times,' },
   { id: 'bootstrap/regex-open', file: 'bootstrap/regex-flaw.ts', find: 'outer.length > 0 ?', replace: 'outer.length > 1 ?' },
   { id: 'bootstrap/metadata-secrets', file: 'bootstrap/environment-metadata.ts', find: '!secret.includes(name)', replace: 'true' },
+  {
+    id: 'bootstrap/told-effective',
+    file: 'bootstrap/proxy-config-json.ts',
+    find: 'overlaid(passedOn(config), own)',
+    replace: 'overlaid(own, passedOn(config))',
+  },
 ];

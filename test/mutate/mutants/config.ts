@@ -35,4 +35,12 @@ export const config: readonly Mutant[] = [
   { id: 'config/connect-timeout-most', file: 'config/value.ts', find: '1, 30_000)', replace: '1, 300_000)' },
   { id: 'config/address-port', file: 'config/host-port.ts', find: 'port <= 65_535', replace: 'port <= 99_999' },
   { id: 'config/pushed-watched', file: 'config/certificate-files.ts', find: 'watched: paths(services)', replace: 'watched: paths(own)' },
+  {
+    id: 'config/further-replaced',
+    file: 'config/resolve-config.ts',
+    find: '({ ...without(lower, reading.fields), ...reading.further })',
+    replace: '({ ...lower, ...reading.further })',
+  },
+  { id: 'config/further-secret', file: 'config/passed-on.ts', find: '!isSecretName(name) &&', replace: '' },
+  { id: 'config/further-depth', file: 'config/passed-on.ts', find: 'level > deepest', replace: 'level > deepest + 1' },
 ];

@@ -1,0 +1,59 @@
+import type * as z from 'zod/mini';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface SplitContent {
+  /** What the schema has, under its names and without nulls. */
+  readonly known: Fields;
+  /** What it does not have, at the same places. */
+  readonly further: Fields;
+  /** The same once more, each by its path. */
+  readonly paths: readonly { readonly path: string; readonly value: unknown }[];
+}
+
+/**
+ * Content by the rules of proto JSON, names in camel or snake case, parted by whether the schema
+ * has a name. Pure.
+ */
+export function splitContent(shape: z.core.$ZodShape, content: Fields, above = ''): SplitContent {
+  const parts = Object.entries(content).map(([key, value]): SplitContent => {
+    const camelCase = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const name = Object.hasOwn(shape, key) ? key : camelCase;
+    const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    const inner = field && shapeOf(field);
+    if (field === undefined)
+      return { known: {}, further: value === null ? {} : { [name]: value }, paths: [{ path: `${above}${key}`, value }] };
+    if (value === null) return { known: {}, further: {}, paths: [] };
+    if (inner === undefined || !isMap(value)) return { known: { [name]: value }, further: {}, paths: [] };
+    const { known, further, paths } = splitContent(inner, value, `${above}${name}.`);
+    return { known: { [name]: known }, further: Object.keys(further).length === 0 ? {} : { [name]: further }, paths };
+  });
+  return {
+    known: Object.fromEntries(parts.flatMap(({ known }) => Object.entries(known))),
+    further: Object.fromEntries(parts.flatMap(({ further }) => Object.entries(further))),
+    paths: parts.flatMap(({ paths }) => paths),
+  };
+}
+
+/**
+ * The fields of a message, whatever is wrapped around it; undefined for a schema of anything else.
+ */
+function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | undefined {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'object':
+      return def.shape;
+    case 'optional':
+    case 'default':
+      return shapeOf(def.innerType);
+    case 'pipe':
+      return shapeOf(def.in);
+    default:
+      return undefined;
+  }
+}
+
+/** Whether it is an object of JSON: no list, and no other object of YAML's. Pure. */
+export function isMap(content: unknown): content is Fields {
+  return typeof content === 'object' && content !== null && Object.getPrototypeOf(content) === Object.prototype;
+}
