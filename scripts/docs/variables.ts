@@ -77,6 +77,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     { name: 'PROXY_CONFIG', text: 'A ProxyConfig in YAML or JSON: one of the [layers](layers.md)' },
     { name: 'ISTIO_BOOTSTRAP', text: "A template of Envoy's configuration", more: 'It wins over `--templateFile`.' },
     { name: 'ISTIO_BOOTSTRAP_OVERRIDE', text: 'A file that Envoy lays over its configuration' },
+    { name: 'ISTIO_DELTA_XDS', standard: 'false', text: 'Envoy asks the control plane for what has changed alone (delta xDS)' },
     { name: 'ISTIO_NAMESPACE', standard: 'istio-system', text: 'Namespace of the control plane' },
     {
       name: 'STACKDRIVER_TRACING_ENABLED',
@@ -112,6 +113,11 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     { name: 'POD_NAME', text: 'For `--id`' },
     { name: 'POD_NAMESPACE', text: 'For `--id` and `--domain`' },
     { name: 'INSTANCE_IP', text: 'For `--ip`. Ignored if it is no address' },
+    {
+      name: 'ISTIO_CPU_LIMIT',
+      text: 'Limit of the CPU, in whole cores',
+      more: 'Without it: the quota of the control group, if that is less than the machine has. See [`--concurrency`](flags.md#envoy).',
+    },
     { name: 'SERVICE_ACCOUNT', text: '`SERVICE_ACCOUNT` in the metadata of the node' },
     {
       name: 'ISTIO_ADDITIONAL_METADATA_EXCHANGE_KEYS',

@@ -37,6 +37,12 @@ export interface BootstrapInputs {
   readonly sds: SdsInputs | undefined;
   /** The Unix socket of the xDS proxy; undefined where Envoy asks the control plane itself. */
   readonly xdsSocket: string | undefined;
+  /** In bytes, for the agent and all its Envoys; undefined where nothing limits them. */
+  readonly memoryLimit: number | undefined;
+  /** What is laid over the bootstrap has an overload manager of its own. */
+  readonly hasOverloadManager: boolean;
+  /** Envoy asks for what has changed alone. */
+  readonly deltaXds: boolean;
   /** Where Envoy's statistics are offered to Prometheus; 0 = nowhere. */
   readonly prometheusPort: number;
   /** Where Envoy passes readiness probes on to the status port; 0 = nowhere. */

@@ -1,4 +1,5 @@
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
+import { overloadManager } from './overload.ts';
 import { type Findings, type Json, typedConfig, wellFormed } from './proto-json.ts';
 import { portClashes, staticResources } from './static-resources.ts';
 import { statLabels, statsConfig, statsInclusion, statsSinks, statsTags } from './stats.ts';
@@ -41,16 +42,22 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
       access_log: [{ name: 'envoy.access_loggers.file', typed_config: accessLog }],
       profile_path: '/var/lib/istio/data/envoy.prof',
       address: { socket_address: { address: ipv6 ? '::1' : '127.0.0.1', port_value: config.proxyAdminPort } },
+      ignore_global_conn_limit: true, // the agent is to be heard, whatever is going on
     },
     dynamic_resources: {
       lds_config: dynamic,
       cds_config: dynamic,
-      ads_config: { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: [{ envoy_grpc: { cluster_name: 'xds-grpc' } }] },
+      ads_config: {
+        api_type: inputs.deltaXds ? 'DELTA_GRPC' : 'GRPC',
+        transport_api_version: 'V3',
+        grpc_services: [{ envoy_grpc: { cluster_name: 'xds-grpc' } }],
+      },
     },
     static_resources: staticResources(inputs, tracer?.cluster, findings),
     // Deprecated, with a warning of Envoy's; but a control plane that leaves the choice of a tracer
     // to the proxy means this one.
     tracing: tracer && { http: tracer.http },
+    overload_manager: inputs.hasOverloadManager ? undefined : overloadManager(inputs.memoryLimit, metadata, findings),
     stats_sinks: sinks.length === 0 ? undefined : sinks,
     cluster_manager: outlierLogPath === '' ? undefined : { outlier_detection: { event_log_path: outlierLogPath } },
   };

@@ -28,6 +28,11 @@ export type NodeMetadataResult =
   | { readonly ok: true; readonly metadata: NodeMetadata; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
+/**
+ * The Istio whose dialect this agent speaks, as tested with its control plane, which takes a proxy
+ * without a version for the newest there is. It is no version of this agent.
+ */
+const dialect = '1.26.0';
 /** What proxies tell each other of themselves. */
 const exchanged = 'NAME,NAMESPACE,INSTANCE_IPS,LABELS,OWNER,PLATFORM_METADATA,WORKLOAD_NAME,MESH_ID,SERVICE_ACCOUNT,CLUSTER_ID';
 const aboutStatistics = /^sidecar\.istio\.io\/(?:statsInclusion(?:Prefixes|Suffixes|Regexps)|extraStatTags)$/;
@@ -37,8 +42,8 @@ const aboutStatistics = /^sidecar\.istio\.io\/(?:statsInclusion(?:Prefixes|Suffi
  * environment says, and beneath that what annotations say about statistics. Pure.
  *
  * `ISTIO_META_*` among the `proxyMetadata` of the configuration count as environment, beneath the
- * real one. JSON that does not parse, and a value that Pilot would not understand, are problems of
- * the variable.
+ * real one. The version of Istio is beneath all. JSON that does not parse, and a value that Pilot
+ * would not understand, are problems of the variable.
  */
 export function nodeMetadata({
   config,
@@ -79,8 +84,9 @@ export function nodeMetadata({
   const isThere = (value: Json) =>
     value !== undefined && value !== '' && (typeof value !== 'object' || Object.keys(value ?? {}).length > 0);
   const metadata = {
+    ISTIO_VERSION: dialect,
     ...Object.fromEntries(Object.entries(annotations).filter(([name]) => aboutStatistics.test(name))),
-    ...Object.fromEntries(told),
+    ...Object.fromEntries([...told].filter(([name, value]) => name !== 'ISTIO_VERSION' || value !== '')),
     ...Object.fromEntries(Object.entries(known).filter(([, value]) => isThere(value))),
   };
   return { ok: true, metadata: sorted(wellFormed(metadata)), warnings: findings.warnings };

@@ -45,6 +45,7 @@ function forwardingListener({ name, address, port, path, cluster }: ForwardingLi
     name,
     stat_prefix: name,
     address: { socket_address: { address, port_value: port } },
+    ignore_global_conn_limit: true, // or many clients would be a reason to end the pod
     filter_chains: [{ filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }] }],
   };
 }

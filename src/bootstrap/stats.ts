@@ -75,13 +75,14 @@ export interface StatsInclusion {
   readonly regexes: readonly string[];
 }
 
-/** Readiness, xDS and Istio's own filters: the list of the Go agent 1.6. */
+/** Readiness, xDS, Istio's own filters: the list of the Go agent 1.6. And what is overloaded. */
 const neededPrefixes = [
   'cluster_manager',
   'listener_manager',
   'http_mixer_filter',
   'tcp_mixer_filter',
   'server',
+  'overload.',
   'cluster.xds-grpc',
   'wasm',
 ];

@@ -11,6 +11,7 @@ import { platform } from '../node/platform.ts';
 import { withConfigFile } from '../proxy/config-file.ts';
 import { envoyArgs } from '../proxy/envoy-args.ts';
 import { validate } from '../proxy/preflight.ts';
+import { limits, workerThreads } from '../proxy/limits.ts';
 import { effectiveConfig, parseText } from '../run/effective-config.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { factsOf, noFacts } from '../run/facts.ts';
@@ -54,6 +55,7 @@ async function tried(config: AgentConfig, made: EpochConfig): Promise<Verdict> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bootstrap-'));
   const args = {
     ...config,
+    concurrency: workerThreads(config.concurrency, limits(config.cpuLimit)),
     baseId: 0, // nothing is bound
     serviceNode: nodeString(config.role, config.node),
     ipv6: config.node.ipv6,

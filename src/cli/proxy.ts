@@ -12,6 +12,7 @@ import { nodeString } from '../node/node-id.ts';
 import { platform } from '../node/platform.ts';
 import type { Fold } from '../operators/feedback.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
+import { limits, workerThreads } from '../proxy/limits.ts';
 import { freeBaseId } from '../proxy/proc.ts';
 import { besideEnvoy } from '../run/beside-envoy.ts';
 import { effectiveConfig } from '../run/effective-config.ts';
@@ -95,7 +96,8 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
       logFormat: envoyLogFormat,
       logLevel: config.proxyLogLevel,
       componentLogLevel: config.proxyComponentLogLevel,
-      concurrency: config.concurrency,
+      // Fewer in a child than in its parent would lose what waits at the sockets of the others.
+      concurrency: workerThreads(config.concurrency, limits(config.cpuLimit)),
     },
     admin,
     addressFile,

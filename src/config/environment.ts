@@ -30,6 +30,10 @@ export interface AgentEnvironment {
   readonly podNamespace: string;
   readonly instanceIp: string;
   readonly serviceAccount: string;
+  /** What the surroundings say of the CPU, in whole cores; undefined or 0 where they do not. */
+  readonly cpuLimit: number | undefined;
+  /** Envoy asks for what has changed alone (delta xDS). */
+  readonly deltaXds: boolean;
   /** Keys of the metadata that proxies tell each other, with commas between them. */
   readonly exchangeKeys: string;
   /** What is known of a machine at Google; empty for nothing. */
@@ -77,6 +81,8 @@ const variables = {
   podNamespace: 'POD_NAMESPACE',
   instanceIp: 'INSTANCE_IP',
   serviceAccount: 'SERVICE_ACCOUNT',
+  cpuLimit: 'ISTIO_CPU_LIMIT',
+  deltaXds: 'ISTIO_DELTA_XDS',
   exchangeKeys: 'ISTIO_ADDITIONAL_METADATA_EXCHANGE_KEYS',
   gcpMetadata: 'GCP_METADATA',
   metadataHost: 'GCE_METADATA_HOST',
@@ -150,6 +156,8 @@ export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
     podNamespace: text('podNamespace'),
     instanceIp: text('instanceIp'),
     serviceAccount: text('serviceAccount'),
+    cpuLimit: said('cpuLimit', value.count),
+    deltaXds: said('deltaXds', value.booleanText) ?? false,
     exchangeKeys: text('exchangeKeys'),
     gcpMetadata: text('gcpMetadata'),
     metadataHost: text('metadataHost'),

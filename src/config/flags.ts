@@ -74,7 +74,12 @@ export const flags = {
   proxyAdminPort: { group: 'Envoy', value: 'port', text: "port of Envoy's admin endpoint", default: '15000' },
   statusPort: { group: 'status', value: 'port', text: 'port of the status server; 0: none', default: '15020' },
   serviceCluster: { group: 'Envoy', value: 'name', text: "Envoy's --service-cluster", default: 'istio-proxy' },
-  concurrency: { group: 'Envoy', value: 'n', text: "number of Envoy's worker threads; 0: one for each core", default: '0' },
+  concurrency: {
+    group: 'Envoy',
+    value: 'n',
+    text: "number of Envoy's worker threads; 0: one for each core; if not given: by the limit",
+    default: '',
+  },
   proxyLogLevel: { group: 'logging', value: 'level', text: "Envoy's log level", default: 'warning' },
   proxyComponentLogLevel: {
     group: 'logging',

@@ -63,8 +63,8 @@ export interface ProxyConfig extends IstioFields {
   /** 0 = no status server. */
   readonly statusPort: number;
   readonly controlPlaneAuthPolicy: 'NONE' | 'MUTUAL_TLS';
-  /** 0 = one worker for each core. */
-  readonly concurrency: number;
+  /** 0 = one worker for each core. Undefined: by the limit of the CPU. */
+  readonly concurrency: number | undefined;
   readonly connectTimeout: number;
   readonly dnsRefreshRate: number;
   readonly customConfigFile: string;
@@ -179,7 +179,7 @@ export const proxyConfigSchema = value.message({
   proxyAdminPort: value.port,
   statusPort: value.optionalPort,
   controlPlaneAuthPolicy: value.listed('NONE', 'MUTUAL_TLS'),
-  concurrency: value.count,
+  concurrency: z.exactOptional(value.count),
   connectTimeout: value.connectTimeout,
   dnsRefreshRate: value.refreshRate,
   customConfigFile: value.text,

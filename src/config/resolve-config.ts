@@ -131,10 +131,18 @@ export function resolveConfig({ given, leftover, surroundings, addresses, layers
 
 /** All fields without a layer. Most have a flag, which says the default. */
 function defaults() {
-  const texts = Object.entries(flags).flatMap(([name, flag]) => (name === 'binaryPath' ? [] : [[name, flag.default]]));
+  const texts = Object.entries(flags).flatMap(([name, flag]) =>
+    ['binaryPath', 'concurrency'].includes(name) ? [] : [[name, flag.default]],
+  );
   const { content } = flagLayer(Object.fromEntries(texts) as GivenFlags).layer;
   const others = { terminationDrainDuration: '5s', extraStatTags: [], proxyMetadata: {} };
-  const absent = { binaryPath: undefined, envoyMetricsService: undefined, envoyAccessLogService: undefined, tracing: undefined };
+  const absent = {
+    binaryPath: undefined,
+    concurrency: undefined,
+    envoyMetricsService: undefined,
+    envoyAccessLogService: undefined,
+    tracing: undefined,
+  };
   return { ...absent, ...flagsSchema.parse({ ...(content as object), ...others }) };
 }
 

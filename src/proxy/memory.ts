@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { controlGroup, readText } from './control-group.ts';
 
 /** What a control group allows, in bytes, and what has come of it. */
 export interface Memory {
@@ -33,41 +34,20 @@ const unlimited = 2 ** 62;
 /**
  * The memory of the control group that this process is in, of either version; undefined where there
  * is none to be read. Below `root`, for tests.
- *
- * Within a container the group's path is often that of the host, and its files are at the top.
  */
 export function memory(root = '/'): Memory | undefined {
-  const groups = read(join(root, 'proc/self/cgroup')).split('\n');
-  const path1 = groups.map((line) => /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(.*)$/.exec(line)?.[1]).find((path) => path !== undefined);
-  const path2 = groups.map((line) => /^0::(.*)$/.exec(line)?.[1]).find((path) => path !== undefined);
-  if (path1 !== undefined) return group(join(root, 'sys/fs/cgroup/memory'), path1, v1);
-  return path2 === undefined ? undefined : group(join(root, 'sys/fs/cgroup'), path2, v2);
-}
-
-function group(mount: string, path: string, files: Files): Memory | undefined {
-  const folders: string[] = [];
-  for (let folder = join('/', path); ; folder = dirname(folder)) {
-    folders.push(join(mount, folder));
-    if (folder === '/') break;
-  }
-  const own = folders.find((folder) => read(join(folder, files.used)) !== '');
+  const { version, folders } = controlGroup('memory', root) ?? { version: 2, folders: [] };
+  const files = version === 1 ? v1 : v2;
+  const own = folders.find((folder) => readText(join(folder, files.used)) !== '');
   if (own === undefined) return undefined;
-  const limits = folders.map((folder) => Number(read(join(folder, files.limit)) || NaN)).filter((limit) => limit < unlimited);
-  const inactive = Number(new RegExp(`^${files.inactive} (\\d+)$`, 'm').exec(read(join(own, 'memory.stat')))?.[1] ?? 0);
-  const kills = /^oom_kill (\d+)$/m.exec(read(join(own, files.events)))?.[1];
+  const limits = folders.map((folder) => Number(readText(join(folder, files.limit)) || NaN)).filter((limit) => limit < unlimited);
+  const inactive = Number(new RegExp(`^${files.inactive} (\\d+)$`, 'm').exec(readText(join(own, 'memory.stat')))?.[1] ?? 0);
+  const kills = /^oom_kill (\d+)$/m.exec(readText(join(own, files.events)))?.[1];
   return {
     limit: limits.length === 0 ? undefined : Math.min(...limits),
-    used: Number(read(join(own, files.used))) - inactive,
+    used: Number(readText(join(own, files.used))) - inactive,
     oomKills: kills === undefined ? undefined : Number(kills),
   };
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return '';
-  }
 }
 
 /** How much is left free, for what the two need while they hand over: a share of the limit. */

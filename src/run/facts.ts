@@ -17,6 +17,7 @@ import {
 import type { AgentConfig } from '../config/agent-config.ts';
 import { type ResolvedAddress, resolveAddress } from '../node/address.ts';
 import { type Platform, unknownPlatform } from '../node/cloud.ts';
+import { limits, type Limits } from '../proxy/limits.ts';
 
 /**
  * What is so around the agent, beside the addresses of the node. It is taken when an epoch is made,
@@ -26,14 +27,21 @@ export interface Facts {
   readonly platform: Platform;
   /** `ip:port` of statsd; '' for none. */
   readonly statsd: string;
+  /** Of the CPU and of memory. */
+  readonly limits: Limits;
   /** What is not known that should be. */
   readonly warnings: readonly string[];
 }
 
 /** Before anything was asked. */
-export const noFacts: Facts = { platform: unknownPlatform, statsd: '', warnings: [] };
+export const noFacts: Facts = {
+  platform: unknownPlatform,
+  statsd: '',
+  limits: { cpu: undefined, memory: undefined },
+  warnings: [],
+};
 
-type Asking = Pick<AgentConfig, 'statsdUdpAddress' | 'customConfigFile'>;
+type Asking = Pick<AgentConfig, 'statsdUdpAddress' | 'customConfigFile' | 'cpuLimit'>;
 
 /** How long an epoch waits for the platform, in ms, from when it is asked for first. */
 const platformWait = 1_000;
@@ -57,6 +65,7 @@ export function factsOf(platform$: Observable<Platform>, scheduler: SchedulerLik
       map(([platform, found]) => ({
         platform,
         statsd: found?.ok === true ? found.address : '',
+        limits: limits(config.cpuLimit),
         warnings: found?.ok === false ? [`statsd is left out of this epoch: ${found.reason}`] : [],
       })),
     );

@@ -78,7 +78,7 @@ export interface Surroundings {
  * shapes one. Pure.
  */
 export function makeConfig(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket }: Surroundings): MadeConfig {
-  const { platform, statsd } = facts;
+  const { platform, statsd, limits } = facts;
   const config: AgentConfig = { ...asked, statsdUdpAddress: statsd };
   const { override, labels, annotations, template } = files;
   if (config.customConfigFile !== '') {
@@ -107,6 +107,9 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, { facts, sds, 
     controlPlaneTls: config.controlPlaneTls,
     sds,
     xdsSocket,
+    memoryLimit: limits.memory,
+    hasOverloadManager: /overload_?manager/i.test(override),
+    deltaXds: config.deltaXds,
     prometheusPort: config.prometheusPort,
     healthPort: config.healthPort,
     outlierLogPath: config.outlierLogPath,

@@ -88,16 +88,14 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     expect(await agent.exit).toEqual({ code: 0, signal: null });
   }, 120_000);
 
-  it('follows changes and removals by the delta variant too, and each of them once', async () => {
+  it('follows changes and removals by the delta variant too (ISTIO_DELTA_XDS), and each of them once', async () => {
     const [first = 0, second = 0] = listen;
-    const override = join(rig.folder, 'override.yaml');
-    writeFileSync(override, '{"dynamic_resources":{"ads_config":{"api_type":"DELTA_GRPC"}}}');
     istiod.serve('one.test', first, target);
     istiod.serve('two.test', second, target);
     await istiod.start();
     const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], {
       generated: true,
-      env: { ISTIO_META_INTERCEPTION_MODE: 'NONE', ISTIO_BOOTSTRAP_OVERRIDE: override },
+      env: { ISTIO_META_INTERCEPTION_MODE: 'NONE', ISTIO_DELTA_XDS: 'true' },
     });
     await agent.said('epoch.live', 0);
     await expect.poll(() => ask('two.test', second), within).toBe(200);
@@ -115,6 +113,8 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     istiod.serve('one.test', second, target);
     await expect.poll(() => ask('one.test', second), within).toBe(200);
     expect((await requests()) - before).toBeLessThan(20);
+    const dump = await (await fetch(`http://127.0.0.1:${rig.ports.admin}/config_dump?mask=bootstrap`)).text();
+    expect(dump).toContain('"api_type": "DELTA_GRPC"');
   }, 120_000);
 
   it('goes on with what it has where the control plane is said to be at a wrong address, says so, and follows the right one', async () => {

@@ -99,7 +99,8 @@ const ownCertificates = {
  *
  * The peer's are in v3, with listeners that have names, without the swaps and slips of the Go
  * agent, and differ in what follows. All: the gauges that a drain looks at are included;
- * PROXY_CONFIG has the effective values of all fields. Where the agent serves no secrets there is
+ * PROXY_CONFIG has the effective values of all fields; there is a version of Istio, and an overload
+ * manager. Where the agent serves no secrets there is
  * no `sds-grpc` cluster, and no SDS and TRUSTJWT in the metadata (Pilot names certificate files
  * then): as in 1.5. `auth`, `running`: certificates of the control plane are files, as in 1.5, with
  * an SNI. `authsds`, `runningsds`: they are secrets of the agent, and so is the CA, which 1.6 has
@@ -143,6 +144,8 @@ export const goldenCases: Readonly<Record<string, GoldenCase>> = {
     metadata: { env: { ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({ 'sidecar.istio.io/statsInclusionPrefixes': 'http.{pod_ip}_' }) } },
     inputs: { ipv6: true, addresses: ['2001:db8::1', '2001:db8::2'], serviceNode: 'sidecar~2001:db8::1~foo~bar' },
   },
+  delta: { inputs: { deltaXds: true } },
+  limited: { inputs: { memoryLimit: 1 << 30 }, metadata: { env: { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: '10000' } } },
   router: { inputs: { serviceNode: 'router~1.2.3.4~foo~bar' }, config: { statusPort: 0 } },
   'open-telemetry': { config: { tracing: { ...none, openTelemetry: { address: 'collector.example.com:4317' } } } },
   'stackdriver-sts': {
@@ -216,6 +219,9 @@ export function inputsOf({ config: changes = {}, metadata: { env = {}, ...given 
     },
     sds,
     xdsSocket: undefined,
+    memoryLimit: undefined,
+    hasOverloadManager: false,
+    deltaXds: false,
     prometheusPort: 15_090,
     healthPort: 15_021,
     outlierLogPath: '/dev/stdout',

@@ -14,6 +14,7 @@ const byDefault: Summary = {
   listeners: { stats: '0.0.0.0 15090', agent: '0.0.0.0 15021' },
   clusters: { prometheus_stats: '127.0.0.1 15000', agent: '127.0.0.1 15020', 'xds-grpc': 'istio-pilot 15010' },
   ads: 'xds-grpc',
+  overload: '2147483647',
 };
 
 /** With clusters besides those that all have, or other ones in their place. */
@@ -57,12 +58,16 @@ export const meanings: Readonly<Record<string, Summary>> = {
     },
     { sinks: ['envoy.stat_sinks.metrics_service → envoy_metrics_service'] },
   ),
+  // (1 GiB − 110 MiB) / 2
+  limited: { ...byDefault, overload: '10000 479199232 shrink_heap 0.8 disable_http_keepalive 0.9' },
+  delta: { ...byDefault, ads: 'xds-grpc DELTA_GRPC' },
   ipv6: {
     node: 'sidecar~2001:db8::1~foo~bar',
     admin: '::1 15000',
     listeners: { stats: ':: 15090', agent: ':: 15021' },
     clusters: { prometheus_stats: '::1 15000', agent: '::1 15020', 'xds-grpc': '2001:db8::100 15010', envoy_metrics_service: reports },
     ads: 'xds-grpc',
+    overload: '2147483647',
     sinks: ['envoy.stat_sinks.metrics_service → envoy_metrics_service', 'envoy.stat_sinks.statsd → 2001:db8::5 9125'],
     included: ['http.2001_db8__1_', 'http.2001_db8__2_'],
   },

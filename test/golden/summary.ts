@@ -10,6 +10,8 @@ export interface Summary {
   readonly clusters: Readonly<Record<string, string>>;
   /** What Envoy takes its configuration from. */
   readonly ads: string;
+  /** Most connections, then the heap and what is done from which share of it on. */
+  readonly overload: string;
   /** The tracer, and where it reports to. */
   readonly tracing?: string;
   /** Each sink of statistics, and where it leads. */
@@ -24,6 +26,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function summary(made: unknown): Summary {
   const sinks = list(made, 'stats_sinks').map((sink) => `${text(sink, 'name')} → ${sinkTarget(sink)}`);
   const tracer = get(made, 'tracing', 'http');
+  const ads = (...path: readonly (string | number)[]) => text(made, 'dynamic_resources', 'ads_config', ...path);
   const patterns = list(made, 'stats_config', 'stats_matcher', 'inclusion_list', 'patterns');
   const included = patterns.map((pattern) => text(pattern, 'prefix')).filter((prefix) => prefix.startsWith('http.'));
   return {
@@ -31,7 +34,8 @@ export function summary(made: unknown): Summary {
     admin: socket(get(made, 'admin', 'address')),
     listeners: byName(list(made, 'static_resources', 'listeners'), (listener) => socket(get(listener, 'address'))),
     clusters: byName(list(made, 'static_resources', 'clusters'), (cluster) => [target(cluster), ...tls(cluster)].join(' ')),
-    ads: text(made, 'dynamic_resources', 'ads_config', 'grpc_services', 0, 'envoy_grpc', 'cluster_name'),
+    ads: [ads('grpc_services', 0, 'envoy_grpc', 'cluster_name'), ...(ads('api_type') === 'GRPC' ? [] : [ads('api_type')])].join(' '),
+    overload: overload(get(made, 'overload_manager')),
     ...(tracer !== undefined && { tracing: `${text(tracer, 'name')} → ${tracerTarget(get(tracer, 'typed_config'))}` }),
     ...(sinks.length > 0 && { sinks }),
     ...(included.length > 0 && { included }),
@@ -75,6 +79,16 @@ function tracerTarget(tracer: unknown): string {
 function sinkTarget(sink: unknown): string {
   const config = get(sink, 'typed_config');
   return get(config, 'address') === undefined ? text(config, 'grpc_service', 'envoy_grpc', 'cluster_name') : socket(get(config, 'address'));
+}
+
+function overload(manager: unknown): string {
+  const [connections, heap] = list(manager, 'resource_monitors').map((monitor) => get(monitor, 'typed_config'));
+  const actions = list(manager, 'actions').map((action) => {
+    const threshold = get(action, 'triggers', 0, 'threshold', 'value') as number;
+    return `${text(action, 'name').replace('envoy.overload_actions.', '')} ${threshold}`;
+  });
+  const numbers = [get(connections, 'max_active_downstream_connections'), get(heap, 'max_heap_size_bytes')] as (number | undefined)[];
+  return [...numbers.filter((number) => number !== undefined), ...actions].join(' ');
 }
 
 function socket(address: unknown): string {

@@ -5,7 +5,7 @@ import { type Platform, unknownPlatform } from '../../src/node/cloud.ts';
 import { factsOf } from '../../src/run/facts.ts';
 import { marbles } from './support/marbles.ts';
 
-const nothing = { statsdUdpAddress: '', customConfigFile: '' };
+const nothing = { statsdUdpAddress: '', customConfigFile: '', cpuLimit: 7 };
 const values = {
   u: unknownPlatform,
   a: { ...unknownPlatform, metadata: { of: 'a' } },
@@ -46,3 +46,11 @@ describe('the platform, as a fact', () => {
     marbles((m) => drawn(m, of(values.a), ['^ 2s !'], ['(a|)'])),
   );
 });
+
+it(
+  'the limits are facts of each epoch, read with what the environment says',
+  marbles((m) => {
+    const cpu$ = factsOf(of(unknownPlatform))(nothing).pipe(map(({ limits }) => limits.cpu));
+    m.expectObservable(cpu$).toBe('(c|)', { c: 7 });
+  }),
+);

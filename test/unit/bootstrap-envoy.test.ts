@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseStats } from '../../src/admin/admin-client.ts';
+import type { BootstrapInputs } from '../../src/bootstrap/bootstrap-inputs.ts';
 import { bootstrap } from '../../src/bootstrap/bootstrap.ts';
 import { regexFlaw } from '../../src/bootstrap/regex-flaw.ts';
 import { wellFormed } from '../../src/bootstrap/proto-json.ts';
@@ -114,7 +115,7 @@ describe('Envoy', () => {
 
       const names = (await read(admin, '/stats')).body.split('\n').flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
       const wanted =
-        /^(server|listener_manager|cluster_manager|cluster\.xds-grpc)\.|\.downstream_(rq_active|cx_active|cx_upgrades_active)$/;
+        /^(server|listener_manager|cluster_manager|cluster\.xds-grpc|overload)\.|\.downstream_(rq_active|cx_active|cx_upgrades_active)$/;
       const others = names.filter((name) => !wanted.test(name) && !/^listener\..+\.http\..+\.downstream_rq_completed$/.test(name));
       expect(others).toEqual([]);
     } finally {
@@ -122,6 +123,55 @@ describe('Envoy', () => {
       await started.end();
       silent.close();
       statusPort.close();
+    }
+  });
+
+  /** An Envoy with a listener that answers, started from a bootstrap of its own. */
+  async function started(given: Partial<BootstrapInputs>, env: NodeJS.ProcessEnv = {}) {
+    const [admin = 0, prometheus = 0] = await freePorts(2);
+    const inputs = inputsOf({ config: { proxyAdminPort: admin, statusPort: 0 }, metadata: { env }, inputs: { prometheusPort: prometheus, healthPort: 0, ...given } }); // prettier-ignore
+    const made = bootstrap({ ...inputs, outlierLogPath: '' });
+    if (!made.ok) throw new Error(JSON.stringify(made.problems));
+    const process = await envoy.start(JSON.stringify({ ...made.bootstrap, dynamic_resources: undefined }));
+    const stat = async (name: string) => Number((await read(admin, `/stats?filter=^${name}$`)).body.split(': ')[1]);
+    return { ...process, prometheus, stat, warnings: made.warnings };
+  }
+  const action = (name: string) => `overload.envoy.overload_actions.${name}.active`;
+
+  it('says nothing of a limit of connections that is missing, and has none', async () => {
+    const one = await started({});
+    await one.end();
+    expect(one.accepted, one.said).toBe(true);
+    expect(one.said).not.toMatch(/limit/);
+  });
+
+  it.each([
+    { what: 'gives memory back and keeps no connection near the limit of memory, and still answers', left: 1, active: 1 },
+    { what: 'does neither of it far from the limit of memory', left: 400, active: 0 },
+  ])('$what', async ({ left, active }) => {
+    const one = await started({ memoryLimit: (110 + left) * (1 << 20) });
+    try {
+      expect(one.accepted, one.said).toBe(true);
+      await expect.poll(() => one.stat('overload.envoy.resource_monitors.fixed_heap.pressure'), { timeout: 10_000 }).toBeGreaterThan(0);
+      for (const name of ['shrink_heap', 'disable_http_keepalive'])
+        await expect.poll(() => one.stat(action(name)), { timeout: 10_000 }).toBe(active);
+      const { status } = await read(one.prometheus, '/stats/prometheus');
+      expect(status).toBe(200);
+    } finally {
+      await one.end();
+    }
+  });
+
+  it('counts no connection of a probe or of the agent against the limit of connections', async () => {
+    const one = await started({}, { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: '1' });
+    const held = [1, 2, 3].map(() => connect(one.prometheus, '127.0.0.1'));
+    try {
+      expect(one.warnings).toEqual([]);
+      await Promise.all(held.map((socket) => new Promise((done) => socket.once('connect', done))));
+      expect((await read(one.prometheus, '/stats/prometheus')).status).toBe(200);
+    } finally {
+      for (const socket of held) socket.destroy();
+      await one.end();
     }
   });
 

@@ -39,6 +39,10 @@ describe('nodeMetadata', () => {
     expect(metadata).toMatchObject({ ISTIO_VERSION: '1.0.0', LABELS: { foo: 'bar' }, foo: 'bar' });
   });
 
+  it.each([{}, { ISTIO_META_ISTIO_VERSION: '' }])('has the version whose dialect it speaks where none is given: %j', (env) => {
+    expect(told({ env })['ISTIO_VERSION']).toMatch(/^1\.26\.\d+$/);
+  });
+
   it('merges labels and annotations at the top', () => {
     const env = {
       ISTIO_METAJSON_LABELS: '{"l1":"v1","l2":"v2","istio":"sidecar"}',
@@ -123,7 +127,7 @@ describe('nodeMetadata', () => {
   });
 
   it('leaves out what it does not know', () => {
-    expect(Object.keys(told({}))).toEqual(['EXCHANGE_KEYS', 'PROXY_CONFIG']);
+    expect(Object.keys(told({}))).toEqual(['EXCHANGE_KEYS', 'ISTIO_VERSION', 'PROXY_CONFIG']);
     expect(told({ env: { ISTIO_META_NAME: 'given' } })).toMatchObject({ NAME: 'given' });
   });
 

@@ -30,4 +30,18 @@ export const bootstrap: readonly Mutant[] = [
     find: 'overlaid(passedOn(config), own)',
     replace: 'overlaid(own, passedOn(config))',
   },
+  { id: 'bootstrap/heap-two', file: 'bootstrap/overload.ts', find: 'left >= 2 * least', replace: 'left >= least' },
+  {
+    id: 'bootstrap/overload-probes',
+    file: 'bootstrap/static-resources.ts',
+    find: 'ignore_global_conn_limit: true',
+    replace: 'ignore_global_conn_limit: false',
+  },
+  { id: 'bootstrap/delta', file: 'bootstrap/bootstrap.ts', find: "inputs.deltaXds ? 'DELTA_GRPC' : 'GRPC'", replace: "'GRPC'" },
+  {
+    id: 'bootstrap/istio-version',
+    file: 'bootstrap/node-metadata.ts',
+    find: "name !== 'ISTIO_VERSION' || value !== ''",
+    replace: 'name !== value',
+  },
 ];

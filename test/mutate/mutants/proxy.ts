@@ -79,4 +79,6 @@ export const proxy: readonly Mutant[] = [
   },
   { id: 'proxy/validate-expendable', file: 'proxy/preflight.ts', find: 'expendable: true,', replace: '' },
   { id: 'proxy/validate-late', file: 'proxy/preflight.ts', find: 'if (isLate) return', replace: 'if (!isLate && isAlone) return' },
+  { id: 'proxy/limits-quota', file: 'proxy/limits.ts', find: 'Math.min(...quotas', replace: 'Math.max(...quotas' },
+  { id: 'proxy/limits-part', file: 'proxy/limits.ts', find: 'Math.ceil(cpu)', replace: 'Math.floor(cpu)' },
 ];

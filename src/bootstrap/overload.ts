@@ -1,0 +1,53 @@
+import type { NodeMetadata } from './bootstrap-inputs.ts';
+import { type Findings, type Json, typedConfig } from './proto-json.ts';
+
+const monitors = 'envoy.resource_monitors';
+const actions = 'envoy.overload_actions';
+const mebibyte = 1 << 20;
+/** What the agent needs of the memory beside Envoy, after an hour of full load. */
+const agent = 110 * mebibyte;
+/** What an Envoy needs as a rule. Where two of them do not fit, none runs beside another one. */
+const least = 64 * mebibyte;
+/** What Envoy takes for no limit, and as no limit. */
+const mostConnections = 2 ** 31 - 1;
+
+/**
+ * How large the heap of an Envoy may grow, in bytes: half of what the agent leaves of the limit,
+ * since a hot restart runs two side by side; all of it where it is not enough for two. Undefined
+ * where nothing is limited, or nothing is left. Pure.
+ */
+export function heapLimit(memory: number | undefined): number | undefined {
+  if (memory === undefined || memory <= agent) return undefined;
+  const left = memory - agent;
+  return Math.floor(left >= 2 * least ? left / 2 : left);
+}
+
+/**
+ * Envoy's overload manager. It refuses no request: near the limit of memory it gives memory back,
+ * then ends connections that are idle between requests. Connections are limited where the metadata
+ * say so. Pure.
+ */
+export function overloadManager(memory: number | undefined, metadata: NodeMetadata, { warnings }: Pick<Findings, 'warnings'>): Json {
+  const { GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: given } = metadata;
+  const asked = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
+  const isLimit = typeof asked === 'number' && Number.isInteger(asked) && asked > 0 && asked <= mostConnections;
+  if (!isLimit && asked !== undefined && asked !== '')
+    warnings.push('ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS is not a whole number from 1 to 2147483647: there is no limit');
+  const connections = {
+    name: `${monitors}.global_downstream_max_connections`,
+    typed_config: typedConfig('extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig', {
+      max_active_downstream_connections: isLimit ? asked : mostConnections,
+    }),
+  };
+  const heap = heapLimit(memory);
+  if (heap === undefined) return { resource_monitors: [connections] };
+  const fixedHeap = {
+    name: `${monitors}.fixed_heap`,
+    typed_config: typedConfig('extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig', { max_heap_size_bytes: heap }),
+  };
+  const above = (name: string, value: number) => ({ name: `${actions}.${name}`, triggers: [{ name: fixedHeap.name, threshold: { value } }] }); // prettier-ignore
+  return {
+    resource_monitors: [connections, fixedHeap],
+    actions: [above('shrink_heap', 0.8), above('disable_http_keepalive', 0.9)],
+  };
+}
