@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest';
 import architecture from '../architecture.json' with { type: 'json' };
 import packageJson from '../package.json' with { type: 'json' };
 import { commands } from '../scripts/docs/commands.ts';
+import { controlPlaneVariables } from '../scripts/docs/control-plane-variables.ts';
+import { flagRows, variableRows } from '../scripts/docs/go-agents.ts';
 import { families } from '../scripts/docs/metrics.ts';
 import { variables } from '../scripts/docs/variables.ts';
 import { flags, logFlags } from '../src/config/flags.ts';
@@ -81,7 +83,7 @@ function codes(text: string): readonly string[] {
 /** Words that are not of the agent, and what looks like one of its words and is another. */
 const foreign = {
   flags: ['--drain-strategy', '--skip-hot-restart-on-no-parent', '--stop-timeout', '--name'],
-  words: ['SECRET_ROTATION_CHECK_INTERVAL', 'O_NONBLOCK', 'SO_REUSEPORT', 'PROJECT_ID', 'PROJECT_NUMBER', 'CLUSTER_NAME', 'CLUSTER_ZONE'],
+  words: ['O_NONBLOCK', 'SO_REUSEPORT', 'PROJECT_ID', 'PROJECT_NUMBER', 'CLUSTER_NAME', 'CLUSTER_ZONE'],
   components: ['envoy.stderr'],
   exitCodes: [126, 127, 128, 255],
 };
@@ -96,10 +98,13 @@ const words = new Set([
   ...texts.flatMap((text) => text.match(/\w+/g) ?? []),
   ...foreign.words,
   ...Object.values(variables).flatMap((group) => group.map(({ name }) => name)),
+  ...variableRows().map(({ name }) => name),
+  ...controlPlaneVariables,
 ]);
 /** Flags of the agent, and those of other programs that it is started with or starts. */
 const knownFlags = new Set([
   ...Object.keys({ ...flags, ...logFlags }).map((name) => `--${name}`),
+  ...flagRows().map(({ name }) => `--${name}`),
   ...[...commands().values()].flatMap((command) => command.options.flatMap(({ long }) => long ?? [])),
   ...texts.flatMap((text) => text.match(/--[a-z\d-]+/g) ?? []),
   ...scripts.flatMap((file) => [...read(file).matchAll(/(\w+): \{ type: '/g)].map(([, option]) => `--${option}`)),

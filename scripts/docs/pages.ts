@@ -2,6 +2,7 @@ import { commandsPage } from './commands.ts';
 import { exitCodesPage } from './exit-codes.ts';
 import { filesPage } from './files.ts';
 import { flagsPage } from './flags.ts';
+import { goAgentsPage } from './go-agents.ts';
 import { httpPage } from './http.ts';
 import { layersPage } from './layers.ts';
 import { logPage } from './log.ts';
@@ -16,6 +17,7 @@ const subjects: readonly (readonly [file: string, what: string, make: () => stri
   ['commands.md', 'What the program can do, and the flags of each command', commandsPage],
   ['flags.md', 'The flags of `proxy`, by group', flagsPage],
   ['environment.md', 'The environment variables that are read', environmentPage],
+  ['go-agents.md', 'All flags and variables of the Go agents, and what becomes of them', goAgentsPage],
   ['layers.md', 'Where a value of the configuration comes from, and the fields of a ProxyConfig', layersPage],
   ['http.md', 'The status port: endpoints, reasons for not being ready, probes of the application', httpPage],
   ['metrics.md', 'The metrics of the agent, and how it merges those of others', metricsPage],

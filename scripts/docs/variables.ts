@@ -32,7 +32,6 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     },
     { name: 'FILE_MOUNTED_CERTS', standard: 'false', text: 'No authority is asked, even if a token is there' },
     { name: 'CA_ADDR', text: 'The certificate authority, `host:port`', more: 'Without it, and with a token: the control plane.' },
-    { name: 'CA_PROVIDER', standard: 'Citadel', text: "The authority's protocol. There is only this one" },
     {
       name: 'JWT_POLICY',
       standard: 'third-party-jwt',
@@ -66,12 +65,6 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       more: 'Each secret is a folder with `tls.crt`, `tls.key` and `ca.crt`, or with `cert`, `key` and `cacert`.',
     },
     { name: 'GKE_CLUSTER_URL', text: 'The cluster for which the token server gets tokens' },
-    {
-      name: 'SDS_ENABLED',
-      text: 'Ignored with a warning',
-      more: 'It and `SDS_UDS_PATH` are about an agent of the node. There is none here.',
-    },
-    { name: 'SDS_UDS_PATH', text: 'Ignored with a warning' },
   ],
   'Mesh and configuration': [
     { name: 'PROXY_CONFIG', text: 'A ProxyConfig in YAML or JSON: one of the [layers](layers.md)' },

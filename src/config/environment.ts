@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { ApplicationTexts } from './application.ts';
 import type { TlsFiles } from './certificate-files.ts';
+import { idleWarnings } from './idle-variables.ts';
 import type { Layer } from './read-layer.ts';
 import { type ReadVariable, secretsConfig, type SecretsConfig } from './secrets-config.ts';
 import { value } from './value.ts';
@@ -133,7 +134,7 @@ export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
     if (result !== undefined) secretsSources.push(`$${name}`);
     return result;
   };
-  const secrets = secretsConfig({ read: ofSecrets, warn: (warning) => warnings.push(warning), tls });
+  const secrets = secretsConfig({ read: ofSecrets, tls });
   if (secretsSources.length + tlsSources.length > 0) sources.secrets = [...secretsSources, ...tlsSources].join(', ');
 
   const metadataVariables = Object.entries(env).flatMap(([name, told = '']) =>
@@ -187,7 +188,7 @@ export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
       ISTIO_PROMETHEUS_ANNOTATIONS: env['ISTIO_PROMETHEUS_ANNOTATIONS'] ?? '',
       PILOT_AGENT_METRICS_TARGETS: env['PILOT_AGENT_METRICS_TARGETS'] ?? '',
     },
-    warnings,
+    warnings: [...warnings, ...idleWarnings(env)],
   };
 }
 

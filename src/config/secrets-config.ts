@@ -38,7 +38,6 @@ export type ReadVariable = <T>(name: string, kind: z.ZodMiniType<T>) => T | unde
 
 export interface SecretsInputs {
   readonly read: ReadVariable;
-  readonly warn: (warning: string) => void;
   /** The paths that `ISTIO_META_TLS_*` name. */
   readonly tls: { readonly server: Partial<TlsFiles>; readonly client: Partial<TlsFiles> };
 }
@@ -59,12 +58,7 @@ const kinds = {
 } as const;
 
 /** Reads the variables about secrets. */
-export function secretsConfig({ read, warn, tls: { server, client } }: SecretsInputs): SecretsConfig {
-  for (const name of ['SDS_ENABLED', 'SDS_UDS_PATH']) {
-    if (read(name, value.text) !== undefined) warn(`${name} is ignored: it is about an agent of the node, and secrets come from this one`);
-  }
-  const provider = read('CA_PROVIDER', value.text) ?? 'Citadel';
-  if (provider !== 'Citadel') warn(`CA_PROVIDER: '${provider}' is not Citadel, the one protocol that is spoken here: it is used`);
+export function secretsConfig({ read, tls: { server, client } }: SecretsInputs): SecretsConfig {
   const text = (name: string) => read(name, value.text) ?? '';
   const anyOf = (...paths: readonly (string | undefined)[]) => paths.some((path) => path !== undefined);
   return {

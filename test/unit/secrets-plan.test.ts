@@ -121,9 +121,6 @@ describe('where the certificate of the workload comes from', () => {
 
 describe('what is odd', () => {
   it.each([
-    ['a variable of the agent of the node', { SDS_ENABLED: 'true' }, 'SDS_ENABLED is ignored'],
-    ['an address of one', { SDS_UDS_PATH: 'unix:/x' }, 'SDS_UDS_PATH is ignored'],
-    ['another provider', { CA_PROVIDER: 'GoogleCA' }, "CA_PROVIDER: 'GoogleCA' is not Citadel"],
     ['a bad duration', { SECRET_TTL: 'long' }, "SECRET_TTL: 'long' is not"],
     ['a bad share', { SECRET_GRACE_PERIOD_RATIO: '1.5' }, "SECRET_GRACE_PERIOD_RATIO: '1.5' is not"],
     ['a bad algorithm', { ECC_SIGNATURE_ALGORITHM: 'RSA' }, "ECC_SIGNATURE_ALGORITHM: 'RSA' is not"],

@@ -1,0 +1,161 @@
+import { type Flag, flags, logFlags } from '../../src/config/flags.ts';
+import { goFlags, goVariables, olderGoFlags } from '../../src/config/go-agents.ts';
+import { idleVariables } from '../../src/config/idle-variables.ts';
+import { controlPlaneVariables } from './control-plane-variables.ts';
+import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
+import { variables } from './variables.ts';
+
+/**
+ * What becomes of a flag or a variable here: it works; it has no effect, which is a warning; or it
+ * has none and needs none.
+ */
+export type Fate = 'works' | 'warned' | 'silent';
+
+export interface Row {
+  readonly name: string;
+  /** The Go agents that have it. */
+  readonly versions: readonly string[];
+  readonly fate: Fate;
+  /** What to do instead, or why nothing is needed. */
+  readonly word?: string;
+}
+
+const iptables = 'for istio-iptables, which this program is not';
+const ofGo = 'about the runtime of Go';
+const bothUnused = 'the Go agent does not use it either';
+
+/** Variables that have no effect, and of which no word is needed. */
+const silentVariables: Readonly<Record<string, string>> = {
+  CANONICAL_REVISION: 'the labels of the pod say it',
+  CANONICAL_SERVICE: 'the labels of the pod say it',
+  DRY_RUN_FILE_PATH: iptables,
+  ENVOY_SKIP_DEPRECATED_LOGS: 'Envoy logs what is deprecated',
+  ENVOY_USER: iptables,
+  EXIT_ON_ZERO_ACTIVE_CONNECTIONS: 'the drain always ends when nothing is in flight',
+  GODEBUG: ofGo,
+  GOMAXPROCS: ofGo,
+  GOMEMLIMIT: ofGo,
+  HOST_IP: 'Kubernetes puts it into other variables',
+  INBOUND_INTERCEPTION_MODE: iptables,
+  INBOUND_TPROXY_MARK: iptables,
+  INGRESS_GATEWAY_NAMESPACE: bothUnused,
+  ISTIO_AUTO_MTLS_ENABLED: 'files in /etc/certs are taken up whenever they come',
+  ISTIO_OUTBOUND_IPV4_LOOPBACK_CIDR: iptables,
+  ISTIO_OUTBOUND_OWNER_GROUPS: iptables,
+  ISTIO_OUTBOUND_OWNER_GROUPS_EXCLUDE: iptables,
+  KUBERNETES_SERVICE_HOST: 'Kubernetes sets it in each pod',
+  NAMESPACE: bothUnused,
+  REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION: 'probes always go to localhost',
+};
+
+/** Flags that have no effect, and of which no word is needed. */
+const silentFlags: Readonly<Record<string, string>> = Object.fromEntries(
+  ['log_rotate_max_age', 'log_rotate_max_backups', 'log_rotate_max_size'].map((name) => [name, '--log_rotate is warned of']),
+);
+
+/** Flags that are warned of, and what to do instead. */
+const idleFlags: Readonly<Record<string, string>> = {
+  applicationPorts: 'readiness does not ask for listeners of single ports',
+  availabilityZone: 'give the pod a label istio-locality',
+  bootstrapv2: 'there is one bootstrap only',
+  controlPlaneBootstrap: 'a template is always taken as a template',
+  discoveryRefreshDelay: 'the control plane pushes',
+  log_caller: 'a line of the log names its component',
+  log_rotate: 'move the file of --log_target away, and send SIGUSR1',
+  log_stacktrace_level: 'bugs and failed parts have a stack trace',
+  passthrough: 'use $ISTIO_BOOTSTRAP_OVERRIDE',
+  profiling: 'ask the status port for /debug/pprof/profile or /debug/pprof/heap',
+  vklog: 'there is no Kubernetes client here',
+};
+
+/** The flags of `proxy` of all Go agents. */
+export function flagRows(): readonly Row[] {
+  const known: Readonly<Record<string, Flag>> = { ...flags, ...logFlags };
+  const all = { ...goFlags, ...Object.fromEntries(olderGoFlags.map((name) => [name, ['older']])) };
+  return rows(all, { warned: idleFlags, silent: silentFlags }, (name) => Object.hasOwn(known, name));
+}
+
+/** The variables of all Go agents. */
+export function variableRows(): readonly Row[] {
+  const read = new Set(Object.values(variables).flatMap((group) => group.map(({ name }) => name)));
+  const warned = Object.fromEntries(Object.entries(idleVariables).map(([name, { instead }]) => [name, instead]));
+  return rows(goVariables, { warned, silent: silentVariables }, (name) => read.has(name) || /^ISTIO_META_./.test(name));
+}
+
+/** Throws for a name of which nothing is known. */
+function rows(
+  all: Readonly<Record<string, readonly string[]>>,
+  words: Readonly<Record<'warned' | 'silent', Readonly<Record<string, string>>>>,
+  works: (name: string) => boolean,
+): readonly Row[] {
+  return Object.entries(all)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, versions]) => {
+      const fate = (['warned', 'silent'] as const).find((one) => Object.hasOwn(words[one], name));
+      if (fate !== undefined) return { name, versions, fate, word: words[fate][name] ?? '' };
+      if (!works(name)) throw new Error(`nothing is said of ${name} of the Go agents ${versions.join(', ')}`);
+      return { name, versions, fate: 'works' };
+    });
+}
+
+/** What a Go agent takes, and this one refuses with 64. */
+export const refusals: readonly { readonly given: string; readonly goAgent: string }[] = [
+  { given: 'proxy ingress', goAgent: 'a role of 1.1' },
+  { given: '--controlPlaneAuthPolicy TLS', goAgent: 'counts as NONE' },
+  { given: '--proxyLogLevel loud', goAgent: 'Envoy refuses it' },
+  { given: '--concurrency=-1', goAgent: 'counts as 0' },
+  { given: '--envoyMetricsService {', goAgent: 'is ignored, with a warning' },
+];
+
+const shownAs = (name: string, flag: boolean) => code(flag ? `--${name}` : name);
+
+function fates(all: readonly Row[], heads: readonly string[], flag: boolean): readonly string[] {
+  const words = (fate: Fate) => {
+    const told = [...new Set(all.flatMap((row) => (row.fate === fate ? (row.word ?? []) : [])))];
+    return told.map((word) => `${all.filter((row) => row.word === word).map(({ name }) => shownAs(name, flag)).join(', ')}: ${sentence(word)}.`); // prettier-ignore
+  };
+  return [
+    table(
+      heads,
+      all.map(({ name, versions, fate }) => [shownAs(name, flag), versions.join(', '), fate]),
+    ),
+    paragraph('The warnings, and what to do instead:'),
+    list(words('warned')),
+    paragraph('Why nothing is said of what is silent:'),
+    list(words('silent')),
+  ];
+}
+
+export function goAgentsPage(): string {
+  return page(
+    'Flags and variables of the Go agents',
+    paragraph(
+      'These are all flags of `proxy` and all variables of the Go agents 1.5, 1.6 and 1.30. "older" is what only agents before 1.5 have.',
+    ),
+    list([
+      'works: it does here what it does there.',
+      'warned: it has no effect. If it is given, one line of the log says so (`config.warning`). A variable that is empty, or that has the ' +
+        'default of the Go agent, is not warned of.',
+      'silent: it has no effect, and needs none.',
+    ]),
+    section('Flags', ...fates(flagRows(), ['Flag', 'Go agents', 'Here'], true)),
+    section(
+      'Variables',
+      paragraph('Any other variable that begins with `ISTIO_META_` or `ISTIO_METAJSON_` works: it is metadata of the node.'),
+      ...fates(variableRows(), ['Variable', 'Go agents', 'Here'], false),
+    ),
+    section(
+      'Values that are refused',
+      paragraph('No flag and no variable is refused. These values are, with [exit code](exit-codes.md#64) 64:'),
+      table(
+        ['Given', 'Go agent'],
+        refusals.map(({ given, goAgent }) => [code(given), goAgent]),
+      ),
+    ),
+    section(
+      'Variables of the control plane',
+      paragraph('The Go agents name these too, since code of the control plane is linked into them. They change nothing there, nor here.'),
+      paragraph(controlPlaneVariables.map((name) => code(name)).join(', ') + '.'),
+    ),
+  );
+}
