@@ -14,6 +14,8 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   drainDuration: "It is Envoy's `--drain-time-s`, in whole seconds. A part of a second is left out.",
   parentShutdownDuration:
     "It is Envoy's `--parent-shutdown-time-s`, in whole seconds. A part of a second counts as one. It must be longer than `--drainDuration`.",
+  discoveryAddress:
+    'If `PILOT_CERT_PROVIDER` is set, as injectors do, the default is `istiod.istio-system.svc:15012`, as in the Go agents from 1.6 on.',
   controlPlaneAuthPolicy:
     '`NONE` is plaintext. `MUTUAL_TLS` is TLS with a client certificate. On port 15012 it is `MUTUAL_TLS`, unless `FILE_MOUNTED_CERTS` is set.',
   connectTimeout: 'From 1 ms to 30 s.',

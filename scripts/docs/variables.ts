@@ -23,7 +23,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     {
       name: 'PILOT_CERT_PROVIDER',
       text: "Who has issued the control plane's certificate",
-      more: '`istiod`, `kubernetes` or `custom`. It decides where the CA of the control plane is looked for. For the authority, `system` means the roots of the machine.',
+      more: '`istiod`, `kubernetes` or `custom`. It decides where the CA of the control plane is looked for. For the authority, `system` means the roots of the machine. If it is set, the default of `--discoveryAddress` is `istiod.istio-system.svc:15012`.',
     },
     {
       name: 'PROV_CERT',

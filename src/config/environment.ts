@@ -96,6 +96,12 @@ const stackdriver = 'STACKDRIVER_TRACING_';
 const limits = { maxNumberOfAttributes: 'ATTRIBUTES', maxNumberOfAnnotations: 'ANNOTATIONS', maxNumberOfMessageEvents: 'MESSAGE_EVENTS' };
 
 /**
+ * Where the control plane is if it has a certificate that somebody has issued. The injectors of the
+ * Go agents from 1.6 on do not name what is the default there; those before name the address.
+ */
+const istiod = 'istiod.istio-system.svc:15012';
+
+/**
  * All that the environment says to the agent. A value that is not understood is a warning, and the
  * default holds, as with the Go agent. Pure.
  */
@@ -180,7 +186,14 @@ export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
     sources,
     tls,
     tlsSources,
-    lowest: variable(`${stackdriver}ENABLED`, traced ? { tracing: { stackdriver: { debug, ...Object.fromEntries(numbers) } } } : {}),
+    lowest: {
+      content: {
+        ...(traced && { tracing: { stackdriver: { debug, ...Object.fromEntries(numbers) } } }),
+        ...(given(values.pilotCertProvider) !== undefined && { discoveryAddress: istiod }),
+      },
+      source: (field) => (field === 'tracing' ? `$${stackdriver}ENABLED` : 'default with $PILOT_CERT_PROVIDER'),
+      place: (field) => field,
+    },
     highest: variable('ISTIO_BOOTSTRAP', template === undefined ? {} : { proxyBootstrapTemplatePath: template }),
     proxyConfig: env['PROXY_CONFIG'],
     application: {

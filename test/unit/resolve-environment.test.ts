@@ -75,6 +75,19 @@ it.each([
   expect(configOf({ env: { [variable]: '' } })[field]).toBe(empty);
 });
 
+describe('the default of the address of the control plane', () => {
+  const env = { PILOT_CERT_PROVIDER: 'istiod' };
+
+  it.each([
+    ['that of 1.5', {}, 'istio-pilot:15010', 'default'],
+    ['that of 1.5, if the provider is empty', { env: { PILOT_CERT_PROVIDER: '' } }, 'istio-pilot:15010', 'default'],
+    ['that of 1.6, if a provider is named', { env }, 'istiod.istio-system.svc:15012', 'default with $PILOT_CERT_PROVIDER'],
+    ['no more than a default', { env, mesh: { discoveryAddress: 'file:1' } }, 'file:1', 'mesh file mesh.yaml'],
+  ])('is %s', (_, said, discoveryAddress, source) => {
+    expect(accepted(said)).toMatchObject({ config: { discoveryAddress }, sources: { discoveryAddress: source } });
+  });
+});
+
 it('the provider of the control plane’s certificate is not guessed', () => {
   expect(configOf().pilotCertProvider).toBeUndefined();
 });

@@ -44,5 +44,6 @@ export const config: readonly Mutant[] = [
   { id: 'config/further-secret', file: 'config/passed-on.ts', find: '!isSecretName(name) &&', replace: '' },
   { id: 'config/further-depth', file: 'config/passed-on.ts', find: 'level > deepest', replace: 'level > deepest + 1' },
   { id: 'config/idle-usual', file: 'config/idle-variables.ts', find: 'sense(text) === sense(usual)', replace: 'text === usual' },
+  { id: 'config/istiod-default', file: 'config/environment.ts', find: 'given(values.pilotCertProvider) !== undefined', replace: 'false' },
   { id: 'config/idle-empty', file: 'config/idle-variables.ts', find: "text === '' ||", replace: '' },
 ];
