@@ -115,9 +115,15 @@ function addClients(all: Command): void {
     .argument('<path>', 'path on the admin endpoint, such as /clusters')
     .argument('[body]', 'body of the request')
     .option('--port <port>', 'port of the admin endpoint on 127.0.0.1; if not given: that of the running Envoy, else 15000')
+    .option('--debug-port <port>', 'the same as --port, by its name in the Go agent')
     .addOption(configPath())
-    .action(async (method: string, path: string, body: string | undefined, options: RequestOptions) =>
-      (await import('./request.ts')).request(method, path, body, options),
+    .action(
+      async (
+        method: string,
+        path: string,
+        body: string | undefined,
+        { debugPort: port, ...options }: RequestOptions & { readonly debugPort?: string },
+      ) => (await import('./request.ts')).request(method, path, body, { ...(port !== undefined && { port }), ...options }),
     );
   all
     .command('wait')

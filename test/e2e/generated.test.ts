@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameS
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { program, realEnvoy, run, withoutDrain } from './support/bad-input-program.ts';
+import { injectedPods } from './support/injected.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
@@ -143,50 +144,12 @@ describe('certificates that a variable names', () => {
 });
 
 describe('the drop-in', () => {
-  it.each<[what: string, args: () => readonly string[], env: NodeJS.ProcessEnv]>([
-    [
-      'the sidecar of Istio 1.5',
-      () => [
-        ...['--domain', 'ns.svc.cluster.local', '--serviceCluster', 'app.ns', '--drainDuration', '45s', '--parentShutdownDuration', '1m0s'],
-        ...['--discoveryAddress', 'istio-pilot.istio-system:15011', '--zipkinAddress', 'zipkin.istio-system:9411'],
-        ...['--proxyLogLevel=warning', '--proxyComponentLogLevel=misc:error', '--connectTimeout', '10s', '--dnsRefreshRate', '300s'],
-        ...['--proxyAdminPort', '15000', '--concurrency', '2', '--controlPlaneAuthPolicy', 'NONE', '--statusPort', '15020'],
-        ...['--applicationPorts', '80', '--trust-domain=cluster.local', '--controlPlaneBootstrap=false'],
-      ],
-      {},
-    ],
-    [
-      'the sidecar of Istio 1.6',
-      () => [
-        ...['--domain', 'ns.svc.cluster.local', '--serviceCluster', 'app.ns', '--proxyLogLevel=warning'],
-        ...['--proxyComponentLogLevel=misc:error', '--trust-domain=cluster.local', '--concurrency', '2'],
-      ],
-      { PROXY_CONFIG: '{"proxyMetadata":{"DNS_AGENT":""}}', ISTIO_META_POD_PORTS: '[\n{"containerPort":80,"protocol":"TCP"}\n]' },
-    ],
-    [
-      'the gateway of Istio 1.6',
-      () => [
-        ...[
-          '--domain',
-          'ns.svc.cluster.local',
-          '--proxyLogLevel=warning',
-          '--proxyComponentLogLevel=misc:error',
-          '--log_output_level=default:info',
-        ],
-        ...['--serviceCluster', 'istio-ingressgateway', '--trust-domain=cluster.local'],
-      ],
-      { ISTIO_META_ROUTER_MODE: 'sni-dnat' },
-    ],
-  ])('takes the command line of %s as it is, and Envoy takes what comes of it', async (what, args, env) => {
-    const role = what.includes('gateway') ? 'router' : 'sidecar';
-    const variables = Object.entries(env).map(([name, value = '']) => `${name}=${value}`);
-    const done = run(rig, ['env', ...variables, ...program, 'bootstrap', role, ...args(), '--validate', '--binaryPath', realEnvoy()]);
-    expect(await done.exit).toEqual({ code: 0, signal: null });
-    expect(JSON.parse(done.output())).toHaveProperty('node.cluster', role === 'router' ? 'istio-ingressgateway' : 'app.ns');
-    expect(done.errors()).toBe(
-      what.includes('1.5')
-        ? ['controlPlaneBootstrap', 'applicationPorts'].map((flag) => `pilot-agent: --${flag} has no effect, and is ignored\n`).join('')
-        : '',
-    );
+  it.each(injectedPods)('takes the command line and the variables of $by as they are, and Envoy takes what comes of it', async (by) => {
+    const variables = Object.entries(by.env).map(([name, value]) => `${name}=${value}`);
+    const args = ['bootstrap', ...by.args.slice(1), '--validate', '--binaryPath', realEnvoy()];
+    const done = run(rig, ['env', ...variables, ...program, ...args]);
+    expect(await done.exit, done.errors()).toEqual({ code: 0, signal: null });
+    expect(JSON.parse(done.output())).toHaveProperty('node.id', expect.stringMatching(/^(sidecar|router)~/));
+    expect(done.errors()).toBe(by.warnings.map((warning) => `pilot-agent: ${warning}\n`).join(''));
   });
 });

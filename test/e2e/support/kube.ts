@@ -26,6 +26,8 @@ export interface Resource {
 export interface Kube {
   /** Where istiod takes agents: xDS and certificates, over TLS. */
   readonly istiodPort: number;
+  /** Where it takes them without TLS: xDS alone. */
+  readonly plaintextPort: number;
   /** Starts istiod, or starts it again; resolves when it takes connections. */
   startIstiod(): Promise<void>;
   /** Its connections are refused from then on. */
@@ -65,6 +67,7 @@ export async function startKube(): Promise<Kube> {
 
   const kube: Kube = {
     istiodPort: istiod + 2,
+    plaintextPort: istiod,
     async startIstiod() {
       control = start('istiod', folder, istiod);
       await eventually(() => connects(istiod + 2), { within: 20_000 });
