@@ -30,6 +30,19 @@ describe('readiness, by the cases of the Go agents', () => {
       reason: 'failed to get readiness stats',
     },
     { id: 'a rejection does not count as configuration: as in 1.5, not in 1.1', body: `cluster_manager.cds.update_rejected: 1\n${stats([cds, 0], [lds, 1], ...running)}`, reason: `${waiting}cds updates: 0 successful, 1 rejected; lds updates: 1 successful, 0 rejected` }, // prettier-ignore
+    { id: 'clusters and listeners alone, which were enough for 1.1', body: stats([cds, 1], [lds, 1]), reason: 'failed to get readiness stats' }, // prettier-ignore
+    {
+      id: 'no word of clusters, though Envoy runs: it asks for none (1.1: not ready)',
+      body: stats([lds, 1], ...running),
+      reason: undefined,
+    },
+    {
+      id: 'no word of listeners, though Envoy runs: it asks for none (1.1: not ready)',
+      body: stats([cds, 1], ...running),
+      reason: undefined,
+    },
+    { id: 'clusters, and listeners that were rejected (1.1: ready)', body: `listener_manager.lds.update_rejected: 1\n${stats([cds, 1], [lds, 0], ...running)}`, reason: `${waiting}cds updates: 1 successful, 0 rejected; lds updates: 0 successful, 1 rejected` }, // prettier-ignore
+    { id: 'all four counts in words', body: `cluster_manager.cds.update_rejected: 2\nlistener_manager.lds.update_rejected: 4\n${stats([cds, 0], [lds, 3], ...running)}`, reason: `${waiting}cds updates: 0 successful, 2 rejected; lds updates: 3 successful, 4 rejected` }, // prettier-ignore
     { id: 'a line without its colon', body: `server.state; 0\n${stats([workers, 1])}`, reason: 'failed to get readiness stats' },
     { id: 'a value that is no number', body: stats([state, 'a'], [workers, 1]), reason: 'failed to get readiness stats' },
   ])('$id', ({ body, reason }) => {

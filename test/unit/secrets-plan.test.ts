@@ -119,6 +119,28 @@ describe('where the certificate of the workload comes from', () => {
   });
 });
 
+describe('an agent of the node', () => {
+  const socket = '/tmp/uds.log';
+  it.each<[controlPlaneBootstrap: 'true' | 'false', address: string, hasToken: boolean]>([
+    ['true', '', false],
+    ['true', socket, true],
+    ['true', `unix:${socket}`, true],
+    ['true', '', true],
+    ['true', socket, false],
+    ['false', socket, true],
+    ['false', socket, false],
+  ])(
+    'is never asked, whatever 1.5 would take for one: bootstrap %s, address "%s", token %s',
+    (controlPlaneBootstrap, address, hasToken) => {
+      if (hasToken) token();
+      const without = plan({ flags: { controlPlaneBootstrap } });
+      const { warnings, ...made } = plan({ flags: { controlPlaneBootstrap }, env: { SDS_ENABLED: 'true', SDS_UDS_PATH: address } });
+      expect({ ...made, warnings: without.warnings }).toEqual(without);
+      expect(warnings.filter((warning) => warning.startsWith('SDS_'))).toHaveLength(address === '' ? 1 : 2);
+    },
+  );
+});
+
 describe('what is odd', () => {
   it.each([
     ['a bad duration', { SECRET_TTL: 'long' }, "SECRET_TTL: 'long' is not"],

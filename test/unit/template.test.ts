@@ -56,6 +56,7 @@ describe('templateVariables', () => {
       given: variables({}, { metadata: { ISTIO_VERSION: 'fake', key: 'value' } }),
       value: '{"ISTIO_VERSION":"fake","key":"value"}',
     },
+    { name: 'meta_json_str', given: variables({}, { metadata: {} }), value: '{}' }, // JSON always, where the Go agent leaves it out
     { name: 'localhost', given: variables(), value: '127.0.0.1' },
     { name: 'localhost', given: variables({}, { ipv6: true }), value: '::1' },
     { name: 'wildcard', given: variables(), value: '0.0.0.0' },
@@ -132,6 +133,11 @@ describe('templateVariables', () => {
     { name: 'dns_refresh_rate', given: variables(), value: '300s' },
   ])('$name is $value', ({ name, given, value }) => {
     expect(given.get(name)).toEqual(value);
+  });
+
+  it('has the whole ProxyConfig, whose fields are found by their names in Go', () => {
+    const made = renderTemplate('{{ .config.DiscoveryAddress }} {{ .config.ServiceCluster }}', configured({ discoveryAddress: 'fake:1' }));
+    expect(made).toMatchObject({ ok: true, text: 'fake:1 istio-proxy' });
   });
 
   it('has the patterns that are needed with those of the annotations', () => {
