@@ -91,7 +91,7 @@ describe('the page of', () => {
 
   it('variables has the defaults as they are', () => {
     const given = Object.fromEntries(variables.flatMap(({ name, standard }) => (standard === undefined ? [] : [[name, standard]])));
-    expect(Object.keys(given)).toHaveLength(26);
+    expect(Object.keys(given)).toHaveLength(24);
     const config = (env: NodeJS.ProcessEnv) => {
       const result = resolved(env);
       if (!result.ok) throw new Error(JSON.stringify(result.problems));
