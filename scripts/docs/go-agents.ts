@@ -103,6 +103,7 @@ export const refusals: readonly { readonly given: string; readonly goAgent: stri
   { given: 'proxy ingress', goAgent: 'a role of 1.1' },
   { given: '--controlPlaneAuthPolicy TLS', goAgent: 'counts as NONE' },
   { given: '--proxyLogLevel loud', goAgent: 'Envoy refuses it' },
+  { given: '--proxyLogLevel warning,misc:error', goAgent: '1.30: levels of components; use --proxyComponentLogLevel' },
   { given: '--concurrency=-1', goAgent: 'counts as 0' },
   { given: '--envoyMetricsService {', goAgent: 'is ignored, with a warning' },
 ];
@@ -149,7 +150,7 @@ export function goAgentsPage(): string {
       paragraph('No flag and no variable is refused. These values are, with [exit code](exit-codes.md#64) 64:'),
       table(
         ['Given', 'Go agent'],
-        refusals.map(({ given, goAgent }) => [code(given), goAgent]),
+        refusals.map(({ given, goAgent }) => [code(given), sentence(goAgent)]),
       ),
     ),
     section(
