@@ -17,6 +17,7 @@ const otherwiseNamed: Readonly<Record<string, string>> = {
   'sds/telemetry.ts': 'events, counts, metrics and log lines of the folder',
   'xds/telemetry.ts': 'how it stands, counts, metrics and log lines of the folder',
   'secrets/telemetry.ts': 'metrics and log lines of the folder',
+  'sts/telemetry.ts': 'counts and metrics of the folder',
 };
 
 /** In lines. */

@@ -97,6 +97,7 @@ export const reasons: readonly (readonly [reason: string, meaning: string])[] = 
   ['workers have not yet started', 'Envoy is LIVE, but takes no connections yet'],
   ['Envoy does not answer', 'Its admin endpoint has been silent for 2 s, or is silent now'],
   ['Envoy has crashed and waits to be started again', 'The pause before the restart'],
+  ['no certificate yet: <why>', 'Envoy waits, and its certificate authority has not given the first certificate'],
   ['secret <name>: <why>', "Envoy asks for one of the workload's own secrets, and there is none to serve"],
   ['Envoy is not running: configuration refused: <why>', 'Envoy is gone, and what is on disk now cannot work'],
   ['Envoy is being replaced', 'No second Envoy can run beside the old one: the old one ends first'],

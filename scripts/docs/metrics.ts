@@ -1,13 +1,14 @@
 import { initialState } from '../../src/agent/model.ts';
 import { noTimeline } from '../../src/agent/timeline.ts';
 import { caFamilies, noCa } from '../../src/ca/telemetry.ts';
-import { lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../../src/metrics/agent-families.ts';
-import type { MetricFamily } from '../../src/metrics/metric-family.ts';
+import { buildFamily, lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../../src/metrics/agent-families.ts';
+import { joinedByName, type MetricFamily } from '../../src/metrics/metric-family.ts';
 import type { FaultReason } from '../../src/metrics/metrics-source.ts';
 import { parts } from '../../src/run/part.ts';
 import { noSds, sdsFamilies } from '../../src/sds/telemetry.ts';
 import { secretFamilies } from '../../src/secrets/telemetry.ts';
 import { countScrape, noScrapes, scrapeFamilies } from '../../src/status/scrape-counts.ts';
+import { noSts, stsFamilies } from '../../src/sts/telemetry.ts';
 import { noXds, xdsFamilies } from '../../src/xds/telemetry.ts';
 import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
 
@@ -37,8 +38,11 @@ export const more: Readonly<Record<string, string>> = {
     '`why` is as in [the timeline](../troubleshooting.md#why-was-envoy-restarted). `source` and `part` name what has changed; beyond 100 reasons ' +
     '`source` is `other`.',
   istio_agent_part_failures_total: `\`part\` is ${parts.map(code).join(', ')}. Each of them was started again.`,
-  istio_agent_cert_expiry_seconds: 'It is the time until the first certificate of the secret expires.',
-  istio_agent_num_outgoing_requests_total: '`request_type` is `csr`.',
+  istio_agent_cert_expiry_seconds:
+    'It is the time until the first certificate of the secret expires. Of a file that Envoy reads itself the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
+  istio_agent_num_outgoing_requests: '`request_type` is `csr` for a request to the certificate authority.',
+  istio_agent_pilot_xds_pushes: '`type` is `sds` for secrets, `cds`, `eds`, `lds`, `rds`, `srds`, `ecds`, or `other`.',
+  istio_agent_startup_duration_seconds: 'It is there once a probe has found the agent ready.',
 };
 
 /** All families of the agent, each with a sample where it can have one. */
@@ -47,13 +51,16 @@ export function families(): readonly MetricFamily[] {
   const secret = { name: 'default', source: '', served: undefined, refused: '' };
   const scraped = countScrape(noScrapes, { type: 'reported', source: { type: 'envoy', target: '' }, report });
   const refused: typeof initialState = { ...initialState, refused: { hash: '', reason: '' } };
-  return [
+  return joinedByName([
     ...stateFamilies(refused),
-    ...lifecycleFamilies({
-      ...noTimeline,
-      causes: [{ why: '', source: '', part: '', count: 0 }],
-      certificates: [{ path: '', expiresAt: 0 }],
-    }),
+    ...lifecycleFamilies(
+      {
+        ...noTimeline,
+        causes: [{ why: '', source: '', part: '', count: 0 }],
+        certificates: [{ name: '', path: '', expiresAt: 0 }],
+      },
+      0,
+    ),
     ...partFamilies({ status: 0 }),
     ...sdsFamilies(noSds),
     ...xdsFamilies(noXds, { address: '', isAnswering: true, trouble: undefined, storedOf: 0, isHeld: true }, 0),
@@ -62,8 +69,10 @@ export function families(): readonly MetricFamily[] {
     ),
     ...caFamilies(noCa),
     ...scrapeFamilies(scraped),
-    ...processFamilies(),
-  ];
+    ...stsFamilies(noSts),
+    ...processFamilies(0, 0),
+    buildFamily({ version: '', node: '' }),
+  ]);
 }
 
 /** The name and the names of labels, but for that of the limits of a histogram. */

@@ -1,17 +1,8 @@
+import { emptyHistogram, type Histogram, observed } from '../operators/histogram.ts';
 import type { AgentTransition } from './agent.ts';
 import { type Cause, changedBy, withCauses } from './causes.ts';
 import { type AgentState, claimOf, isStandalone } from './model.ts';
 import type { Change, Exit } from './ports.ts';
-
-/**
- * How many took at most so long, for each of some limits in seconds; how many there were; and how
- * long all of them took, in seconds.
- */
-export interface Histogram {
-  readonly buckets: readonly { readonly limit: number; readonly count: number }[];
-  readonly count: number;
-  readonly sum: number;
-}
 
 /**
  * From the launch of an epoch to LIVE; from when it was told to drain to its end; from its launch
@@ -25,27 +16,16 @@ const limits: Readonly<Record<Spans, readonly number[]>> = {
   life: [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800],
 };
 
-const empty = (bounds: readonly number[]): Histogram => ({ buckets: bounds.map((limit) => ({ limit, count: 0 })), count: 0, sum: 0 });
-
 /** One without anything in it for each span. */
 const spans: Readonly<Record<Spans, Histogram>> = {
-  start: empty(limits.start),
-  drain: empty(limits.drain),
-  life: empty(limits.life),
+  start: emptyHistogram(limits.start),
+  drain: emptyHistogram(limits.drain),
+  life: emptyHistogram(limits.life),
 };
 
 /** With what has come to its end, in ms. Pure. */
-function observed(
-  before: Readonly<Record<Spans, Histogram>>,
-  ended: Readonly<Partial<Record<Spans, number>>>,
-): Readonly<Record<Spans, Histogram>> {
-  const add = (span: Spans): Histogram => {
-    const ms = ended[span];
-    if (ms === undefined) return before[span];
-    const seconds = ms / 1_000;
-    const buckets = before[span].buckets.map(({ limit, count }) => ({ limit, count: count + Number(seconds <= limit) }));
-    return { buckets, count: before[span].count + 1, sum: before[span].sum + seconds };
-  };
+function withEnded(before: Readonly<Record<Spans, Histogram>>, ended: Readonly<Partial<Record<Spans, number>>>) {
+  const add = (span: Spans): Histogram => (ended[span] === undefined ? before[span] : observed(before[span], ended[span]));
   return { start: add('start'), drain: add('drain'), life: add('life') };
 }
 
@@ -97,8 +77,8 @@ export interface Timeline {
    * times, oldest first, each with when it was confirmed last. In ms since 1970.
    */
   readonly stored: readonly { readonly of: number; readonly from: number; readonly to?: number }[];
-  /** What is served, and when it expires: ms since 1970. */
-  readonly certificates: readonly { readonly path: string; readonly expiresAt: number }[];
+  /** What Envoy reads, by the name of its secret, and when it expires: ms since 1970. */
+  readonly certificates: readonly { readonly name: string; readonly path: string; readonly expiresAt: number }[];
 }
 
 const kept = 100;
@@ -211,5 +191,5 @@ function changed(before: Timeline, epoch: number, change: (record: EpochRecord) 
   const result = change(found);
   const [fields, ended] = Array.isArray(result) ? (result as Exclude<Update, Partial<EpochRecord>>) : [result as Partial<EpochRecord>, {}];
   const epochs = before.epochs.map((record) => (record === found ? { ...record, ...fields } : record));
-  return { ...before, epochs, durations: observed(before.durations, ended) };
+  return { ...before, epochs, durations: withEnded(before.durations, ended) };
 }

@@ -4,11 +4,16 @@ import { caFiles } from '../config/certificate-files.ts';
 import { parseHostPort } from '../config/host-port.ts';
 
 /**
- * What an authority answers: the chain, PEM, the leaf first and the root last; or why not, and
- * whether the same may go well in a moment.
+ * How a request has failed. `refused`: it will be so in a moment too; `fleeting`: it may go well in
+ * a moment; `away`: no connection has come about.
+ */
+export type Failure = 'refused' | 'fleeting' | 'away';
+
+/**
+ * What an authority answers: the chain, PEM, the leaf first and the root last; or why not.
  */
 export type Signed =
-  { readonly ok: true; readonly chain: readonly string[] } | { readonly ok: false; readonly reason: string; readonly isFleeting: boolean };
+  { readonly ok: true; readonly chain: readonly string[] } | { readonly ok: false; readonly reason: string; readonly failure: Failure };
 
 /** A certificate authority of whatever protocol. */
 export interface Authority {
@@ -21,6 +26,11 @@ export interface Authority {
    * @param token of the workload; empty where a client certificate stands for it
    */
   sign(csr: string, token: string, ttl: number): Observable<Signed>;
+  /**
+   * Emits once as soon as a connection to it comes about, which is tried every few seconds, and
+   * completes. Cold; never errors.
+   */
+  readonly reached$: Observable<unknown>;
 }
 
 /** How an authority is reached. */

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
 import { pemCertificates, setFlaws } from '../secrets/certificates.ts';
 import type { SecretSet } from '../secrets/secret.ts';
-import type { Authority } from './authority.ts';
+import type { Authority, Failure } from './authority.ts';
 import { certificateRequest, type KeyOptions } from './certificate-request.ts';
 
 /**
@@ -57,7 +57,7 @@ function chainFlaw(chain: readonly string[]): string | undefined {
 /** What came of one request for a certificate. Times in ms; `expires` since 1970. */
 export type Issue =
   | { readonly ok: true; readonly set: SecretSet; readonly expires: number; readonly took: number }
-  | { readonly ok: false; readonly reason: string; readonly isFleeting: boolean; readonly took: number };
+  | { readonly ok: false; readonly reason: string; readonly failure: Failure; readonly took: number };
 
 export interface IssueOptions extends KeyOptions {
   /**
@@ -87,7 +87,7 @@ export function issueCertificate(
 ): Observable<Issue> {
   return defer(() => {
     const begun = scheduler.now();
-    const failed = (reason: string, isFleeting = false): Issue => ({ ok: false, reason, isFleeting, took: scheduler.now() - begun });
+    const failed = (reason: string, failure: Failure = 'refused'): Issue => ({ ok: false, reason, failure, took: scheduler.now() - begun });
     return defer(async () => {
       const token = options.token === undefined ? '' : await readToken(options.token);
       const flaw = options.token === undefined ? undefined : tokenFlaw(token, scheduler.now());
@@ -99,7 +99,7 @@ export function issueCertificate(
       switchMap(({ token, csr, key }) =>
         authority.sign(csr, token, options.ttl).pipe(
           map((signed): Issue => {
-            if (!signed.ok) return failed(signed.reason, signed.isFleeting);
+            if (!signed.ok) return failed(signed.reason, signed.failure);
             const set = { pair: { chain: signed.chain.map(ended).join(''), key }, roots: ended(signed.chain.at(-1) ?? '') };
             const { pair, roots } = setFlaws(set, scheduler.now());
             const flaw = chainFlaw(signed.chain) ?? pair ?? roots;
@@ -109,7 +109,7 @@ export function issueCertificate(
           }),
         ),
       ),
-      catchError((error: unknown) => of(failed((error as Error).message, true))), // a file may be there in a moment
+      catchError((error: unknown) => of(failed((error as Error).message, 'fleeting'))), // a file may be there in a moment
     );
   });
 }

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { create } from '@bufbuild/protobuf';
 import type * as Grpc from '@grpc/grpc-js';
-import { asyncScheduler, defer, Observable, of, type SchedulerLike, switchMap } from 'rxjs';
+import { asyncScheduler, defer, filter, Observable, of, type SchedulerLike, switchMap } from 'rxjs';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { troubleOf } from '../grpc/trouble.ts';
+import { pollUntil } from '../operators/poll-until.ts';
 import { settle } from '../operators/settle.ts';
 import { IstioCertificateRequestSchema, type IstioCertificateResponse, IstioCertificateService } from '../proto/istio/v1/auth/ca_pb.ts';
-import type { Authority, AuthorityAddress, Signed } from './authority.ts';
+import type { Authority, AuthorityAddress, Failure, Signed } from './authority.ts';
 
 export interface IstioAuthorityOptions extends AuthorityAddress {
   /** Paths of the pair that the agent shows the authority; undefined for none. */
@@ -22,20 +23,29 @@ const timeoutMs = 10_000;
  * agent tries again.
  */
 const fleeting: readonly number[] = [1, 4, 8, 10, 13, 14];
+/**
+ * For how long one attempt waits for a connection, and how long after it the next one comes. In ms.
+ */
+const reach = { within: 2_000, every: 1_000 };
 
 /**
  * Istio's authority (Citadel, istiod). Each call connects anew and reads roots and client
  * certificate anew, so that none of them needs a new agent. Loads gRPC.
  */
 export function istioAuthority(options: IstioAuthorityOptions, scheduler: SchedulerLike = asyncScheduler): Authority {
+  const ready$ = defer(async () => {
+    const grpc = await import('@grpc/grpc-js');
+    return { grpc, channel: await credentialsOf(options, grpc) };
+  }).pipe(settle());
   return {
     name: options.address,
+    reached$: ready$.pipe(
+      switchMap((ready) => (ready.ok ? connection(options, ready.value, scheduler) : of(false))),
+      pollUntil((isReached) => isReached, { every: reach.every }, scheduler),
+      filter((isReached) => isReached),
+    ),
     sign: (csr, token, ttl) =>
-      defer(async () => {
-        const grpc = await import('@grpc/grpc-js');
-        return { grpc, channel: await credentialsOf(options, grpc) };
-      }).pipe(
-        settle(),
+      ready$.pipe(
         switchMap((ready) =>
           ready.ok
             ? call(
@@ -45,7 +55,7 @@ export function istioAuthority(options: IstioAuthorityOptions, scheduler: Schedu
                 token,
                 scheduler,
               )
-            : of<Signed>({ ok: false, reason: `what TLS to it needs is missing: ${(ready.error as Error).message}`, isFleeting: true }),
+            : of<Signed>({ ok: false, reason: `what TLS to it needs is missing: ${(ready.error as Error).message}`, failure: 'fleeting' }),
         ),
       ),
   };
@@ -61,31 +71,48 @@ async function credentialsOf({ roots, client }: IstioAuthorityOptions, { credent
   return credentials.createSsl(ca, key, chain);
 }
 
-function call(
-  { address, serverName, clusterId }: IstioAuthorityOptions,
-  { grpc, channel }: { readonly grpc: typeof Grpc; readonly channel: Grpc.ChannelCredentials },
-  request: object,
-  token: string,
-  scheduler: SchedulerLike,
-): Observable<Signed> {
+interface Ready {
+  readonly grpc: typeof Grpc;
+  readonly channel: Grpc.ChannelCredentials;
+}
+
+function clientOf({ address, serverName }: AuthorityAddress, { grpc, channel }: Ready): Grpc.Client {
+  grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
+  return new grpc.Client(address, channel, {
+    'grpc.use_local_subchannel_pool': 1,
+    ...(serverName !== undefined && { 'grpc.ssl_target_name_override': serverName, 'grpc.default_authority': serverName }),
+  });
+}
+
+/** Emits once whether a connection comes about in time, and completes. */
+function connection(options: IstioAuthorityOptions, ready: Ready, scheduler: SchedulerLike): Observable<boolean> {
+  return new Observable((subscriber) => {
+    const client = clientOf(options, ready);
+    client.waitForReady(scheduler.now() + reach.within, (error) => {
+      subscriber.next(error === undefined);
+      subscriber.complete();
+    });
+    return () => client.close();
+  });
+}
+
+function call(options: IstioAuthorityOptions, ready: Ready, request: object, token: string, scheduler: SchedulerLike): Observable<Signed> {
   return new Observable((subscriber) => {
     const { createCertificate } = grpcDefinition(IstioCertificateService);
     if (createCertificate === undefined) throw new Error('the service has no such method');
     const { path, requestSerialize, responseDeserialize } = createCertificate;
-    grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
-    const client = new grpc.Client(address, channel, {
-      'grpc.use_local_subchannel_pool': 1,
-      ...(serverName !== undefined && { 'grpc.ssl_target_name_override': serverName, 'grpc.default_authority': serverName }),
-    });
-    const metadata = new grpc.Metadata();
+    const client = clientOf(options, ready);
+    let isReached = false;
+    client.waitForReady(Infinity, (error) => (isReached = error === undefined));
+    const metadata = new ready.grpc.Metadata();
     if (token !== '') metadata.set('authorization', `Bearer ${token}`);
-    if (clusterId !== '') metadata.set('ClusterID', clusterId);
+    if (options.clusterId !== '') metadata.set('ClusterID', options.clusterId);
     const deadline = scheduler.now() + timeoutMs;
     const asked = client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, { deadline }, (error, answer) => {
       subscriber.next(
         error === null
           ? { ok: true, chain: (answer as IstioCertificateResponse).certChain }
-          : { ok: false, reason: troubleOf(error, token === '' ? 'certificate' : 'token'), isFleeting: fleeting.includes(error.code) },
+          : { ok: false, reason: troubleOf(error, token === '' ? 'certificate' : 'token'), failure: failureOf(error.code, isReached) },
       );
       subscriber.complete();
     });
@@ -94,4 +121,9 @@ function call(
       client.close();
     };
   });
+}
+
+function failureOf(code: number, isReached: boolean): Failure {
+  if (!isReached) return 'away';
+  return fleeting.includes(code) ? 'fleeting' : 'refused';
 }

@@ -1,60 +1,40 @@
 import type { LogLine } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
+import { answered, asked, noOutgoing, type OutgoingCounts, ofOutgoing } from '../metrics/outgoing-requests.ts';
 import type { CaEvent } from './ca-secrets.ts';
 
-/** Requests to the authority so far, and how long they took in all, in ms. */
-export interface CaCounts {
-  readonly requests: number;
-  readonly failures: number;
-  readonly took: number;
-}
+/** Requests to the authority so far. */
+export type CaCounts = OutgoingCounts;
 
-export const noCa: CaCounts = { requests: 0, failures: 0, took: 0 };
+export const noCa: CaCounts = noOutgoing;
 
 /** Counts one event. Pure. */
-export function countCa({ requests, failures, took }: CaCounts, event: CaEvent): CaCounts {
-  return { requests: requests + 1, failures: failures + Number(event.type === 'request-failed'), took: took + event.took };
+export function countCa(counts: CaCounts, event: CaEvent): CaCounts {
+  if (event.type === 'asked') return asked(counts, event.isRetry);
+  return answered(counts, { ok: event.type === 'issued', took: event.took });
 }
 
-const labels = { request_type: 'csr' };
-
-/** The counts as metrics, under the names of the Go agent where it has them. Pure. */
-export function caFamilies({ requests, failures, took }: CaCounts): readonly MetricFamily[] {
-  return [
-    {
-      name: 'istio_agent_num_outgoing_requests_total',
-      type: 'counter',
-      help: 'Requests for a certificate',
-      samples: [{ labels, value: requests }],
-    },
-    {
-      name: 'istio_agent_num_failed_outgoing_requests_total',
-      type: 'counter',
-      help: 'Requests for a certificate that failed',
-      samples: [{ labels, value: failures }],
-    },
-    {
-      name: 'istio_agent_outgoing_latency_ms_total',
-      type: 'counter',
-      help: 'How long all these requests took, in ms',
-      samples: [{ labels, value: took }],
-    },
-  ];
+/** The counts as metrics. Pure. */
+export function caFamilies(counts: CaCounts): readonly MetricFamily[] {
+  return ofOutgoing('csr', counts);
 }
 
-/** What there is to say of a request to an authority. Pure. */
-export function narrateCa(event: CaEvent): LogLine {
+/** What there is to say of what became of a request to an authority. Pure. */
+export function narrateCa(event: CaEvent): readonly LogLine[] {
+  if (event.type === 'asked') return [];
   const { took: tookMs, delay: delayMs } = event;
   if (event.type === 'issued')
-    return { level: 'info', event: 'certificate.issued', msg: 'certificate issued: the next one is asked for in time', tookMs, delayMs };
+    return [{ level: 'info', event: 'certificate.issued', msg: 'certificate issued: the next one is asked for in time', tookMs, delayMs }];
   const { reason, failures: attempt } = event;
-  return {
-    level: 'error',
-    event: 'certificate.request_failed',
-    msg: 'certificate request failed, and is tried again',
-    reason,
-    attempt,
-    tookMs,
-    delayMs,
-  };
+  return [
+    {
+      level: 'error',
+      event: 'certificate.request_failed',
+      msg: 'certificate request failed, and is tried again',
+      reason,
+      attempt,
+      tookMs,
+      delayMs,
+    },
+  ];
 }

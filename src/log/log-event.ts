@@ -65,6 +65,7 @@ export const logEvents = {
   'rotation.by_restart': { level: 'info', text: 'A changed certificate restarts Envoy.' },
   'certificate.issued': { level: 'info', text: 'The certificate authority has issued a certificate.' },
   'certificate.request_failed': { level: 'error', text: 'A request to the certificate authority has failed. The agent tries again.' },
+  'certificate.expiring': { level: 'warn', text: 'A certificate that is served expires soon, and nobody has replaced it yet.' },
   'certificate.expired': { level: 'warn', text: 'A certificate that is served has expired.' },
   'secret.read': { level: 'info', text: 'A secret has been read.' },
   'secret.refused': { level: 'error', text: 'A secret cannot be served. Envoy goes on with the one before, if there is one.' },

@@ -1,6 +1,7 @@
 import type { AgentState } from '../agent/model.ts';
-import type { Histogram, Timeline } from '../agent/timeline.ts';
-import { counter, type MetricFamily } from './metric-family.ts';
+import type { Timeline } from '../agent/timeline.ts';
+import { certificateExpiryFamily } from './certificate-expiry.ts';
+import { counter, histogram, type MetricFamily } from './metric-family.ts';
 
 /** What the agent's state has to tell as metrics. Pure. */
 export function stateFamilies(state: AgentState): readonly MetricFamily[] {
@@ -31,8 +32,12 @@ function refusal({ refused, wanted }: AgentState): 'configuration' | 'check' | u
   return wanted?.hash === refused.hash && wanted.config.kind === 'refused' ? 'configuration' : 'check';
 }
 
-/** What the lives of the epochs have to tell as metrics. Pure. */
-export function lifecycleFamilies({ counters, durations, causes, certificates }: Timeline): readonly MetricFamily[] {
+/**
+ * What the lives of the epochs have to tell as metrics. Pure.
+ *
+ * @param now ms since 1970
+ */
+export function lifecycleFamilies({ counters, durations, causes, certificates }: Timeline, now: number): readonly MetricFamily[] {
   return [
     counter('config_changes', 'Changes that were seen', counters.changes),
     counter('config_windows', 'Readings of all sources', counters.windows),
@@ -47,12 +52,7 @@ export function lifecycleFamilies({ counters, durations, causes, certificates }:
       help: 'Envoys that were started, by each reason',
       samples: causes.map(({ why, source, part, count }) => ({ labels: { why, source, part }, value: count })),
     },
-    {
-      name: 'istio_agent_certificate_expiration_seconds',
-      type: 'gauge',
-      help: 'When a served certificate expires, in s since 1970',
-      samples: certificates.map(({ path, expiresAt }) => ({ labels: { path }, value: expiresAt / 1_000 })),
-    },
+    certificateExpiryFamily(certificates, now),
     histogram('envoy_start_seconds', 'From the launch of an Envoy to LIVE', durations.start),
     histogram('envoy_drain_seconds', 'From when an Envoy was told to drain to its end', durations.drain),
     histogram('envoy_life_seconds', 'From the launch of an Envoy to its end', durations.life),
@@ -67,22 +67,18 @@ export function partFamilies(failures: Readonly<Record<string, number>>): readon
   ];
 }
 
-function histogram(name: string, help: string, { buckets, count, sum }: Histogram): MetricFamily {
-  return {
-    name: `istio_agent_${name}`,
-    type: 'histogram',
-    help,
-    samples: [
-      ...buckets.map((bucket) => ({ suffix: '_bucket', labels: { le: String(bucket.limit) }, value: bucket.count }) as const),
-      { suffix: '_bucket', labels: { le: '+Inf' }, value: count },
-      { suffix: '_sum', value: sum },
-      { suffix: '_count', value: count },
-    ],
-  };
+/** Which versions run, by name, as a metric. Pure. */
+export function buildFamily(versions: Readonly<Record<string, string>>): MetricFamily {
+  return { name: 'istio_agent_build_info', type: 'gauge', help: 'The versions of the agent and of Node', samples: [{ labels: versions, value: 1 }] }; // prettier-ignore
 }
 
-/** What this process costs, as metrics. */
-export function processFamilies(): readonly MetricFamily[] {
+/**
+ * What this process costs, as metrics, and how long its start took.
+ *
+ * @param readyAt when it was found ready first, in ms since 1970; undefined where it was not yet
+ * @param now ms since 1970
+ */
+export function processFamilies(readyAt: number | undefined, now: number): readonly MetricFamily[] {
   const { user, system } = process.cpuUsage();
   return [
     { name: 'istio_agent_process_resident_memory_bytes', type: 'gauge', help: 'Memory of the agent (RSS)', samples: [{ value: process.memoryUsage.rss() }] }, // prettier-ignore
@@ -92,6 +88,12 @@ export function processFamilies(): readonly MetricFamily[] {
       type: 'gauge',
       help: 'Seconds since the agent was started',
       samples: [{ value: process.uptime() }],
+    },
+    {
+      name: 'istio_agent_startup_duration_seconds',
+      type: 'gauge',
+      help: 'From the start of the agent to the first probe that found it ready',
+      samples: readyAt === undefined ? [] : [{ value: process.uptime() - (now - readyAt) / 1_000 }],
     },
   ];
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Observable } from 'rxjs';
+import { EMPTY, merge, type Observable } from 'rxjs';
 import type { AuthorityAddress } from '../ca/authority.ts';
 import { type CaEvent, caSecrets } from '../ca/ca-secrets.ts';
 import { issueCertificate } from '../ca/issue-certificate.ts';
@@ -13,15 +13,21 @@ import type { SetReading } from '../secrets/secret.ts';
  * {@link caSecrets}.
  *
  * @param provisioned the folder of the certificate that the authority is shown; empty for none
+ * @param controlPlane$ emits when the control plane answers again
  */
 export function authoritySecrets(
   address: AuthorityAddress,
   provisioned: string,
   { clusterId, tokenFile, algorithm, pkcs8, trustDomain, ttl, graceRatio: ratio, initialBackOff }: SecretsConfig,
+  controlPlane$: Observable<unknown>,
 ): Observable<SetReading | CaEvent> {
   const shown = provisioned === '' ? undefined : workloadFiles(provisioned, []);
   const authority = istioAuthority({ ...address, client: shown, clusterId });
   const token = shown !== undefined && !existsSync(tokenFile) ? undefined : tokenFile;
   const issue$ = issueCertificate(authority, { algorithm, pkcs8, token, trustDomain, ttl });
-  return caSecrets(issue$, { name: authority.name, ratio, initialBackOff, random: Math.random });
+  return caSecrets(issue$, {
+    ...{ name: authority.name, ratio, initialBackOff, random: Math.random },
+    // One that fails though it is there may have been started together with the control plane.
+    back$: (failure) => merge(controlPlane$, failure === 'away' ? authority.reached$ : EMPTY),
+  });
 }

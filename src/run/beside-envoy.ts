@@ -9,6 +9,7 @@ import {
   type MonoTypeOperatorFunction,
   type Observable,
   of,
+  share,
   skip,
   switchMap,
   take,
@@ -52,9 +53,10 @@ export function besideEnvoy(
   let pair: Pair | undefined;
   const names = { listening: 'servers-listening', failed: 'servers-failed' } as const;
   const notAsked$ = of<ServersSign>({ type: 'servers-listening' });
-  const secrets$ = defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, (issued) => (pair = issued))), asServer('secrets', names)); // prettier-ignore
+  const controlPlane$ = defer(() => xds$).pipe(ofType('xds-changed'), filter((sign) => sign.xds.isAnswering)); // prettier-ignore
+  const secrets$ = defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, { issued: (issued) => (pair = issued), controlPlane$ })), asServer('secrets', names)); // prettier-ignore
   const tokens$ = defer(() => import('./run-sts.ts')).pipe(switchMap((module) => module.runSts(config, sts)), asServer('sts', names)); // prettier-ignore
-  const xds$ = xds === undefined ? notAsked$ : defer(() => import('./run-xds.ts')).pipe(switchMap((module) => module.runXds(xds, target$, () => (plan.workload.kind === 'authority' ? pair : undefined))), asServer('xds', names)); // prettier-ignore
+  const xds$: Observable<ServersSign | PartFailed> = xds === undefined ? notAsked$ : defer(() => import('./run-xds.ts')).pipe(switchMap((module) => module.runXds(xds, target$, () => (plan.workload.kind === 'authority' ? pair : undefined))), asServer('xds', names), share()); // prettier-ignore
   return asOneServer([xds$, plan.isServed ? secrets$ : notAsked$, config.stsPort > 0 ? tokens$ : notAsked$]);
 }
 

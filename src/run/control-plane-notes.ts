@@ -1,13 +1,27 @@
 import { span, type XdsSummary } from '../xds/telemetry.ts';
+import type { AwaitedAuthority } from './awaited-authority.ts';
+import { uncertified } from './secret-troubles.ts';
+
+/** What Envoy waits for before it is ready. */
+export interface Waits {
+  /** The authority whose first certificate is awaited. */
+  readonly authority: AwaitedAuthority | undefined;
+  /** Undefined where Envoy asks the control plane at `address` itself; empty: nobody knows. */
+  readonly xds: XdsSummary | undefined;
+  readonly address: string;
+}
 
 /**
- * Why Envoy is not ready, with what is wrong with the control plane where Envoy waits for that.
- * Pure.
- *
- * @param xds undefined where Envoy asks the control plane at `address` itself; empty: nobody knows
+ * Why Envoy is not ready: where it waits, with what is wrong with whom it waits for. Without a
+ * certificate there may be no connection to a control plane: so the authority is named first. Pure.
  */
-export function withControlPlane(reason: string, xds: XdsSummary | undefined, address: string): string {
-  if (!reason.startsWith('config not received')) return reason;
+export function withWaits(reason: string, { authority, xds, address }: Waits): string {
+  const isUnconfigured = reason.startsWith('config not received');
+  if (authority !== undefined && (isUnconfigured || reason.startsWith('server is not live'))) {
+    const also = xds?.trouble === undefined ? '' : `; ${wrong(xds.address, xds.trouble)}`;
+    return `${uncertified(authority)}${also}`;
+  }
+  if (!isUnconfigured) return reason;
   if (xds === undefined) return address === '' ? reason : `${reason}; control plane ${address}: Envoy itself connects to it`;
   return xds.trouble === undefined ? reason : `${reason}; ${wrong(xds.address, xds.trouble)}`;
 }

@@ -1,6 +1,7 @@
 import { narrate } from '../agent/narrate.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Fold } from '../operators/feedback.ts';
+import { narrateExpiry } from '../secrets/telemetry.ts';
 import { exitCodes, seeExit } from './exit.ts';
 import { partLine } from './part.ts';
 import { exitOf } from './program-exit.ts';
@@ -70,10 +71,9 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
         { level: 'error', event: 'status.request_failed', msg: 'a request could not be answered', component: 'status', path, reason },
       ];
     }
+    case 'certificate-expiring':
     case 'certificate-expired':
-      return [
-        { level: 'warn', event: 'certificate.expired', msg: 'a certificate that is served has expired', path: sign.certificate.path },
-      ];
+      return [narrateExpiry(sign)];
     case 'servers-log':
       return [sign.line];
     default:

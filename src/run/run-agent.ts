@@ -26,8 +26,8 @@ import { fixedTiming, type Timing } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { feedback, type Fold } from '../operators/feedback.ts';
 import { ofType } from '../operators/tagged-union.ts';
+import { certificateExpiry, type CertificateFile, type CertificateSign } from '../secrets/certificate-expiry.ts';
 import type { StatusEvent } from '../status/handler.ts';
-import { certificateExpiry, type CertificateSign } from '../streams/certificate-expiry.ts';
 import { composeSources, type ConfigSource } from '../streams/config-source.ts';
 import { type SourceSign, sourceSigns } from '../streams/readings.ts';
 import { afterBug, bugOf } from './bug.ts';
@@ -152,7 +152,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
       distinctUntilChanged(),
       filter((epoch) => epoch !== undefined),
     );
-    return certificateExpiry(config.certificates.map(({ chain }) => resolve(chain)), live$); // prettier-ignore
+    return certificateExpiry(certificateFiles(config), live$);
   }
 
   return feedback(firstView(parts.known), runStep, (view$) => {
@@ -232,4 +232,13 @@ function hashed<Config>({ changes$, reading$ }: ConfigSource<Config>): ConfigSou
 
 function watchedFiles({ watched, customConfigFile }: AgentConfig): readonly string[] {
   return [...watched, customConfigFile].filter((path) => path !== '').map((path) => resolve(path));
+}
+
+/** The certificates that Envoy reads itself, each once, by the names of the Go agent. */
+function certificateFiles({ certificates }: AgentConfig): readonly CertificateFile[] {
+  const files = certificates.flatMap(({ chain, key, root }): readonly CertificateFile[] => [
+    { name: `file-cert:${chain}~${key}`, kind: 'pair', path: resolve(chain) },
+    ...(root === '' ? [] : [{ name: `file-root:${root}`, kind: 'roots', path: resolve(root) } as const]),
+  ]);
+  return [...new Map(files.map((file) => [file.name, file])).values()];
 }

@@ -1,7 +1,5 @@
 import { resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import {
-  asyncScheduler,
   concatMap,
   connect,
   defer,
@@ -21,24 +19,28 @@ import {
   tap,
 } from 'rxjs';
 import type { CaEvent } from '../ca/ca-secrets.ts';
-import { type CaCounts, caFamilies, countCa, narrateCa, noCa } from '../ca/telemetry.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
-import type { LogLine } from '../log/log-line.ts';
-import type { MetricFamily } from '../metrics/metric-family.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { sdsServer } from '../sds/sds-server.ts';
-import { countSds, narrateSds, noSds, type SdsCounts, type SdsEvent, sdsFamilies } from '../sds/telemetry.ts';
+import { expirySigns, type ServedCertificate, servedCertificate } from '../secrets/certificate-expiry.ts';
 import { fileSecrets, type SecretPaths } from '../secrets/file-secrets.ts';
 import { gatewayFolder, gatewaySecrets } from '../secrets/gateway-secrets.ts';
-import { findSecret, secretBook } from '../secrets/secret-book.ts';
-import { isWhole, type Pair, type SecretState, type SetReading } from '../secrets/secret.ts';
-import { narrateSecret, secretFamilies } from '../secrets/telemetry.ts';
+import { findSecret, type SecretBook, secretBook } from '../secrets/secret-book.ts';
+import { isWhole, type Pair, type SetReading } from '../secrets/secret.ts';
 import { writeSet } from '../secrets/write-set.ts';
 import { asPart, asServer, type PartFailed, partFailed, steady } from './part.ts';
-import { afterSds, afterState, listTroubles, noTroubles, type SecretTroubles, wasTold } from './secret-troubles.ts';
+import { count, know, measure, noCounts, noKnowledge, type SecretsEvent, told } from './secrets-events.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 import type { ServersSign } from './view.ts';
 import { workloadSecrets } from './workload-secrets.ts';
+
+/** What the secrets have to do with what is beside them. */
+export interface BesideSecrets {
+  /** Is told each pair of the workload as it comes. */
+  readonly issued: (pair: Pair) => void;
+  /** Emits when the control plane answers again. */
+  readonly controlPlane$: Observable<unknown>;
+}
 
 /**
  * The secrets, and the server that Envoy takes them from: tells once when it listens, or why it
@@ -46,12 +48,14 @@ import { workloadSecrets } from './workload-secrets.ts';
  * counted, and what there is to log. Cold; never completes once it listens. The sources of secrets
  * and the server are started again each by itself where they fail: a server that comes back has at
  * once what it served.
- *
- * @param issued is told each pair of the workload as it comes
  */
-export function runSecrets(plan: SecretsPlan, agent: AgentConfig, issued: (pair: Pair) => void): Observable<ServersSign | PartFailed> {
+export function runSecrets(
+  plan: SecretsPlan,
+  agent: AgentConfig,
+  { issued, controlPlane$ }: BesideSecrets,
+): Observable<ServersSign | PartFailed> {
   return defer(() => {
-    const workload = workloadSecrets(plan, agent);
+    const workload = workloadSecrets(plan, agent, controlPlane$);
     return workload.ok
       ? serveSecrets(plan, workload.signs$.pipe(tap((sign) => sign.type === 'set' && sign.set.pair !== undefined && issued(sign.set.pair))))
       : of<ServersSign>({ type: 'servers-failed', exit: 'config', reason: workload.reason });
@@ -59,7 +63,7 @@ export function runSecrets(plan: SecretsPlan, agent: AgentConfig, issued: (pair:
 }
 
 function serveSecrets(
-  { socket, config, isAtHand }: SecretsPlan,
+  { socket, config, isAtHand, workload }: SecretsPlan,
   source$: Observable<SetReading | CaEvent>,
 ): Observable<ServersSign | PartFailed> {
   const failures$ = new Subject<PartFailed>();
@@ -83,8 +87,9 @@ function serveSecrets(
   );
   const events$ = merge(
     failures$, // first: what fails on subscribe is told too
-    signs$.pipe(filter(isCaEvent), map((event): SecretsEvent => ({ type: 'ca', event }))), // prettier-ignore
+    signs$.pipe(filter(isCaEvent), map((event): SecretsEvent => ({ type: 'ca', event, address: workload.kind === 'authority' ? workload.address : '' }))), // prettier-ignore
     book.changes$.pipe(map((state): SecretsEvent => ({ type: 'secret', state }))),
+    expirySigns(servedCertificates(book.changes$, workload.kind === 'authority')).pipe(asPart('expiry'), map((sign): SecretsEvent => sign.type === 'part-failed' ? sign : { type: 'expiry', sign })), // prettier-ignore
     isAtHand ? merge(merge(book.get('ROOTCA'), book.get('default')).pipe(ignoreElements()), outputs$).pipe(asPart('secrets')) : EMPTY,
     sdsServer(socket, book).pipe(
       asServer('sds', { listening: 'listening', failed: 'failed' }),
@@ -98,98 +103,30 @@ function serveSecrets(
     connect((shared$) =>
       merge(
         shared$.pipe(
-          scan(count, none),
-          startWith(none),
+          scan(count, noCounts),
+          startWith(noCounts),
           distinctUntilChanged(),
-          map((counts): ServersSign => ({ type: 'servers-measured', server: 'secrets', families: () => families(book.states(), counts) })),
+          map((counts): ServersSign => ({ type: 'servers-measured', server: 'secrets', families: () => measure(book.states(), counts) })),
         ),
-        shared$.pipe(
-          scan(know, nothing),
-          concatMap(({ event, troubles, isNews, isOld }) => [
-            ...(isOld ? [] : narrate(event).map(logged)),
-            ...(isNews ? [{ type: 'secrets-troubled', troubles: listTroubles(troubles) } as const] : []),
-            ...outcome(event),
-          ]),
-        ),
+        shared$.pipe(scan(know, noKnowledge), concatMap(told)),
       ),
     ),
   );
 }
 
-/** What happens with the secrets, at their sources and on their way to Envoy. */
-type SecretsEvent =
-  | { readonly type: 'ca'; readonly event: CaEvent }
-  | { readonly type: 'secret'; readonly state: SecretState }
-  | { readonly type: 'not-written'; readonly path: string; readonly reason: string }
-  | { readonly type: 'sds'; readonly event: SdsEvent }
-  | PartFailed;
-
-interface Counts {
-  readonly sds: SdsCounts;
-  readonly ca: CaCounts;
-}
-
-const none: Counts = { sds: noSds, ca: noCa };
-
-function count(counts: Counts, happened: SecretsEvent): Counts {
-  if (happened.type === 'ca') return { ...counts, ca: countCa(counts.ca, happened.event) };
-  if (happened.type === 'sds') return { ...counts, sds: countSds(counts.sds, happened.event) };
-  return counts;
-}
-
-interface Known {
-  readonly event: SecretsEvent;
-  readonly troubles: SecretTroubles;
-  /** Something else is wrong than before. */
-  readonly isNews: boolean;
-  /** It was told before. */
-  readonly isOld: boolean;
-}
-
-const nothing: Known = { event: { type: 'sds', event: { type: 'listening' } }, troubles: noTroubles, isNews: false, isOld: false };
-
-/** What has happened last, and what is wrong since. */
-function know({ troubles: before }: Known, event: SecretsEvent): Known {
-  const troubles =
-    event.type === 'secret' ? afterState(before, event.state) : event.type === 'sds' ? afterSds(before, event.event) : before;
-  const isNews = troubles !== before && !isDeepStrictEqual(listTroubles(troubles), listTroubles(before));
-  return { event, troubles, isNews, isOld: event.type === 'sds' && wasTold(before, event.event) };
-}
-
-function families(states: readonly SecretState[], { sds, ca }: Counts): readonly MetricFamily[] {
-  return [...secretFamilies(states, asyncScheduler.now()), ...sdsFamilies(sds), ...caFamilies(ca)];
-}
-
-function narrate(happened: SecretsEvent): readonly LogLine[] {
-  switch (happened.type) {
-    case 'part-failed':
-      return [];
-    case 'ca':
-      return [narrateCa(happened.event)];
-    case 'secret':
-      return narrateSecret(happened.state);
-    case 'not-written': {
-      const { path, reason } = happened;
-      return [{ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path, reason }];
-    }
-    case 'sds':
-      return narrateSds(happened.event);
-  }
-}
-
-function logged(line: LogLine): ServersSign {
-  return { type: 'servers-log', line: { component: 'secrets', ...line } };
-}
-
-/** What becomes of the server. */
-function outcome(happened: SecretsEvent): readonly (ServersSign | PartFailed)[] {
-  if (happened.type === 'part-failed') return [happened];
-  if (happened.type !== 'sds') return [];
-  const { event } = happened;
-  if (event.type === 'failed') return [{ type: 'servers-failed', exit: 'unavailable', reason: `the socket for secrets: ${event.reason}` }];
-  return event.type === 'listening' ? [{ type: 'servers-listening' }] : [];
-}
-
 function isCaEvent(sign: SetReading | CaEvent): sign is CaEvent {
-  return sign.type === 'issued' || sign.type === 'request-failed';
+  return sign.type === 'asked' || sign.type === 'issued' || sign.type === 'request-failed';
+}
+
+/** The certificates of all secrets that are followed. An authority renews those of the workload. */
+function servedCertificates(changes$: SecretBook['changes$'], hasAuthority: boolean): Observable<readonly ServedCertificate[]> {
+  return changes$.pipe(
+    scan((before, { name, served }) => {
+      const isRenewed = hasAuthority && (name === 'default' || name === 'ROOTCA');
+      const certificate = served && servedCertificate(name, served.secret, { isRenewed });
+      const others = [...before].filter(([other]) => other !== name);
+      return new Map(certificate === undefined ? others : [...others, [name, certificate]]);
+    }, new Map<string, ServedCertificate>()),
+    map((certificates) => [...certificates.values()]),
+  );
 }

@@ -1,10 +1,26 @@
-import { concatMap, defaultIfEmpty, defer, EMPTY, filter, ignoreElements, map, merge, type Observable, shareReplay, take } from 'rxjs';
+import {
+  concatMap,
+  connect,
+  defaultIfEmpty,
+  defer,
+  EMPTY,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  scan,
+  shareReplay,
+  startWith,
+  take,
+} from 'rxjs';
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Platform } from '../node/cloud.ts';
 import { httpAnswer } from '../node/http-answer.ts';
 import { googleTokenExchange } from '../sts/google-token-exchange.ts';
 import { type StsEvent, stsServer } from '../sts/sts-server.ts';
+import { countSts, noSts, stsFamilies } from '../sts/telemetry.ts';
 import { noTokenExchange } from '../sts/token-exchange.ts';
 import type { ServersSign } from './view.ts';
 
@@ -15,8 +31,8 @@ export interface StsParts {
 
 /**
  * The token server: tells once when it listens, or why it cannot, and serves until it is
- * unsubscribed. Tells what there is to log. Cold, never completes. Errors if the server breaks
- * after it has listened.
+ * unsubscribed. Tells its metrics, and what there is to log. Cold, never completes. Errors if the
+ * server breaks after it has listened.
  */
 export function runSts(
   {
@@ -38,7 +54,14 @@ export function runSts(
       defaultIfEmpty(noTokenExchange),
       shareReplay({ bufferSize: 1, refCount: true }),
     );
-    const served$ = stsServer(node.ipv6 ? '::1' : '127.0.0.1', stsPort, exchange$).pipe(concatMap((event) => signs(event, stsPort)));
+    const served$ = stsServer(node.ipv6 ? '::1' : '127.0.0.1', stsPort, exchange$).pipe(
+      connect((event$) =>
+        merge(
+          event$.pipe(scan(countSts, noSts), startWith(noSts), map((counts): ServersSign => ({ type: 'servers-measured', server: 'sts', families: () => stsFamilies(counts) }))), // prettier-ignore
+          event$.pipe(concatMap((event) => signs(event, stsPort))),
+        ),
+      ),
+    );
     return merge(exchange$.pipe(ignoreElements()), served$); // the project is looked for before somebody asks
   });
 }

@@ -1,5 +1,6 @@
 import type { SdsEvent } from '../sds/telemetry.ts';
 import type { SecretState } from '../secrets/secret.ts';
+import { type AwaitedAuthority, awaitedText } from './awaited-authority.ts';
 
 /** What is wrong with one secret. */
 export interface SecretTrouble {
@@ -75,23 +76,32 @@ export function listTroubles({ missing, refused }: SecretTroubles): readonly Sec
  */
 const ofWorkload = /^(?:default$|ROOTCA$|file-cert:|file-root:)/;
 
+/** What an authority gives, where there is one. */
+const ofAuthority = /^(?:default|ROOTCA)$/;
+
 /**
  * Why Envoy is not ready for want of a secret: the first of the workload's own that it asks for and
  * that cannot be served; undefined if there is none. Pure.
  */
-export function secretUnready(troubles: readonly SecretTrouble[]): string | undefined {
+export function secretUnready(troubles: readonly SecretTrouble[], authority: AwaitedAuthority | undefined): string | undefined {
   const trouble = troubles.find(({ name, isServed }) => !isServed && ofWorkload.test(name));
-  return trouble === undefined ? undefined : told(trouble);
+  return trouble === undefined ? undefined : told(trouble, authority);
+}
+
+/** Why Envoy may wait without asking for a secret: its control plane wants a certificate. Pure. */
+export function uncertified(authority: AwaitedAuthority): string {
+  return `no certificate yet: ${awaitedText(authority)}`;
 }
 
 /** The others, which speak against nothing. Pure. */
-export function secretNotes(troubles: readonly SecretTrouble[]): readonly string[] {
-  const reason = secretUnready(troubles);
-  return troubles.map(told).filter((text) => text !== reason);
+export function secretNotes(troubles: readonly SecretTrouble[], authority: AwaitedAuthority | undefined): readonly string[] {
+  const reason = secretUnready(troubles, authority);
+  return troubles.map((trouble) => told(trouble, authority)).filter((text) => text !== reason);
 }
 
-function told({ name, reason, isServed }: SecretTrouble): string {
-  return isServed ? `secret ${name} refused: ${reason}` : `secret ${name}: ${reason}`;
+function told({ name, reason, isServed }: SecretTrouble, authority: AwaitedAuthority | undefined): string {
+  if (isServed) return `secret ${name} refused: ${reason}`;
+  return `secret ${name}: ${authority !== undefined && ofAuthority.test(name) ? awaitedText(authority) : reason}`;
 }
 
 function without<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {

@@ -1,17 +1,32 @@
-import { asyncScheduler, ignoreElements, map, merge, type Observable, of, shareReplay, switchMap, take, withLatestFrom } from 'rxjs';
+import {
+  asyncScheduler,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  shareReplay,
+  Subject,
+  switchMap,
+  take,
+  tap,
+  withLatestFrom,
+} from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import type { AgentState } from '../agent/model.ts';
 import type { Timeline } from '../agent/timeline.ts';
 import { fixedTiming } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
-import { lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../metrics/agent-families.ts';
+import { buildFamily, lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../metrics/agent-families.ts';
+import { joinedByName } from '../metrics/metric-family.ts';
 import type { StatusEvent, StatusParts } from '../status/handler.ts';
 import { notLive, notStarted } from '../status/liveness.ts';
 import { notReady } from '../status/readiness.ts';
 import { routes } from '../status/routes.ts';
 import { statusServer } from '../status/status-server.ts';
 import { secretNotes, secretUnready } from './secret-troubles.ts';
-import { controlPlaneNotes, withControlPlane } from './control-plane-notes.ts';
+import { controlPlaneNotes, withWaits } from './control-plane-notes.ts';
 import type { KnownConfig } from './shape-source.ts';
 import type { View } from './view.ts';
 
@@ -54,29 +69,33 @@ export function serveStatus(
     take(1),
     switchMap(({ isBroken }) => (isBroken ? of('terminating: a bug') : ready$)),
   );
-  const unready$ = unserving$.pipe(withLatestFrom(view$), map(([reason, { secrets, xds, known }]) => (reason === undefined ? secretUnready(secrets) : withControlPlane(reason, xds, asked(known))))); // prettier-ignore
+  const unready$ = unserving$.pipe(withLatestFrom(view$), map(([reason, { secrets, authority, xds, known }]) => (reason === undefined ? secretUnready(secrets, authority) : withWaits(reason, { authority, xds, address: asked(known) })))); // prettier-ignore
+  const probed$ = new Subject<string | undefined>();
   const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
   const server$ = listen$(statusPort, {
     ...status,
     admin,
-    unready$,
+    unready$: unready$.pipe(tap((reason) => probed$.next(reason))),
     notes$: view$.pipe(
-      map(({ agent: { refused }, secrets, xds }) => [
+      map(({ agent: { refused }, secrets, authority, xds }) => [
         ...(refused === undefined ? [] : [`configuration refused: ${refused.reason}`]),
-        ...secretNotes(secrets),
+        ...secretNotes(secrets, authority),
         ...controlPlaneNotes(xds, asyncScheduler.now()),
       ]),
     ),
     unlive$,
     unstarted$: notStarted(state$, unserving$), // a pod that waits for a secret is not to be killed for it
     families$: view$.pipe(
-      map(({ agent, past, failures, families }) => [
-        ...stateFamilies(agent),
-        ...lifecycleFamilies(past),
-        ...partFamilies(failures),
-        ...[...families.values()].flatMap((measure) => measure()),
-        ...processFamilies(),
-      ]),
+      map(({ agent, past, readyAt, failures, families }) =>
+        joinedByName([
+          ...stateFamilies(agent),
+          ...lifecycleFamilies(past, asyncScheduler.now()),
+          ...partFamilies(failures),
+          ...[...families.values()].flatMap((measure) => measure()),
+          ...processFamilies(readyAt, asyncScheduler.now()),
+          buildFamily(status.version),
+        ]),
+      ),
     ),
     epochs$: view$.pipe(map(({ agent, past }) => epochsNow(agent, past))),
     config$: view$.pipe(
@@ -84,5 +103,6 @@ export function serveStatus(
       switchMap(async ({ known }) => (await import('./present-config.ts')).presentConfig(known)),
     ),
   });
-  return merge(unlive$.pipe(ignoreElements()), server$); // liveness counts from when Envoy became unresponsive, not from the first probe
+  const becameReady$ = probed$.pipe(filter((reason) => reason === undefined), take(1), map((): StatusEvent => ({ type: 'found-ready' }))); // prettier-ignore
+  return merge(becameReady$, unlive$.pipe(ignoreElements()), server$); // liveness counts from when Envoy became unresponsive, not from the first probe
 }

@@ -3,10 +3,11 @@ import { type AgentState, initialState } from '../agent/model.ts';
 import { noTimeline, type Timeline, timeline } from '../agent/timeline.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
+import type { CertificateSign } from '../secrets/certificate-expiry.ts';
 import type { StatusEvent } from '../status/handler.ts';
-import type { CertificateSign } from '../streams/certificate-expiry.ts';
 import type { SourceSign } from '../streams/readings.ts';
 import type { XdsSummary } from '../xds/telemetry.ts';
+import type { AwaitedAuthority } from './awaited-authority.ts';
 import { type Part, type PartFailed, parts, type Trouble } from './part.ts';
 import type { SecretTrouble } from './secret-troubles.ts';
 import type { KnownConfig, ShapedConfig } from './shape-source.ts';
@@ -20,9 +21,11 @@ export type ServersSign =
    */
   | { readonly type: 'servers-failed'; readonly exit: 'unavailable' | 'config'; readonly reason: string }
   /** `families` makes the metrics of one as they are now, until its next sign of this type. */
-  | { readonly type: 'servers-measured'; readonly server: 'secrets' | 'xds'; readonly families: () => readonly MetricFamily[] }
+  | { readonly type: 'servers-measured'; readonly server: 'secrets' | 'xds' | 'sts'; readonly families: () => readonly MetricFamily[] }
   /** How it stands with the control plane, as far as the xDS proxy knows. */
   | { readonly type: 'xds-changed'; readonly xds: XdsSummary }
+  /** The authority whose first certificate is awaited; undefined once it is there. */
+  | { readonly type: 'authority-awaited'; readonly authority: AwaitedAuthority | undefined }
   /** All that is wrong with the secrets now. */
   | { readonly type: 'secrets-troubled'; readonly troubles: readonly SecretTrouble[] }
   /** Each is loaded only if it runs, with what it has to say: so the line comes ready-made. */
@@ -59,10 +62,14 @@ export interface View {
   readonly families: ReadonlyMap<string, () => readonly MetricFamily[]>;
   /** Of the control plane; undefined where Envoy asks it itself. */
   readonly xds: XdsSummary | undefined;
+  /** The authority whose first certificate is awaited; undefined where none is, or not any more. */
+  readonly authority: AwaitedAuthority | undefined;
   /** What is wrong with the secrets. */
   readonly secrets: readonly SecretTrouble[];
   /** The newest configuration without mistakes. */
   readonly known: KnownConfig;
+  /** When a probe has found the agent ready for the first time: ms since 1970. */
+  readonly readyAt: number | undefined;
   /** A change was told, and no reading has come since. */
   readonly isChangeTold: boolean;
   /** The warnings that were told. */
@@ -84,7 +91,9 @@ export function firstView(known: KnownConfig): View {
       past: noTimeline,
       families: new Map(),
       xds: undefined,
+      authority: undefined,
       secrets: [],
+      readyAt: undefined,
       known,
       isChangeTold: false,
       warned: new Set<string>(),
@@ -117,8 +126,12 @@ export function view(before: View, { sign, at }: RunEvent): View {
       return { ...before, families: new Map(before.families).set(sign.server, sign.families) };
     case 'xds-changed':
       return { ...before, xds: sign.xds, past: timeline(past, { type: 'stored-served', at, of: sign.xds.storedOf }) };
+    case 'authority-awaited':
+      return { ...before, authority: sign.authority };
     case 'secrets-troubled':
       return { ...before, secrets: sign.troubles };
+    case 'found-ready':
+      return { ...before, readyAt: before.readyAt ?? at };
     case 'part-failed':
       return withFailure(before, sign);
     case 'bug':

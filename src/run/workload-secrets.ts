@@ -18,10 +18,13 @@ export type WorkloadSecrets =
  * The set that `default` and `ROOTCA` are of, from where the plan says. `PROV_CERT` beside an
  * authority is what the agent shows the authority. `signs$` is cold, and never completes. What an
  * authority needs is loaded when it is subscribed; it errors if that fails.
+ *
+ * @param controlPlane$ emits when the control plane answers again
  */
 export function workloadSecrets(
   { workload, config }: SecretsPlan,
   { provCert, pilotCertProvider = 'istiod' }: Pick<AgentConfig, 'provCert' | 'pilotCertProvider'>,
+  controlPlane$: Observable<unknown>,
 ): WorkloadSecrets {
   if (workload.kind === 'files') {
     const { chain, key, root } = workload.paths;
@@ -32,7 +35,7 @@ export function workloadSecrets(
     return { ok: false, reason: `PILOT_CERT_PROVIDER: '${pilotCertProvider}' is not one of istiod, kubernetes, custom, system` };
   }
   const signs$ = defer(() => import('./authority-secrets.ts')).pipe(
-    switchMap((module) => module.authoritySecrets(address, provCert, config)),
+    switchMap((module) => module.authoritySecrets(address, provCert, config, controlPlane$)),
   );
   return { ok: true, signs$ };
 }

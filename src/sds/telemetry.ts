@@ -1,5 +1,6 @@
 import type { LogLine } from '../log/log-line.ts';
-import type { MetricFamily } from '../metrics/metric-family.ts';
+import { counter, type MetricFamily } from '../metrics/metric-family.ts';
+import { pushesByType, rejectsByType } from '../metrics/pushes.ts';
 
 /** What becomes of the secret discovery server, and what it does; `stream` numbers its streams. */
 export type SdsEvent =
@@ -61,14 +62,9 @@ export function sdsFamilies({ streams, pushes, accepted, rejected }: SdsCounts):
       help: 'Streams on which Envoy takes secrets',
       samples: [{ value: streams }],
     },
-    { name: 'istio_agent_pushes_total', type: 'counter', help: 'Secrets that were pushed', samples: [{ value: pushes }] },
-    { name: 'istio_agent_pushes_accepted_total', type: 'counter', help: 'Pushes that Envoy accepted', samples: [{ value: accepted }] },
-    {
-      name: 'istio_agent_secret_update_failures_total',
-      type: 'counter',
-      help: 'Pushes that Envoy refused',
-      samples: [{ value: rejected }],
-    },
+    pushesByType([['sds', pushes]]),
+    rejectsByType([['sds', rejected]]),
+    counter('pushes_accepted', 'Pushes of secrets that Envoy accepted', accepted),
   ];
 }
 

@@ -29,6 +29,15 @@ export function describeCertificates(secret: Secret): readonly CertificateSummar
   return (pemCertificates(secret.kind === 'pair' ? secret.chain : secret.roots) ?? []).map(summary);
 }
 
+/**
+ * The certificate whose end is that of a secret: of a chain the first one to expire; of roots the
+ * last one, for until then there is one by which others are known. Pure.
+ */
+export function lastingCertificate(secret: Secret): CertificateSummary | undefined {
+  const sorted = [...describeCertificates(secret)].sort((one, other) => one.notAfter - other.notAfter);
+  return secret.kind === 'pair' ? sorted[0] : sorted.at(-1);
+}
+
 function summary({ subject, subjectAltName, serialNumber, validFrom, validTo }: X509Certificate): CertificateSummary {
   return {
     // Node types it as always there, but a certificate need not have a subject.

@@ -1,5 +1,7 @@
 import type { LogLine } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
+import { certificateExpiryFamily } from '../metrics/certificate-expiry.ts';
+import type { ExpirySign } from './certificate-expiry.ts';
 import { describeCertificates } from './certificates.ts';
 import type { SecretState } from './secret.ts';
 
@@ -18,26 +20,28 @@ export function narrateSecret({ name, source, served, refused }: SecretState): r
   return [{ level: 'info', event: 'secret.read', msg: 'secret read', secret: name, version: served.version, source, ...until }];
 }
 
+/** What there is to say of a certificate that expires, or has expired. Pure. */
+export function narrateExpiry({ type, certificate: { name, path, serial, expires } }: ExpirySign): LogLine {
+  const which = { ...(path === undefined ? { secret: name } : { path }), serial, notAfter: new Date(expires).toISOString() };
+  return type === 'certificate-expired'
+    ? { level: 'warn', event: 'certificate.expired', msg: 'a certificate that is served has expired', ...which }
+    : { level: 'warn', event: 'certificate.expiring', msg: 'a certificate that is served expires soon, and is not replaced yet', ...which };
+}
+
 /**
  * The metrics of the secrets that are followed: how long each is still valid, by the first of its
- * certificates to expire, and whether what came last is refused. Names as in the Go agent (1.7 and
- * later). Pure.
+ * certificates to expire, and whether what came last is refused. Pure.
  *
  * @param now ms since 1970
  */
 export function secretFamilies(states: readonly SecretState[], now: number): readonly MetricFamily[] {
   const expiry = states.flatMap(({ name, served }) => {
     const ends = served === undefined ? [] : describeCertificates(served.secret).map(({ notAfter }) => notAfter);
-    return ends.length === 0 ? [] : [{ labels: { resource_name: name }, value: (Math.min(...ends) - now) / 1000 }];
+    return ends.length === 0 ? [] : [{ name, expiresAt: Math.min(...ends) }];
   });
   const refused = states.map(({ name, refused: reason }) => ({ labels: { resource_name: name }, value: Number(reason !== undefined) }));
   return [
-    {
-      name: 'istio_agent_cert_expiry_seconds',
-      type: 'gauge',
-      help: 'Seconds until a secret expires; negative since then',
-      samples: expiry,
-    },
+    certificateExpiryFamily(expiry, now),
     { name: 'istio_agent_secret_refused', type: 'gauge', help: 'Whether what came last for a secret cannot be served', samples: refused },
   ];
 }

@@ -37,6 +37,8 @@ export type StatusEvent =
   | { readonly type: 'listening' }
   /** It cannot listen. */
   | { readonly type: 'failed'; readonly reason: string }
+  /** A probe has found the agent ready, for the first time since the server is there. */
+  | { readonly type: 'found-ready' }
   /** A request could not be answered. */
   | { readonly type: 'request-failed'; readonly path: string; readonly reason: string }
   | StatusRequest;
@@ -59,5 +61,5 @@ export interface StatusParts {
   /** The configuration, without secrets, as JSON can have it. */
   readonly config$: Observable<unknown>;
   /** Version numbers, by name. */
-  readonly version: unknown;
+  readonly version: Readonly<Record<string, string>>;
 }

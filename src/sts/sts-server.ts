@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { catchError, defer, map, merge, Observable, of, switchMap, take } from 'rxjs';
+import { asyncScheduler, catchError, defer, map, merge, Observable, of, switchMap, take } from 'rxjs';
 import { type Exchanged, type ExchangeRequest, noTokenExchange, type TokenDump, type TokenExchange } from './token-exchange.ts';
 
 /** A request for `/token` as it came. */
@@ -78,12 +78,12 @@ function json(status: number, value: object): StsAnswer {
 
 /**
  * What becomes of the token server, and what it has answered to a request for a token: a code of
- * HTTP, with the reason where it is not 200.
+ * HTTP, with the reason where it is not 200, and how long that took, in ms.
  */
 export type StsEvent =
   | { readonly type: 'listening' }
   | { readonly type: 'failed'; readonly reason: string }
-  | { readonly type: 'answered'; readonly status: number; readonly reason: string };
+  | { readonly type: 'answered'; readonly status: number; readonly reason: string; readonly took: number };
 
 /** In ms. A token that is on its way is not cut: the exchange has a limit of its own. */
 const timeoutMs = 5_000;
@@ -119,11 +119,12 @@ export function stsServer(host: '127.0.0.1' | '::1', port: number, exchange$: Ob
           return;
         }
         read(request, (body) => {
+          const begun = asyncScheduler.now();
           const answer$ = defer(() => answer(request, body, exchange$)).pipe(catchError((error: unknown) => of(failedAnswer(error))));
           const answered = answer$.subscribe({
             next: ({ reason, ...sent }) => {
               send(sent);
-              subscriber.next({ type: 'answered', status: sent.status, reason });
+              subscriber.next({ type: 'answered', status: sent.status, reason, took: asyncScheduler.now() - begun });
             },
             error: fail,
           });

@@ -15,6 +15,20 @@ export const typeUrls = {
   extensions: `${prefix}.config.core.v3.TypedExtensionConfig`,
 } as const;
 
+const shortNames: Readonly<Record<string, string>> = {
+  [typeUrls.clusters]: 'cds',
+  [typeUrls.endpoints]: 'eds',
+  [typeUrls.listeners]: 'lds',
+  [typeUrls.routes]: 'rds',
+  [typeUrls['scoped routes']]: 'srds',
+  [typeUrls.extensions]: 'ecds',
+};
+
+/** What metrics call resources of this type, as in the Go agent; `other` where nobody knows it. */
+export function shortName(typeUrl: string): string {
+  return shortNames[typeUrl] ?? 'other';
+}
+
 /**
  * What an Envoy asks for first of all. A state-of-the-world answer has all resources of such a
  * type.

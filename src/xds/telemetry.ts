@@ -1,7 +1,8 @@
 import type { LogLine } from '../log/log-line.ts';
-import { counter, type MetricFamily } from '../metrics/metric-family.ts';
+import { goCounter, type MetricFamily } from '../metrics/metric-family.ts';
+import { pushesByType, rejectsByType } from '../metrics/pushes.ts';
 import { type EnvoyStream, isHeld, leader, type RelayState, type Timed } from './relay-state.ts';
-import { typeName } from './resources.ts';
+import { mainTypes, shortName, typeName } from './resources.ts';
 import type { RelayTransition } from './xds-relay.ts';
 
 /** How it stands with the control plane. Times in ms since 1970. */
@@ -121,27 +122,40 @@ function ofStore(address: string, event: Timed, before: RelayState, state: Relay
   return [{ level: 'info', event: 'xds.stored_replaced', msg: 'the control plane has replaced the stored configuration', address }];
 }
 
-/** How often what has happened. */
+/** How often what has happened; of pushes, and of what Envoy rejected, by type. */
 export interface XdsCounts {
   readonly requests: number;
   readonly responses: number;
-  readonly rejected: number;
+  readonly pushes: ReadonlyMap<string, number>;
+  readonly rejected: ReadonlyMap<string, number>;
   readonly failures: number;
   readonly terminations: number;
   readonly closed: number;
 }
 
-export const noXds: XdsCounts = { requests: 0, responses: 0, rejected: 0, failures: 0, terminations: 0, closed: 0 };
+export const noXds: XdsCounts = {
+  requests: 0,
+  responses: 0,
+  pushes: new Map(mainTypes.map((typeUrl) => [shortName(typeUrl), 0])),
+  rejected: new Map(mainTypes.map((typeUrl) => [shortName(typeUrl), 0])),
+  failures: 0,
+  terminations: 0,
+  closed: 0,
+};
 
 /** Counts one transition. Pure. */
-export function countXds(counts: XdsCounts, { event, before }: RelayTransition): XdsCounts {
+export function countXds(before: XdsCounts, transition: RelayTransition): XdsCounts {
+  const counts = { ...before, pushes: pushed(transition).reduce(oneMore, before.pushes) };
+  const { event } = transition;
   switch (event.type) {
-    case 'requested':
-      return { ...counts, requests: counts.requests + 1, rejected: counts.rejected + refusals(event, before).length };
+    case 'requested': {
+      const isRefused = refusals(event, transition.before).length > 0;
+      return { ...counts, requests: counts.requests + 1, ...(isRefused && { rejected: oneMore(counts.rejected, event.request.typeUrl) }) };
+    }
     case 'updated':
       return { ...counts, responses: counts.responses + 1 };
     case 'lost':
-      return before.connection.stage === 'answering'
+      return transition.before.connection.stage === 'answering'
         ? { ...counts, terminations: counts.terminations + 1 }
         : { ...counts, failures: counts.failures + 1 };
     case 'stream-closed':
@@ -149,6 +163,25 @@ export function countXds(counts: XdsCounts, { event, before }: RelayTransition):
     default:
       return counts;
   }
+}
+
+function oneMore(counts: ReadonlyMap<string, number>, typeUrl: string): ReadonlyMap<string, number> {
+  const name = shortName(typeUrl);
+  return new Map(counts).set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** The types of what a transition gives to Envoys. */
+function pushed({ before, state }: RelayTransition): readonly string[] {
+  if (before.streams === state.streams) return [];
+  return [...state.streams].flatMap(([number, { pushes, subscriptions }]) => {
+    const earlier = before.streams.get(number);
+    if (earlier?.pushes === pushes) return [];
+    const nonce = (from: typeof subscriptions | undefined, typeUrl: string) => from?.get(typeUrl)?.inFlight?.nonce;
+    return [...subscriptions.keys()].filter((typeUrl) => {
+      const given = nonce(subscriptions, typeUrl);
+      return given !== undefined && given !== nonce(earlier?.subscriptions, typeUrl);
+    });
+  });
 }
 
 /**
@@ -159,12 +192,13 @@ export function countXds(counts: XdsCounts, { event, before }: RelayTransition):
  */
 export function xdsFamilies(counts: XdsCounts, { isAnswering, storedOf }: XdsSummary, now: number): readonly MetricFamily[] {
   return [
-    counter('xds_proxy_requests', 'Requests of Envoy to the xDS proxy', counts.requests),
-    counter('xds_proxy_responses', 'Answers of the control plane to the xDS proxy', counts.responses),
-    counter('xds_proxy_rejected', 'Answers that Envoy rejected', counts.rejected),
-    counter('istiod_connection_failures', 'Attempts to reach the control plane without an answer', counts.failures),
-    counter('istiod_connection_terminations', 'Connections to the control plane that ended', counts.terminations),
-    counter('envoy_connection_terminations', 'Streams of Envoy to the xDS proxy that ended', counts.closed),
+    goCounter('xds_proxy_requests', 'Requests of Envoy to the xDS proxy', [{ value: counts.requests }]),
+    goCounter('xds_proxy_responses', 'Answers of the control plane to the xDS proxy', [{ value: counts.responses }]),
+    pushesByType(counts.pushes),
+    rejectsByType(counts.rejected),
+    goCounter('istiod_connection_failures', 'Attempts to reach the control plane without an answer', [{ value: counts.failures }]),
+    goCounter('istiod_connection_terminations', 'Connections to the control plane that ended', [{ value: counts.terminations }]),
+    goCounter('envoy_connection_terminations', 'Streams of Envoy to the xDS proxy that ended', [{ value: counts.closed }]),
     {
       name: 'istio_agent_xds_control_plane_connected',
       type: 'gauge',

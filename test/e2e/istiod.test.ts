@@ -105,7 +105,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     // Each answer of Envoy to something that is given to it is a request, and so is what it asks.
     const requests = async () =>
       Number(
-        /^istio_agent_xds_proxy_requests_total (\d+)$/m.exec(
+        /^istio_agent_xds_proxy_requests (\d+)$/m.exec(
           await (await fetch(`http://127.0.0.1:${rig.ports.status}/stats/prometheus`)).text(),
         )?.[1],
       );

@@ -16,16 +16,18 @@ const away = 60_000;
  * of. In ms.
  */
 const soon = 15_000;
+/** From when istiod takes connections again to a certificate. In ms. */
+const again = 10_000;
 
-const names = ['restarts', 'crashes', 'agent-ends', 'comes-late'] as const;
+const names = ['restarts', 'crashes', 'agent-ends', 'comes-late', 'asks-itself'] as const;
 type Name = (typeof names)[number];
 
 let kube: Kube;
 let upstream: Upstream;
 const pods = new Map<Name, MeshPod>();
 const agents = new Map<Name, RunningAgent>();
-/** Resolves when istiod is there again. */
-let back: Promise<void>;
+/** Resolves when istiod is there again: ms since 1970. */
+let back: Promise<number>;
 
 if (kubeProgram === undefined) leftOut('the tests of a mesh whose control plane is away', 'a program');
 
@@ -33,12 +35,15 @@ if (kubeProgram === undefined) leftOut('the tests of a mesh whose control plane 
 describe.skipIf(kubeProgram === undefined).concurrent('while istiod is away for 60 s', { timeout: away + 150_000 }, () => {
   beforeAll(async () => {
     [kube, upstream] = await Promise.all([startKube(), startUpstream()]);
-    for (const name of names) pods.set(name, await makePod(kube, upstream.port, { name }));
-    const early = names.filter((name) => name !== 'comes-late');
+    // A key of RSA takes seconds on a machine under load.
+    for (const name of names) pods.set(name, await makePod(kube, upstream.port, { name, env: { ECC_SIGNATURE_ALGORITHM: 'ECDSA' } }));
+    const early = names.filter((name) => name !== 'comes-late' && name !== 'asks-itself');
     for (const name of early) agents.set(name, podOf(name).start());
     for (const name of early) await isReady(podOf(name));
     await kube.stopIstiod();
-    back = sleep(away).then(() => kube.startIstiod());
+    back = sleep(away)
+      .then(() => kube.startIstiod())
+      .then(() => Date.now());
   }, 180_000);
   afterAll(async () => {
     await Promise.all([...pods.values()].map((pod) => pod.dispose()));
@@ -87,9 +92,23 @@ describe.skipIf(kubeProgram === undefined).concurrent('while istiod is away for 
     const watch = watchPod(pod);
     const address = `localhost:${kube.istiodPort}`;
     await eventually(() => agent.log().some(({ level, msg, ...others }) => level === 'warn' && `${msg} ${JSON.stringify(others)}`.includes(address)), { within: soon }); // prettier-ignore
-    expect(await pod.ready()).toMatchObject({ status: 503, body: expect.stringMatching(`${address}.*refused`) as string });
+    const refused = (whom: string) => `${whom} ${address}: connection refused, since 2`;
+    const why = `^no certificate yet: ${refused('certificate authority')}.*; ${refused('control plane')}`;
+    await expect.poll(() => pod.ready(), { timeout: soon }).toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
+    expect(await certified(agent)).toBeLessThan(again);
     await follows(pod);
     expect(untrue(await watch.stop())).toEqual([]);
+  });
+
+  it('an agent whose Envoy connects itself has its certificate within seconds of its return, and names the authority until then', async ({
+    expect,
+  }) => {
+    const pod = podOf('asks-itself');
+    const agent = pod.start(['--xdsProxy=false']);
+    const why = `^no certificate yet: certificate authority localhost:${kube.istiodPort}: connection refused, since`;
+    await expect.poll(() => pod.ready(), { timeout: soon }).toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
+    expect(await certified(agent)).toBeLessThan(again);
+    await follows(pod);
   });
 });
 
@@ -97,6 +116,13 @@ function podOf(name: Name): MeshPod {
   const pod = pods.get(name);
   if (pod === undefined) throw new Error(`${name}: there is no such pod`);
   return pod;
+}
+
+/** How long after the return of istiod an agent has a certificate. In ms. */
+async function certified(agent: RunningAgent): Promise<number> {
+  const since = await back;
+  await agent.said('certificate.issued');
+  return Date.now() - since;
 }
 
 const isReady = (pod: MeshPod) => eventually(async () => (await pod.ready()).status === 200, { within: 60_000 });

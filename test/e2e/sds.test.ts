@@ -200,10 +200,10 @@ it('the metrics of the agent say how long each secret is valid, and what became 
     );
   for (const name of ['default', 'ROOTCA'])
     expect(valueOf(`istio_agent_cert_expiry_seconds{resource_name="${name}"}`)).toBeGreaterThan(3_000);
-  expect(valueOf('istio_agent_pushes_total')).toBe(1);
+  expect(valueOf('istio_agent_pilot_xds_pushes{type="sds"}')).toBe(1);
   expect(valueOf('istio_agent_pushes_accepted_total')).toBe(1);
-  expect(valueOf('istio_agent_secret_update_failures_total')).toBe(0);
-  expect(valueOf('istio_agent_num_outgoing_requests_total{request_type="csr"}')).toBe(0);
+  expect(valueOf('istio_agent_pilot_total_xds_rejects{type="sds"}')).toBe(0);
+  expect(valueOf('istio_agent_num_outgoing_requests{request_type="csr"}')).toBe(0);
 });
 
 it('an agent that is killed with streams open leaves nothing that hinders the next one', { timeout: 60_000 }, async () => {

@@ -1,5 +1,6 @@
-import { asyncScheduler, defer, filter, map, type Observable, of } from 'rxjs';
+import { asyncScheduler, defer, filter, map, NEVER, type Observable, of, timer } from 'rxjs';
 import { describe, it } from 'vitest';
+import type { Failure } from '../../src/ca/authority.ts';
 import { type CaEvent, caSecrets } from '../../src/ca/ca-secrets.ts';
 import type { Issue } from '../../src/ca/issue-certificate.ts';
 import type { SetReading } from '../../src/secrets/secret.ts';
@@ -7,12 +8,12 @@ import { at } from './support/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const day = 24 * 3_600_000;
-const options = { name: 'ca', ratio: 0.5, initialBackOff: 0, random: () => 0.5 };
+const options = { name: 'ca', ratio: 0.5, initialBackOff: 0, random: () => 0.5, back$: () => NEVER };
 function good(lifetime: number): Observable<Issue> {
   return defer(() => of<Issue>({ ok: true, set: { roots: 'r' }, expires: asyncScheduler.now() + lifetime, took: 0 }));
 }
-function bad(isFleeting: boolean): Observable<Issue> {
-  return of({ ok: false, reason: 'down', isFleeting, took: 0 });
+function bad(failure: Failure): Observable<Issue> {
+  return of({ ok: false, reason: 'down', failure, took: 0 });
 }
 /** An authority that is one until a time has come, and another from then on. */
 function turning(before$: Observable<Issue>, time: number, after$: Observable<Issue>): Observable<Issue> {
@@ -69,7 +70,7 @@ describe('caSecrets', () => {
       const unsub = '^ 1s !';
       // windows of 50, 100, 200 and 400 ms
       const expected = at({ '0s': 'f', '50ms': 'f', '150ms': 'f', '350ms': 'f', '750ms': 'f' });
-      m.expectObservable(signs(caSecrets(bad(true), options)), unsub).toBe(expected);
+      m.expectObservable(signs(caSecrets(bad('fleeting'), options)), unsub).toBe(expected);
     }),
   );
 
@@ -77,7 +78,7 @@ describe('caSecrets', () => {
     'has a certificate within 30 s of the end of an outage of 10 minutes',
     marbles((m) => {
       const outage = 600_000;
-      const issue$ = turning(bad(true), outage, good(day));
+      const issue$ = turning(bad('fleeting'), outage, good(day));
       const first$ = caSecrets(issue$, options).pipe(
         filter(({ type }) => type === 'set'),
         map(() => asyncScheduler.now() - outage <= 30_000),
@@ -91,14 +92,14 @@ describe('caSecrets', () => {
     marbles((m) => {
       const unsub = '^ 65s !';
       const expected = at({ '0s': 'f', '30s': 'f', '60s': 'f' });
-      m.expectObservable(signs(caSecrets(bad(false), options)), unsub).toBe(expected);
+      m.expectObservable(signs(caSecrets(bad('refused'), options)), unsub).toBe(expected);
     }),
   );
 
   it(
     'begins with short pauses again after a success',
     marbles((m) => {
-      const issue$ = turning(bad(true), 100, turning(good(20_000), 1_000, bad(true)));
+      const issue$ = turning(bad('fleeting'), 100, turning(good(20_000), 1_000, bad('fleeting')));
       const unsub = '^ 10400ms !';
       const expected = at({ '0s': 'f', '50ms': 'f', '150ms': 's', '10.15s': 'f', '10.2s': 'f', '10.3s': 'f' });
       m.expectObservable(signs(caSecrets(issue$, options)), unsub).toBe(expected);
@@ -111,6 +112,62 @@ describe('caSecrets', () => {
       const unsub = '^ 250ms !';
       const expected = at({ '0s': 's', '100ms': 's', '200ms': 's' });
       m.expectObservable(signs(caSecrets(good(1), options)), unsub).toBe(expected);
+    }),
+  );
+
+  const outage = 600_000;
+  /** An authority that is there again at that time, and what tells so. */
+  const away$ = turning(bad('away'), outage, good(day));
+  const back$ = () => defer(() => timer(outage - asyncScheduler.now()));
+
+  it.each([
+    { random: 0, at: '600s' },
+    { random: 0.5, at: '600.5s' },
+    { random: 1 - 2 ** -53, at: '601s' },
+  ])('asks one that was away for 10 minutes within a second of when it is back, at random: $at', ({ random, at: first }) => {
+    marbles((m) => {
+      const set$ = caSecrets(away$, { ...options, random: () => random, back$ }).pipe(filter(({ type }) => type === 'set'), map(() => 's')); // prettier-ignore
+      m.expectObservable(set$, '^ 11m !').toBe(at({ [first]: 's' }));
+    })();
+  });
+
+  it(
+    'says when it asks, and whether that is a retry',
+    marbles((m) => {
+      const asked$ = caSecrets(turning(bad('away'), 100, good(day)), options).pipe(
+        filter((sign) => sign.type === 'asked'),
+        map(({ isRetry }) => (isRetry ? 'r' : 'a')),
+      );
+      m.expectObservable(asked$, '^ 780m !').toBe(at({ '0s': 'a', '50ms': 'r', '150ms': 'r', '43200150ms': 'a' }));
+    }),
+  );
+
+  it(
+    'does not ask one again and again that seems to be back and is not: after 1.6, 3.2, 6.4 s',
+    marbles((m) => {
+      const unsub = '^ 14s !';
+      // Back half a second after each failure, but not looked for after a request because of that.
+      const expected = at({ '0s': 'f', '50ms': 'f', '150ms': 'f', '350ms': 'f', '750ms': 'f', '1250ms': 'f', '2850ms': 'f', '3350ms': 'f', '6550ms': 'f', '7050ms': 'f', '13450ms': 'f', '13950ms': 'f' }); // prettier-ignore
+      m.expectObservable(signs(caSecrets(bad('away'), { ...options, back$: () => of(0) })), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'does not ask one earlier that is there and refuses',
+    marbles((m) => {
+      const unsub = '^ 65s !';
+      const expected = at({ '0s': 'f', '30s': 'f', '60s': 'f' });
+      m.expectObservable(signs(caSecrets(bad('refused'), { ...options, back$: () => of(0) })), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'looks for one that is away only as long as it waits for it',
+    marbles((m) => {
+      const looks$ = m.cold<number>('-');
+      const first$ = turning(bad('away'), 50, good(day));
+      m.expectObservable(signs(caSecrets(first$, { ...options, back$: () => looks$ })), '^ 1s !').toBe(at({ '0s': 'f', '50ms': 's' }));
+      m.expectSubscriptions(looks$.subscriptions).toBe('^ 49ms !');
     }),
   );
 });

@@ -266,6 +266,16 @@ describe('what becomes of the server', () => {
   );
 
   it(
+    'tells once when a probe has found the agent ready, and not of one that has not',
+    marbles((m) => {
+      const state$ = m.hot('10s l', states);
+      const status = drawStatus(m, { state$, events$: NEVER });
+      m.expectObservable(status.served$, '^ 60s !').toBe('15s r', { r: { type: 'found-ready' } });
+      m.expectObservable(status.ask(at({ '5s': 'a', '15s': 'a', '25s': 'a' }), '/healthz/ready').pipe(ignoreElements()), '^ 60s !').toBe('-'); // prettier-ignore
+    }),
+  );
+
+  it(
     'liveness is looked after once, whoever asks, until the server is given up',
     marbles((m) => {
       const state$ = m.hot('l', states);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Subject, VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { certificateAuthority } from '../../demo/certificates.ts';
-import { certificateExpiry, type CertificateSign } from '../../src/streams/certificate-expiry.ts';
+import { certificateExpiry, type CertificateSign } from '../../src/secrets/certificate-expiry.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-expiry-'))));
@@ -19,7 +19,9 @@ it('says when a certificate expires that is served, once it has, and begins anew
   };
   const served$ = new Subject<number>();
   const signs: (CertificateSign & { readonly at?: number })[] = [];
-  certificateExpiry([path, path, join(folder, 'absent.pem')], served$, scheduler).subscribe({
+  const file = { name: `file-cert:${path}~key.pem`, kind: 'pair', path } as const;
+  const roots = { name: `file-root:${path}`, kind: 'roots', path } as const;
+  certificateExpiry([file, roots, { ...file, path: join(folder, 'absent.pem') }], served$, scheduler).subscribe({
     next: (sign) => signs.push({ ...sign, at: scheduler.now() }),
     error: expect.unreachable,
   });
@@ -27,13 +29,22 @@ it('says when a certificate expires that is served, once it has, and begins anew
   await write(130);
   served$.next(0);
   await expect.poll(() => signs, { timeout: 5_000 }).toHaveLength(1);
-  expect(signs).toEqual([{ type: 'certificates-read', certificates: [{ path, expiresAt: 130_000 }], at: 0 }]);
+  expect(signs).toEqual([{ type: 'certificates-read', certificates: [file, roots].map(({ name }) => ({ name, path, expiresAt: 130_000 })), at: 0 }]); // prettier-ignore
   scheduler.maxFrames = 600_000;
   scheduler.flush();
-  expect(signs.slice(1)).toEqual([{ type: 'certificate-expired', certificate: { path, expiresAt: 130_000 }, at: 180_000 }]);
+  const told = (name: string, type: string, at: number) => ({ type, at, certificate: expect.objectContaining({ name, path, serial: '1000', expires: 130_000 }) as object }); // prettier-ignore
+  expect(signs.slice(1)).toEqual([
+    ...[file, roots].map(({ name }) => told(name, 'certificate-expiring', 120_000)),
+    ...[file, roots].map(({ name }) => told(name, 'certificate-expired', 180_000)),
+  ]);
 
   await write(9_000);
   served$.next(1);
-  await expect.poll(() => signs, { timeout: 5_000 }).toHaveLength(3);
-  expect(signs[2]).toMatchObject({ certificates: [{ path, expiresAt: 9_000_000 }] });
+  await expect.poll(() => signs, { timeout: 5_000 }).toHaveLength(6);
+  expect(signs[5]).toMatchObject({
+    certificates: [
+      { path, expiresAt: 9_000_000 },
+      { path, expiresAt: 9_000_000 },
+    ],
+  });
 });

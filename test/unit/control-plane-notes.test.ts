@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { controlPlaneNotes, missingResources, withControlPlane } from '../../src/run/control-plane-notes.ts';
+import { controlPlaneNotes, missingResources, withWaits } from '../../src/run/control-plane-notes.ts';
 import type { XdsSummary } from '../../src/xds/telemetry.ts';
 
 const fine: XdsSummary = { address: 'istiod:15012', isAnswering: true, trouble: undefined, storedOf: undefined, isHeld: true };
@@ -9,12 +9,25 @@ const waiting = 'config not received from XDS server';
 
 describe('what is said of the control plane', () => {
   it('goes with the reason why Envoy is not ready, where Envoy waits for its configuration', () => {
-    expect(withControlPlane(waiting, away, 'a:1')).toBe(`${waiting}; ${wrong}`);
-    expect(withControlPlane('workers have not yet started', away, 'a:1')).toBe('workers have not yet started');
-    expect(withControlPlane(waiting, fine, 'a:1')).toBe(waiting);
-    expect(withControlPlane(waiting, undefined, 'a:1')).toBe(`${waiting}; control plane a:1: Envoy itself connects to it`);
-    expect(withControlPlane(waiting, undefined, '')).toBe(waiting);
+    const none = { authority: undefined, xds: undefined, address: 'a:1' };
+    expect(withWaits(waiting, { ...none, xds: away })).toBe(`${waiting}; ${wrong}`);
+    expect(withWaits('workers have not yet started', { ...none, xds: away })).toBe('workers have not yet started');
+    expect(withWaits(waiting, { ...none, xds: fine })).toBe(waiting);
+    expect(withWaits(waiting, none)).toBe(`${waiting}; control plane a:1: Envoy itself connects to it`);
+    expect(withWaits(waiting, { ...none, address: '' })).toBe(waiting);
   });
+
+  it.each([waiting, 'server is not live, current state is: INITIALIZING'])(
+    'comes after the authority of which the first certificate is not there yet: %s',
+    (reason) => {
+      const authority = { address: 'ca:15012', reason: 'connection refused', since: 0 };
+      const first = 'no certificate yet: certificate authority ca:15012: connection refused, since 1970-01-01T00:00:00.000Z';
+      expect(withWaits(reason, { authority, xds: away, address: 'a:1' })).toBe(`${first}; ${wrong}`);
+      expect(withWaits(reason, { authority, xds: fine, address: 'a:1' })).toBe(first);
+      expect(withWaits(reason, { authority, xds: undefined, address: 'a:1' })).toBe(first);
+      expect(withWaits('Envoy does not answer', { authority, xds: away, address: 'a:1' })).toBe('Envoy does not answer');
+    },
+  );
 
   it('is a note while Envoy is ready: what is wrong, and how old the configuration is', () => {
     expect(controlPlaneNotes(undefined, 0)).toEqual([]);

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { UnsecuredJWT } from 'jose';
-import { lastValueFrom } from 'rxjs';
+import { lastValueFrom, tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { certificateAuthority, type CertificateAuthority } from '../../demo/certificates.ts';
-import { authorityAddress } from '../../src/ca/authority.ts';
+import { authorityAddress, type Failure } from '../../src/ca/authority.ts';
 import { type Issue, issueCertificate, type IssueOptions, workloadIdentity } from '../../src/ca/issue-certificate.ts';
 import { istioAuthority, type IstioAuthorityOptions } from '../../src/ca/istio-authority.ts';
 import { pemCertificates } from '../../src/secrets/certificates.ts';
@@ -28,7 +28,7 @@ describe('a certificate of Istio’s authority', () => {
   const issue = (own: Partial<IssueOptions> = {}, at: Partial<IstioAuthorityOptions> = {}): Promise<Issue> => {
     const authority = istioAuthority({ address: `127.0.0.1:${server.port}`, roots: undefined, serverName: undefined, client: undefined, clusterId: 'c1', ...at }); // prettier-ignore
     const issue$ = issueCertificate(authority, { token, trustDomain: 'cluster.local', ttl: 3_600_000, algorithm: 'ECDSA', pkcs8: false, ...own }); // prettier-ignore
-    const nothing: Issue = { ok: false, reason: 'nothing came', isFleeting: false, took: 0 };
+    const nothing: Issue = { ok: false, reason: 'nothing came', failure: 'refused', took: 0 };
     return lastValueFrom(issue$, { defaultValue: nothing });
   };
   const good = async (...options: Parameters<typeof issue>) => {
@@ -85,32 +85,46 @@ describe('a certificate of Istio’s authority', () => {
     ['a token that is none', () => writeFileSync(token, 'faketoken'), 'none of a service account'],
   ])('is not asked for with %s, and says so: another may be there in a moment', async (_, prepare, reason) => {
     prepare();
-    expect(await issue()).toMatchObject({ ok: false, reason: expect.stringContaining(reason) as string, isFleeting: true });
+    expect(await issue()).toMatchObject({ ok: false, reason: expect.stringContaining(reason) as string, failure: 'fleeting' });
     expect(server.asked).toEqual([]);
   });
 
-  const refusals: readonly (readonly [string, CaServer['answer'], string, boolean])[] = [
-    ['a chain of one', async ({ csr }) => [(await ca.sign(csr)).certificate], 'at least 2 certificates', false],
+  const refusals: readonly (readonly [string, CaServer['answer'], string, Failure])[] = [
+    ['a chain of one', async ({ csr }) => [(await ca.sign(csr)).certificate], 'at least 2 certificates', 'refused'],
     [
       'the wrong root',
       async ({ csr }) => [(await ca.sign(csr)).certificate, other.rootCert],
       'is not signed by the one that follows',
-      false,
+      'refused',
     ],
-    ['the certificate of another key', async () => [(await ca.issue()).certChain, ca.rootCert], 'the key does not match', false],
-    ['garbage', () => Promise.resolve(['garbage', 'garbage']), 'does not parse', false],
-    ['an expired certificate', async ({ csr }) => [(await ca.sign(csr, { notBefore: new Date(0), notAfter: new Date(1000) })).certificate, ca.rootCert], 'has expired', false], // prettier-ignore
-    ['a refusal of the token', () => Promise.resolve({ code: status.UNAUTHENTICATED, details: 'bad token' }), 'bad token', false],
-    ['a failure of its own', () => Promise.resolve({ code: status.UNAVAILABLE, details: 'busy' }), 'busy', true],
+    ['the certificate of another key', async () => [(await ca.issue()).certChain, ca.rootCert], 'the key does not match', 'refused'],
+    ['garbage', () => Promise.resolve(['garbage', 'garbage']), 'does not parse', 'refused'],
+    ['an expired certificate', async ({ csr }) => [(await ca.sign(csr, { notBefore: new Date(0), notAfter: new Date(1000) })).certificate, ca.rootCert], 'has expired', 'refused'], // prettier-ignore
+    ['a refusal of the token', () => Promise.resolve({ code: status.UNAUTHENTICATED, details: 'bad token' }), 'bad token', 'refused'],
+    ['a failure of its own', () => Promise.resolve({ code: status.UNAVAILABLE, details: 'busy' }), 'busy', 'fleeting'],
   ];
-  it.each(refusals)('is not taken where the authority answers %s', async (_, answer, reason, isFleeting) => {
+  it.each(refusals)('is not taken where the authority answers %s', async (_, answer, reason, failure) => {
     server.answer = answer;
-    expect(await issue()).toMatchObject({ ok: false, reason: expect.stringContaining(reason) as string, isFleeting });
+    expect(await issue()).toMatchObject({ ok: false, reason: expect.stringContaining(reason) as string, failure });
   });
 
   it('is tried for in vain, but soon again, where nobody listens', async () => {
     server.close();
-    expect(await issue()).toMatchObject({ ok: false, isFleeting: true });
+    expect(await issue()).toMatchObject({ ok: false, failure: 'away' });
+  });
+
+  it('is asked for again as soon as somebody listens', { timeout: 15_000 }, async () => {
+    const { port } = server;
+    server.close();
+    const authority = istioAuthority({ address: `127.0.0.1:${port}`, roots: undefined, serverName: undefined, client: undefined, clusterId: '' }); // prettier-ignore
+    let isReached = false;
+    const reached = lastValueFrom(authority.reached$.pipe(tap(() => (isReached = true))), { defaultValue: undefined });
+    expect(await issue()).toMatchObject({ failure: 'away' });
+    expect(isReached).toBe(false);
+    server = await startCaServer(ca, { port });
+    const back = performance.now();
+    await reached;
+    expect(performance.now() - back).toBeLessThan(3_000);
   });
 
   it('is waited for as long as it is on its way', async () => {

@@ -17,11 +17,11 @@ describe('rotationDelay', () => {
 
 describe('requestBackOff', () => {
   it('doubles from 50 ms up to 30 s', () => {
-    const delays = Array.from({ length: 12 }, (_, index) => requestBackOff(index + 1, true, middle));
+    const delays = Array.from({ length: 12 }, (_, index) => requestBackOff(index + 1, 'away', middle));
     expect(delays).toEqual([50, 100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
   });
 
   it('is spread by a fifth to either side', () => {
-    expect([requestBackOff(1, true, () => 0), requestBackOff(1, true, () => 1)]).toEqual([40, 60]);
+    expect([requestBackOff(1, 'fleeting', () => 0), requestBackOff(1, 'fleeting', () => 1)]).toEqual([40, 60]);
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { UnsecuredJWT } from 'jose';
-import type { Subscription } from 'rxjs';
+import { NEVER, type Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { certificateAuthority, type CertificateAuthority, writeCertificates } from '../../demo/certificates.ts';
 import type { PartFailed } from '../../src/run/part.ts';
@@ -36,7 +36,10 @@ describe('the secrets of a run', () => {
 
   function start(env: NodeJS.ProcessEnv, run = runSecrets): void {
     const agent = configOf({ env, given: { configPath: folder } });
-    running = run(secretsPlan(agent), agent, () => undefined).subscribe({ next: (sign) => signs.push(sign), error: expect.unreachable });
+    running = run(secretsPlan(agent), agent, { issued: () => undefined, controlPlane$: NEVER }).subscribe({
+      next: (sign) => signs.push(sign),
+      error: expect.unreachable,
+    });
   }
 
   function put(path: string, text: string): void {
@@ -97,7 +100,7 @@ describe('the secrets of a run', () => {
       start({ CA_ADDR: `127.0.0.1:${server.port}`, PILOT_CERT_PROVIDER: 'custom', ECC_SIGNATURE_ALGORITHM: 'ECDSA' });
       const requests = () => {
         const families = signs.findLast((sign) => sign.type === 'servers-measured')?.families() ?? [];
-        return ['outgoing', 'failed_outgoing'].map((kind) => families.find(({ name }) => name === `istio_agent_num_${kind}_requests_total`)?.samples[0]?.value); // prettier-ignore
+        return ['outgoing', 'failed_outgoing'].map((kind) => families.find(({ name }) => name === `istio_agent_num_${kind}_requests`)?.samples[0]?.value); // prettier-ignore
       };
       expect(requests()).toEqual([0, 0]);
       await expect.poll(requests, { timeout: within }).toEqual([2, 1]);

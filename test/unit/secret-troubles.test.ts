@@ -23,12 +23,20 @@ const play = (...happened: readonly (SdsEvent | SecretState)[]): SecretTroubles 
   happened.reduce((troubles, each) => ('type' in each ? afterSds(troubles, each) : afterState(troubles, each)), noTroubles);
 const said = (...happened: readonly (SdsEvent | SecretState)[]) => {
   const troubles = listTroubles(play(...happened));
-  return { reason: secretUnready(troubles), notes: secretNotes(troubles) };
+  return { reason: secretUnready(troubles, undefined), notes: secretNotes(troubles, undefined) };
 };
 
 describe('what is wrong with the secrets', () => {
   it.each(['default', 'ROOTCA', 'file-cert:/a~/b', 'file-root:/a'])('%s, which is asked for and is not there, is a reason', (name) => {
     expect(said(misses(name))).toEqual({ reason: `secret ${name}: no such file`, notes: [] });
+  });
+
+  it('is why it cannot be had, and since when, of what an authority is to give', () => {
+    const authority = { address: 'ca:15012', reason: 'connection refused', since: 60_000 };
+    const since = 'certificate authority ca:15012: connection refused, since 1970-01-01T00:01:00.000Z';
+    expect(secretUnready(listTroubles(play(misses('default'))), authority)).toBe(`secret default: ${since}`);
+    const both = listTroubles(play(misses('ROOTCA'), misses('file-cert:/a~/b')));
+    expect(secretNotes(both, authority)).toEqual(['secret file-cert:/a~/b: no such file']);
   });
 
   it('that of a gateway is a note', () => {

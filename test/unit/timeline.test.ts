@@ -73,7 +73,7 @@ describe('the timeline', () => {
       { why: 'change', differs: [files('chain', { from: 'serial 1', to: 'serial 3' }), files('key')] },
       { why: 'by hand', differs: [{ source: 'POST /restart', part: '' }] },
     ]);
-    expect(printFamilies(lifecycleFamilies(kept))).toEqual(
+    expect(printFamilies(lifecycleFamilies(kept, 0))).toEqual(
       expect.arrayContaining([
         'istio_agent_envoy_starts_total{why="first",source="",part=""} 1',
         'istio_agent_envoy_starts_total{why="change",source="files",part="chain"} 1',
@@ -171,10 +171,8 @@ describe('the timeline', () => {
 });
 
 describe('the metrics of the timeline', () => {
-  const families = lifecycleFamilies({
-    ...keep([...start, ended(0, killed)]),
-    certificates: [{ path: '/etc/certs/cert-chain.pem', expiresAt: 2_000 }],
-  });
+  const certificates = [{ name: 'file-cert:/a~/b', path: '/a', expiresAt: 5_000 }];
+  const families = lifecycleFamilies({ ...keep([...start, ended(0, killed)]), certificates }, 2_000);
   const samples = (name: string) => families.find((family) => family.name === name)?.samples;
 
   it('have one family a name', () => {
@@ -186,7 +184,7 @@ describe('the metrics of the timeline', () => {
 
   it('have counters, gauges, and histograms whose buckets add up', () => {
     expect(samples('istio_agent_envoy_crashes_total')).toEqual([{ value: 1 }]);
-    expect(samples('istio_agent_certificate_expiration_seconds')).toEqual([{ labels: { path: '/etc/certs/cert-chain.pem' }, value: 2 }]);
+    expect(samples('istio_agent_cert_expiry_seconds')).toEqual([{ labels: { resource_name: 'file-cert:/a~/b' }, value: 3 }]);
     const start = samples('istio_agent_envoy_start_seconds') ?? [];
     expect(start.filter(({ suffix }) => suffix === '_bucket').map(({ labels, value }) => [labels?.['le'], value])).toEqual([
       ...[['0.1', 0], ['0.25', 0], ['0.5', 0], ['1', 0], ['2.5', 1], ['5', 1], ['10', 1], ['20', 1], ['+Inf', 1]], // prettier-ignore

@@ -4,6 +4,7 @@ import { NodeSchema } from '../../src/proto/envoy/service/discovery/v3/discovery
 import type { EnvoyRequest, Push } from '../../src/xds/messages.ts';
 import { initialRelay, type RelayEvent, type RelayState } from '../../src/xds/relay-state.ts';
 import { relay } from '../../src/xds/relay.ts';
+import { countXds, noXds } from '../../src/xds/telemetry.ts';
 import { typeName, typeUrls } from '../../src/xds/resources.ts';
 import { resource } from '../marbles/support/fake-mesh.ts';
 
@@ -12,13 +13,17 @@ const step = relay(60_000);
 /** Takes one event after another; `pushes` are all that Envoy was given. */
 function run() {
   let state: RelayState = initialRelay;
+  let counts = noXds;
   const pushes: Push[] = [];
   return {
     take: (event: RelayEvent): void => {
-      const [next, effects] = step(state, { ...event, at: 0 });
+      const timed = { ...event, at: 0 };
+      const [next, effects] = step(state, timed);
+      counts = countXds(counts, { event: timed, before: state, state: next });
       state = next;
       for (const effect of effects) if (effect.type === 'push') pushes.push(effect.push);
     },
+    counts: () => ({ pushes: Object.fromEntries(counts.pushes), rejected: Object.fromEntries(counts.rejected) }),
     /** What Envoy was given since, each as its type and its names. */
     given: () => pushes.splice(0).map(({ typeUrl, resources }) => [typeName(typeUrl), ...resources.map(({ name }) => name)].join(' ')),
   };
@@ -66,6 +71,24 @@ describe('an Envoy that has its configuration', () => {
     expect(given()).toEqual(['clusters a', 'endpoints a b']);
     take(say(typeUrls.listeners, ['l', '2']));
     expect(given()).toEqual(['listeners l', 'routes r']);
+  });
+
+  it('is counted by type: what it is given, and what of that it rejects', () => {
+    const { take, counts } = run();
+    take({ type: 'stream-opened', stream: 1, variant: 'delta' });
+    take(ask(typeUrls.clusters, []));
+    take(ask(typeUrls.endpoints, ['a']));
+    take(ask('type.googleapis.com/some.Type', ['t']));
+    take({ type: 'opened', connection: 1 });
+    expect(counts()).toEqual({ pushes: { cds: 0, lds: 0 }, rejected: { cds: 0, lds: 0 } });
+    take(say(typeUrls.clusters, ['a', '1']));
+    take(say(typeUrls.endpoints, ['a', '1']));
+    take(say('type.googleapis.com/some.Type', ['t', '1']));
+    take(ask(typeUrls.clusters, [], '1'));
+    take(say(typeUrls.clusters, ['a', '2'], ['b', '1']));
+    expect(counts().pushes).toMatchObject({ cds: 2, lds: 0, other: 1 });
+    take({ type: 'requested', stream: 1, request: { node: undefined, typeUrl: typeUrls.endpoints, nonce: '2', refusal: { code: 13, message: 'bad' }, names: { kind: 'change', add: [], remove: [], versions: {} } } }); // prettier-ignore
+    expect(counts().rejected).toEqual({ cds: 0, lds: 0, eds: 1 });
   });
 
   it('is given nothing of what comes again as it was', () => {

@@ -54,13 +54,13 @@ export const partFaults: Readonly<Record<Part, PartFault>> = {
   expiry: {
     fault: 'expiry',
     by: 'an epoch',
-    isBack: async ({ rig }) => (await metric(rig, certificateExpires)) === String(expiresAt(rig)),
+    isBack: async ({ rig }) => Math.abs(Number(await metric(rig, certificateExpires)) - (expiresAt(rig) - Date.now() / 1_000)) < 30,
   },
   log: { fault: 'words', by: 'a change', isBack: ({ rig, agent }) => touched(rig, () => saidAfter(agent, ['config.change_seen'])) },
   timeline: { fault: 'past', by: 'an epoch', isBack: ({ rig }) => countsChanges(rig) },
 };
 
-const certificateExpires = 'istio_agent_certificate_expiration_seconds\\{path=".*"\\}';
+const certificateExpires = 'istio_agent_cert_expiry_seconds\\{resource_name="file-cert:.*"\\}';
 
 /** What a port answers: the status code, 0 where nobody does, and the body. */
 function answer(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {

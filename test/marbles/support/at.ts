@@ -1,12 +1,12 @@
-/** A time from the start of a diagram: `500ms`, `10s`, `1.5s`, `2m`. */
-type Time = `${number}${'ms' | 's' | 'm'}`;
+/** A time from the start of a diagram: `500ms`, `10s`, `1.5s`, `2m`, `3h`, `4d`. */
+type Time = `${number}${keyof typeof units}`;
 
-const units = { ms: 1, s: 1_000, m: 60_000 } as const;
+const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 function inMs(time: string): number {
-  const [, count, unit] = /^([\d.]+)(ms|s|m)$/.exec(time) ?? [];
-  if (unit !== 'ms' && unit !== 's' && unit !== 'm') throw new Error(`'${time}' is not a time such as 500ms, 1.5s or 2m`);
-  return Math.round(Number(count) * units[unit]);
+  const [, count, unit] = /^([\d.]+)(ms|s|m|h|d)$/.exec(time) ?? [];
+  if (unit === undefined) throw new Error(`'${time}' is not a time such as 500ms, 1.5s or 2m`);
+  return Math.round(Number(count) * units[unit as keyof typeof units]);
 }
 
 /**

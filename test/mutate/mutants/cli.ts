@@ -28,7 +28,12 @@ export const cli: readonly Mutant[] = [
   { id: 'cli/window-counted', file: 'run/view.ts', find: "timeline(past, { type: 'window-closed', at })", replace: 'past' },
   { id: 'cli/whole-seconds', file: 'config/proxy-config.ts', find: 'value.durationUp', replace: 'value.durationDown' },
   { id: 'cli/level-set', file: 'run/keep-log.ts', find: "if (sign.type === 'level-requested') log.level(sign.level);", replace: '' },
-  { id: 'cli/unlive-followed', file: 'run/serve-status.ts', find: 'merge(unlive$.pipe(ignoreElements()), server$)', replace: 'server$' },
+  {
+    id: 'cli/unlive-followed',
+    file: 'run/serve-status.ts',
+    find: 'return merge(becameReady$, unlive$.pipe(ignoreElements()), server$)',
+    replace: 'return merge(becameReady$, server$)',
+  },
   {
     id: 'cli/shape-kept-fields',
     file: 'run/shape-source.ts',
@@ -82,7 +87,7 @@ export const cli: readonly Mutant[] = [
     find: "config.output !== '' && isWhole(reading)",
     replace: "config.output === ''",
   },
-  { id: 'cli/secrets-counted', file: 'run/run-secrets.ts', find: 'ca: countCa(counts.ca, happened.event)', replace: 'ca: counts.ca' },
+  { id: 'cli/secrets-counted', file: 'run/secrets-events.ts', find: 'ca: countCa(counts.ca, happened.event)', replace: 'ca: counts.ca' },
   { id: 'cli/exec-quits', file: 'cli/exec.ts', find: '`${agent}/quitquitquit`', replace: '`${agent}/drain`' },
   { id: 'cli/await-ready-limit', file: 'cli/wait.ts', find: 'limit: limit - period', replace: 'limit: limit - period + 1' },
   { id: 'cli/await-ready-patience', file: 'cli/wait.ts', find: 'Math.min(timeoutMs, end - scheduler.now())', replace: 'timeoutMs' },

@@ -23,4 +23,13 @@ export const secrets: readonly Mutant[] = [
   { id: 'secrets/output-mode', file: 'secrets/write-set.ts', find: 'mode: 0o600', replace: 'mode: 0o644' },
   { id: 'secrets/output-old', file: 'secrets/write-set.ts', find: 'isOld || leadsNowhere', replace: 'leadsNowhere' },
   { id: 'secrets/output-less', file: 'secrets/write-set.ts', find: 'isOld || leadsNowhere', replace: 'isOld' },
+  { id: 'secrets/expiry-day', file: 'secrets/certificate-expiry.ts', find: 'life >= 2 * day', replace: 'life >= day' },
+  { id: 'secrets/expiry-told-once', file: 'secrets/certificate-expiry.ts', find: 'before.has(key) ? [] : [sign]', replace: '[sign]' },
+  {
+    id: 'secrets/expiry-renewed',
+    file: 'secrets/certificate-expiry.ts',
+    find: 'certificate.isRenewed || left > lead',
+    replace: 'left > lead',
+  },
+  { id: 'secrets/expiry-of-roots', file: 'secrets/certificates.ts', find: 'sorted[0] : sorted.at(-1)', replace: 'sorted[0] : sorted[0]' },
 ];

@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises';
+import { asyncScheduler, concatMap, connect, map, merge, type Observable, scan, type SchedulerLike, switchMap, timer } from 'rxjs';
+import { describeCertificates, lastingCertificate } from './certificates.ts';
+import type { Secret } from './secret.ts';
+
+/** A certificate that is served. Times in ms since 1970. */
+export interface ServedCertificate {
+  /** Of the secret that it belongs to. */
+  readonly name: string;
+  /** Of the file that Envoy itself reads it from; undefined for one that is pushed. */
+  readonly path?: string;
+  readonly serial: string;
+  readonly begins: number;
+  readonly expires: number;
+  /** The agent itself gets a new one in time. */
+  readonly isRenewed: boolean;
+}
+
+export type ExpirySign = { readonly type: 'certificate-expiring' | 'certificate-expired'; readonly certificate: ServedCertificate };
+
+/** A file that Envoy reads, by the name that its secret would have. */
+export interface CertificateFile {
+  readonly name: string;
+  readonly kind: Secret['kind'];
+  readonly path: string;
+}
+
+export type CertificateSign =
+  | ExpirySign
+  /** `expiresAt`: when the first of its certificates does, in ms since 1970. */
+  | {
+      readonly type: 'certificates-read';
+      readonly certificates: readonly { readonly name: string; readonly path: string; readonly expiresAt: number }[];
+    };
+
+/** Between two looks at the clock. In ms. */
+const look = 60_000;
+const day = 86_400_000;
+
+/**
+ * How long before its end a certificate is to be replaced: a quarter of its life, and a day at
+ * least where that is no more than half of it. In ms. Pure.
+ */
+function expiryLead({ begins, expires }: Pick<ServedCertificate, 'begins' | 'expires'>): number {
+  const life = expires - begins;
+  return life >= 2 * day ? Math.max(life / 4, day) : life / 4;
+}
+
+/**
+ * What there is to warn of at a time: nothing, that it has expired, or that it is about to: then
+ * how often half of the time that was left has gone since, until half a day is left. Pure.
+ */
+function stageOf(certificate: ServedCertificate, now: number): 'expired' | number | undefined {
+  const left = certificate.expires - now;
+  if (left <= 0) return 'expired';
+  const lead = expiryLead(certificate);
+  if (certificate.isRenewed || left > lead) return undefined;
+  return Math.max(0, Math.floor(Math.log2(lead / Math.max(left, day / 2))));
+}
+
+/**
+ * Emits for each of the certificates that are served, which `certificates$` lists anew whenever
+ * that changes: when it is about to expire, again each time half of what was left then has gone,
+ * and when it has expired; each within a minute, and once. As hot, and as endless, as
+ * `certificates$`.
+ */
+export function expirySigns(
+  certificates$: Observable<readonly ServedCertificate[]>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<ExpirySign> {
+  interface Due {
+    readonly all: ReadonlyMap<string, ExpirySign>;
+    readonly news: readonly ExpirySign[];
+  }
+  const none: Due = { all: new Map(), news: [] };
+  return certificates$.pipe(
+    switchMap((certificates) => timer(0, look, scheduler).pipe(map(() => due(certificates, scheduler.now())))),
+    scan(({ all: before }, all): Due => ({ all, news: [...all].flatMap(([key, sign]) => (before.has(key) ? [] : [sign])) }), none),
+    concatMap(({ news }) => news),
+  );
+}
+
+/** Each sign that is due, by what it says. */
+function due(certificates: readonly ServedCertificate[], now: number): ReadonlyMap<string, ExpirySign> {
+  return new Map(
+    certificates.flatMap((certificate) => {
+      const stage = stageOf(certificate, now);
+      const { name, serial, expires } = certificate;
+      const type = stage === 'expired' ? 'certificate-expired' : 'certificate-expiring';
+      return stage === undefined ? [] : [[`${name} ${serial} ${expires} ${stage}`, { type, certificate }] as const];
+    }),
+  );
+}
+
+/**
+ * Reads the certificates in `files` whenever an Envoy is about to serve them, which a value of
+ * `served$` says, emits when each of them expires, and then what {@link expirySigns} says of them.
+ * Hot and endless as `served$`; never errors: what does not parse is left out.
+ */
+export function certificateExpiry(
+  files: readonly CertificateFile[],
+  served$: Observable<unknown>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<CertificateSign> {
+  return served$.pipe(
+    switchMap(() => Promise.all(files.map(readCertificates))),
+    map((read) => read.flat()),
+    connect((read$) =>
+      merge(
+        read$.pipe(map((read): CertificateSign => ({ type: 'certificates-read', certificates: read.map(({ name, path, expiresAt }) => ({ name, path, expiresAt })) }))), // prettier-ignore
+        expirySigns(read$.pipe(map((read) => read.map(({ served }) => served))), scheduler),
+      ),
+    ),
+  );
+}
+
+async function readCertificates({ name, kind, path }: CertificateFile) {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const secret: Secret = kind === 'pair' ? { kind, chain: text, key: '' } : { kind, roots: text };
+  const served = servedCertificate(name, secret, { path, isRenewed: false });
+  const expiresAt = Math.min(...describeCertificates(secret).map(({ notAfter }) => notAfter));
+  return served === undefined ? [] : [{ name, path, expiresAt, served }];
+}
+
+/** The certificate of a secret that decides how long it lasts; undefined if it has none. Pure. */
+export function servedCertificate(
+  name: string,
+  secret: Secret,
+  more: Pick<ServedCertificate, 'path' | 'isRenewed'>,
+): ServedCertificate | undefined {
+  const lasting = lastingCertificate(secret);
+  return lasting && { name, ...more, serial: lasting.serialNumber, begins: lasting.notBefore, expires: lasting.notAfter };
+}
