@@ -9,19 +9,28 @@ export const more: Readonly<Record<string, readonly string[]>> = {
   proxy: ['The role is `sidecar` (default) or `router`. [Flags](flags.md) has its flags.'],
   bootstrap: ['It prints what `proxy` with the same [flags](flags.md) would start Envoy from. With `--validate` Envoy checks it too.'],
   'config print': [
-    'It takes the [flags](flags.md) of `proxy`. [Layers](layers.md) says where a value may come from. Secrets are struck out.',
+    'It takes the [flags](flags.md) of `proxy`. [Layers](layers.md) says where a value may come from. A value has the name of ' +
+      'its flag, of its field of ProxyConfig, or of its variable. Secrets are struck out. It ends as `proxy` does where the configuration ' +
+      'is wrong.',
   ],
   'envoy install': [`Without a version it is ${pinnedEnvoy.version}. It prints the path of the Envoy. Progress is shown on stderr.`],
   'envoy path': ['It is the Envoy that `proxy` runs without `--binaryPath`.'],
-  request: ['Without `--port` it asks the Envoy of the agent that has the folder of `--configPath`.'],
-  wait: [],
+  request: [
+    'Without `--port` it asks the Envoy of the agent that has the folder of `--configPath`; without both that of the agent that runs here.',
+  ],
+  wait: [
+    'Without `--url` it asks the status port of the agent that runs here, and until there is one `http://localhost:15021/healthz/ready`.',
+    'If several agents run here, `wait`, `request`, `secrets` and `exec` name them, with the flag that says which, and end with 64. "Here" ' +
+      'is the network of the machine or of the pod.',
+  ],
   exec: [
     'The form is `pilot-agent exec -- COMMAND…`. The command has the input and the output of `exec`, and gets its [signals](signals.md).',
     'The agent is asked to quit when the command has ended. `exec` ends with the exit code of the command.',
     'If the agent is not ready in time, the command is not run.',
   ],
   secrets: [
-    'It prints what the agent that has the folder of `--configPath` serves to Envoy: names, subjects, serials, validity; never a key.',
+    'It prints what the agent that has the folder of `--configPath`, or the one that runs here, serves to Envoy: names, subjects, ' +
+      'serials, validity; never a key.',
   ],
   version: [],
   help: ['It prints the help page, as `--help` does. So does `pilot-agent` alone.'],

@@ -12,7 +12,12 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
   refused: { text: 'Envoy refuses a request', causes: ['`request`: Envoy answers with a status above 399, except 404.'] },
   usage: {
     text: 'Wrong command line',
-    causes: ['A flag or a role is wrong.', 'The command is unknown.', 'The command does not have the flag.'],
+    causes: [
+      'A flag or a role is wrong, or nearly right.',
+      'Several agents run, and a command does not say which.',
+      'The command is unknown.',
+      'The command does not have the flag.',
+    ],
   },
   unavailable: {
     text: 'Something is not there, or is taken',
@@ -34,7 +39,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
     text: 'Wrong configuration',
     causes: [
       'The mesh file, `PROXY_CONFIG` or an annotation is wrong.',
-      '`ISTIO_KUBE_APP_PROBERS` or a metrics target cannot be used.',
+      '`ISTIO_KUBE_APP_PROBERS`, a metrics target, `CA_ADDR` or `PILOT_CERT_PROVIDER` cannot be used.',
       '`--customConfigFile` cannot be read.',
       '`--configPath` or a `--log_target` cannot be written.',
       'No bootstrap can be made.',
@@ -49,7 +54,10 @@ export function exitCodesPage(): string {
     .sort((one, other) => one.number - other.number);
   return page(
     'Exit codes',
-    paragraph('One line on stderr says why the program ends, unless it was asked to end.'),
+    paragraph(
+      'One line on stderr says why the program ends, unless it was asked to end. The log of `proxy` says it too: `agent.failed` has `code` ' +
+        'and `reason`. If that log is JSON and goes where stderr goes, it has the only line.',
+    ),
     table(
       ['Code', 'Meaning'],
       [...all.map(({ number, text }) => [code(String(number)), text]), ['other', 'That of Envoy, or of the command of `exec`']],

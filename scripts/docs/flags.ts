@@ -82,6 +82,8 @@ export function flagsPage(): string {
       'A `bool` stands alone (`--lightstepSecure`) or has its value after `=`. The next word is never taken as its value.',
       'An unknown flag is ignored with a warning, so that templates for other versions work. Without `=` it takes the next word as its ' +
         'value, unless that word is `sidecar` or `router`.',
+      'An unknown flag that is one edit away from one known flag is a typo, and ends the agent with [exit code](exit-codes.md) 64. One ' +
+        'edit is a character too many, too few or wrong, two neighbours exchanged, or letters in the wrong case.',
       'A bad value of a flag ends the agent with [exit code](exit-codes.md) 64.',
     ]),
     ...groups,

@@ -63,7 +63,7 @@ export const endpoints: readonly Endpoint[] = [
     path: '/debug/config',
     who: 'this machine',
     text: 'The configuration, JSON',
-    more: 'It has each value and where it comes from. Secrets are struck out.',
+    more: 'It has what `config print` prints: each value by the name of its flag, field or variable, and where it comes from.',
   },
   {
     method: 'GET',

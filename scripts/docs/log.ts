@@ -3,7 +3,7 @@ import { code, list, page, paragraph, section, table } from './markdown.ts';
 
 /** The fields of a line, by what they are about. */
 export const fields: readonly (readonly [names: readonly string[], meaning: string])[] = [
-  [['level'], '`trace`, `debug`, `info`, `warn` or `error`'],
+  [['level'], '`trace`, `debug`, `info`, `warn`, `error` or `fatal`'],
   [['time'], 'The time, UTC'],
   [['msg'], 'A sentence, which may change. What varies is in the other fields'],
   [['event'], 'What has happened: a [code](#events) that stays'],
@@ -40,6 +40,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['since', 'forMs'], 'Since when the control plane is not available, and how long it was not'],
   [['of'], 'When the stored configuration was confirmed last'],
   [['type'], 'What kind of resources Envoy has rejected'],
+  [['values', 'config'], 'At the start: the values that are no defaults; each value with its source'],
   [['port', 'status'], 'Of the token server: its port, the status of its answer'],
 ];
 

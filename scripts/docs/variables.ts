@@ -162,8 +162,13 @@ export function environmentPage(): string {
   return page(
     'Environment variables',
     paragraph(
-      'A bad value of a variable is a warning, and the default counts. There are three exceptions: metadata that cannot be parsed, ' +
-        'probes and metrics targets that cannot be used. They end the agent with [exit code](exit-codes.md) 78.',
+      'A bad value of a variable is a warning, and the default counts. These are exceptions: metadata that cannot be parsed, probes and ' +
+        'metrics targets that cannot be used, a `CA_ADDR` that is no address, and an unknown `PILOT_CERT_PROVIDER` if there is an ' +
+        'authority. They end the agent with [exit code](exit-codes.md) 78.',
+    ),
+    paragraph(
+      'An unknown variable that is one edit away from one of these, which is not set, is a warning. Variables of services and of the ' +
+        'metadata never are.',
     ),
     paragraph('A flag or a [layer](layers.md) may set the same value. `pilot-agent config print` shows which one counts.'),
     ...sections,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { asyncScheduler, lastValueFrom } from 'rxjs';
 import type { EpochConfig, Verdict } from '../agent/ports.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
+import type { GivenLogFlags } from '../config/log-options.ts';
 import { cacheDir, findEnvoy, findExecutable, pinnedEnvoy } from '../envoy/find-envoy.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
 import { nodeString } from '../node/node-id.ts';
@@ -12,15 +13,14 @@ import { withConfigFile } from '../proxy/config-file.ts';
 import { envoyArgs } from '../proxy/envoy-args.ts';
 import { validate } from '../proxy/preflight.ts';
 import { limits, workerThreads } from '../proxy/limits.ts';
-import { effectiveConfig, parseText } from '../run/effective-config.ts';
-import { exitCodes, Fatal } from '../run/exit.ts';
+import { checkCustomConfig, checkedConfig } from '../run/check-config.ts';
+import { parseText, readConfig } from '../run/effective-config.ts';
+import { allOf, exitCodes, Fatal } from '../run/exit.ts';
 import { factsOf, noFacts } from '../run/facts.ts';
 import { makeConfig, readShape } from '../run/make-config.ts';
-import { secretsPlan } from '../run/secrets-plan.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
-import { xdsPlan } from '../run/xds-plan.ts';
 
-export interface PrintBootstrapOptions {
+export interface PrintBootstrapOptions extends GivenLogFlags {
   /** `json` or `yaml`. */
   readonly output: string;
   readonly validate?: boolean;
@@ -33,18 +33,19 @@ export interface PrintBootstrapOptions {
  */
 export async function printBootstrap(given: GivenFlags, leftover: readonly string[], options: PrintBootstrapOptions): Promise<void> {
   if (!['json', 'yaml'].includes(options.output)) throw new Fatal("--output must be 'json' or 'yaml'", exitCodes.usage);
-  const { config, warnings } = await effectiveConfig(given, leftover);
+  const { output, validate: isChecked, ...logFlags } = options;
+  const read = await readConfig({ given, leftover, logFlags });
+  const [{ config, warnings, plan, xds }] = await allOf([() => checkedConfig(read), () => checkCustomConfig(read)]);
   const facts = await lastValueFrom(factsOf(platform(config))(config), { defaultValue: noFacts });
-  const plan = secretsPlan(config);
-  const made = makeConfig(config, readShape(config), { facts, sds: plan.sds, xdsSocket: xdsPlan(config, plan)?.socket });
+  const made = makeConfig(config, readShape(config), { facts, sds: plan.sds, xdsSocket: xds?.socket });
   for (const warning of [...warnings, ...plan.warnings, ...made.warnings]) console.error(`pilot-agent: ${warning}`);
   if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
-  const verdict = options.validate === true ? await tried(config, made.config) : undefined;
+  const verdict = isChecked === true ? await tried(config, made.config) : undefined;
   if (verdict?.ok === false) throw new Fatal(`Envoy refuses it: ${verdict.reason}`, exitCodes.config);
   if (verdict !== undefined && verdict.ok === undefined)
     throw new Fatal(`Envoy could not check it: ${verdict.reason}`, exitCodes.unavailable);
   const text = made.config.kind === 'given' ? readFileSync(made.config.path, 'utf8') : made.config.text;
-  process.stdout.write(await printed(text, options.output));
+  process.stdout.write(await printed(text, output));
 }
 
 async function tried(config: AgentConfig, made: EpochConfig): Promise<Verdict> {

@@ -1,6 +1,7 @@
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
-import { effectiveConfig } from '../run/effective-config.ts';
+import { checkedConfig } from '../run/check-config.ts';
+import { readConfig } from '../run/effective-config.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { presentConfig, type PresentedConfig } from '../run/present-config.ts';
 
@@ -19,7 +20,7 @@ export async function configPrint(
   { output, ...logFlags }: ConfigPrintOptions,
 ): Promise<void> {
   if (!['table', 'json', 'yaml'].includes(output)) throw new Fatal("--output must be 'table', 'json' or 'yaml'", exitCodes.usage);
-  const { config, sources, warnings } = await effectiveConfig(given, leftover, logFlags);
+  const { config, sources, warnings } = await checkedConfig(await readConfig({ given, leftover, logFlags }));
   for (const warning of warnings) console.error(`pilot-agent: ${warning}`);
   const shown = presentConfig({ config, sources });
   if (output === 'yaml') console.log((await import('yaml')).stringify(shown).trimEnd());

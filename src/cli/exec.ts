@@ -1,15 +1,18 @@
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { execa } from 'execa';
-import { filter, firstValueFrom, map, Observable, of, timeout } from 'rxjs';
+import { filter, firstValueFrom, map, Observable, of, switchMap, timeout } from 'rxjs';
 import { httpAnswer } from '../node/http-answer.ts';
 import { signals } from '../streams/process-events.ts';
 import { awaitReady, unreadyAt, wholeNumber } from './wait.ts';
+import { flags } from '../config/flags.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
+import { theAgent$ } from './the-agent.ts';
 
 /** The flags of `exec`, as they were given or by default. */
 export interface ExecOptions {
-  readonly statusPort: string;
+  /** Without it: that of the agent that runs here, else the usual one. */
+  readonly statusPort?: string;
   readonly timeoutSeconds: string;
 }
 
@@ -36,15 +39,27 @@ const passedOn = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'
  */
 export async function exec(command: readonly string[], { statusPort, timeoutSeconds }: ExecOptions): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
-  const agent = `http://127.0.0.1:${wholeNumber('statusPort', statusPort, 1, 1)}`;
-  const reason = await firstValueFrom(awaitReady(unreadyAt(`${agent}/healthz/ready`), { limit, timeoutMs, period }), {
+  const given = statusPort === undefined ? undefined : wholeNumber('statusPort', statusPort, 1, 1);
+  const agent$ = given === undefined ? theStatusPort$ : of(given);
+  const look$ = agent$.pipe(switchMap((port) => unreadyAt(`${agentAt(port)}/healthz/ready`)));
+  const reason = await firstValueFrom(awaitReady(look$, { limit, timeoutMs, period }), {
     defaultValue: nobody,
   });
   if (reason !== undefined) throw new Fatal(`the agent is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
+  const agent = agentAt(await firstValueFrom(agent$, { defaultValue: 0 }));
   const { code, why } = await firstValueFrom(run(command), { defaultValue: { code: exitCodes.software, why: nobody } });
   const unheard = await firstValueFrom(askToQuit(agent), { defaultValue: nobody });
   const problems = [why, unheard].filter((text) => text !== '');
   if (problems.length > 0 || code !== 0) throw new Fatal(problems.join('; '), code);
+}
+
+/** Of the agent that runs here at the moment of the question. */
+const theStatusPort$ = theAgent$(({ statusPort }) => `--statusPort ${statusPort}`).pipe(
+  map((agent) => (agent === undefined || agent.statusPort === 0 ? Number(flags.statusPort.default) : agent.statusPort)),
+);
+
+function agentAt(port: number): string {
+  return `http://127.0.0.1:${port}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { flags, logFlags } from '../config/flags.ts';
-import { ending } from './ending.ts';
+import type { GivenLogFlags } from '../config/log-options.ts';
 import { exitCodes, seeExit } from '../run/exit.ts';
+import { ending } from './ending.ts';
 import { program, spelledOut } from './program.ts';
 
 function end([code, why]: ReturnType<typeof ending>): void {
@@ -10,14 +11,23 @@ function end([code, why]: ReturnType<typeof ending>): void {
 }
 
 process.on('uncaughtException', (error) => {
-  if (process.listenerCount('uncaughtException') === 1) end(ending(error)); // an agent that runs sees to its Envoys first
+  if (process.listenerCount('uncaughtException') === 1) void fail(error); // an agent that runs sees to its Envoys first
 });
 
 const given = spelledOut(process.argv.slice(2), flags, logFlags);
 
-void program()
+const all = program();
+
+/** An agent says in its log too why it ends. */
+async function fail(error: unknown): Promise<void> {
+  const [code, why] = ending(error);
+  const isAgent = why !== undefined && all.args[0] === 'proxy';
+  const isTold = isAgent && (await (await import('../run/last-words.ts')).lastWords(code, why, all.opts<GivenLogFlags>()));
+  end(isTold || why === undefined ? [code] : [code, why]);
+}
+
+void all
   // Not an action of the program itself: with one, commander takes an unknown command for an
   // argument too many, and has no `help`.
   .parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' })
-  .then((): ReturnType<typeof ending> => [exitCodes.ok], ending)
-  .then(end);
+  .then(() => end([exitCodes.ok]), fail);

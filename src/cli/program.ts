@@ -7,6 +7,7 @@ import type { ConfigPrintOptions } from './config-print.ts';
 import type { ExecOptions } from './exec.ts';
 import { addHelp } from './help.ts';
 import type { RequestOptions } from './request.ts';
+import type { SecretsOptions } from './secrets.ts';
 import { printVersion, version } from './version.ts';
 import type { WaitOptions } from './wait.ts';
 
@@ -107,7 +108,7 @@ function addEnvoy(all: Command): void {
 
 /** Commands that talk to an agent that runs. */
 function addClients(all: Command): void {
-  const configPath = () => option('--configPath <dir>', 'the --configPath of the agent', flags.configPath.default);
+  const configPath = () => new Option('--configPath <dir>', 'the --configPath of the agent; if not given: that of the one that runs here');
   all
     .command('request')
     .description("send a request to Envoy's admin endpoint and print the answer")
@@ -131,13 +132,13 @@ function addClients(all: Command): void {
     .addOption(option('--timeoutSeconds <n>', 'how long to wait in all', '60'))
     .addOption(option('--requestTimeoutMillis <n>', 'how long to wait for one answer', '500'))
     .addOption(option('--periodMillis <n>', 'pause between an answer and the next request', '500'))
-    .addOption(option('--url <url>', 'URL that must answer with 200', 'http://localhost:15021/healthz/ready'))
+    .option('--url <url>', 'URL that must answer with 200; if not given: that of the agent that runs here')
     .action(async (options: WaitOptions) => (await import('./wait.ts')).wait(options));
   all
     .command('exec')
     .description('run a command when the agent is ready, and end the agent with it')
     .argument('<command...>', 'the command and its arguments, after --')
-    .addOption(option('--statusPort <port>', 'the --statusPort of the agent', flags.statusPort.default))
+    .option('--statusPort <port>', 'the --statusPort of the agent; if not given: that of the one that runs here')
     .addOption(option('--timeoutSeconds <n>', 'how long to wait in all until the agent is ready', '60'))
     .action(async (command: readonly string[], options: ExecOptions) => (await import('./exec.ts')).exec(command, options));
   all
@@ -145,5 +146,5 @@ function addClients(all: Command): void {
     .description('print the secrets that the agent serves to Envoy: names, subjects, serials, validity; no keys')
     .addOption(configPath())
     .option('-o, --output <format>', 'json; if not given: text')
-    .action(async (options: { configPath: string; output?: string }) => (await import('./secrets.ts')).printSecrets(options));
+    .action(async (options: SecretsOptions) => (await import('./secrets.ts')).printSecrets(options));
 }

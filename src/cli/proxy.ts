@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { adminClient } from '../admin/admin-client.ts';
@@ -14,20 +14,20 @@ import type { Fold } from '../operators/feedback.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
 import { limits, workerThreads } from '../proxy/limits.ts';
 import { freeBaseId } from '../proxy/proc.ts';
+import { tellOf } from '../run/agents-here.ts';
 import { besideEnvoy } from '../run/beside-envoy.ts';
-import { effectiveConfig } from '../run/effective-config.ts';
-import { attempt, exitCodes, Fatal } from '../run/exit.ts';
-import { noFacts } from '../run/facts.ts';
-import { makeConfig, readShape } from '../run/make-config.ts';
+import { checkCustomConfig, checkedConfig, knownOf } from '../run/check-config.ts';
+import { effectiveConfig, readConfig } from '../run/effective-config.ts';
+import { allOf, attempt, exitCodes, Fatal } from '../run/exit.ts';
 import { keepLog } from '../run/keep-log.ts';
+import { differingValues } from '../run/differing-values.ts';
+import { presentConfig } from '../run/present-config.ts';
 import { findTools, holdFolder } from '../run/prepare.ts';
 import { runExit } from '../run/program-exit.ts';
 import { runAgent } from '../run/run-agent.ts';
-import { secretsPlan } from '../run/secrets-plan.ts';
 import { shapeSource } from '../run/shape-source.ts';
-import { takeOver } from '../run/take-over.ts';
+import { findDetachTools, takeOver } from '../run/take-over.ts';
 import type { RunEvent, View } from '../run/view.ts';
-import { xdsPlan } from '../run/xds-plan.ts';
 import { version } from './version.ts';
 
 /**
@@ -39,20 +39,21 @@ import { version } from './version.ts';
  * @param logFlags the flags about logging that were given
  */
 export async function proxy(given: GivenFlags, leftover: readonly string[], logFlags: GivenLogFlags): Promise<void> {
-  const { env, pid } = process;
-  const { config, sources, warnings, logging } = await effectiveConfig(given, leftover, logFlags);
-  const { customConfigFile, configPath, node, role } = config;
-  const found = findEnvoy({ binaryPath: config.binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
-  if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
-  if (customConfigFile !== '') attempt(() => readable(customConfigFile), `--customConfigFile ${customConfigFile} cannot be read`);
-  const plan = secretsPlan(config);
+  const { pid } = process;
+  const line = { given, leftover, logFlags };
+  const resolved = await readConfig(line);
+  const { config, isCertain } = knownOf(resolved);
+  const { configPath, node, role } = config;
+  const [{ plan, sources, warnings, xds }, , binary, oddities, agentLog, detachTools] = await allOf([
+    () => checkedConfig(resolved),
+    () => checkCustomConfig(resolved),
+    () => (isCertain('binaryPath') ? envoyOf(config.binaryPath) : ''),
+    () => (isCertain('configPath') ? holdFolder(configPath, version) : []),
+    () => attempt(() => openLog(config.logging), '--log_target'),
+    () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
+  ]);
   const { sds, rotation, running } = plan;
-  const xds = xdsPlan(config, plan);
   const xdsSocket = xds?.socket;
-  const { config: first } = makeConfig(config, readShape(config), { facts: noFacts, sds, xdsSocket });
-  if (first.kind === 'refused') throw new Fatal(first.reason, exitCodes.config);
-  const oddities = await holdFolder(configPath, version);
-  const agentLog = attempt(() => openLog(logging), '--log_target');
   const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
   log({
     level: 'info',
@@ -63,29 +64,35 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     pid,
     role,
     id: node.id,
-    envoy: found.path,
+    envoy: binary,
   });
+  const shown = presentConfig({ config, sources });
+  const values = differingValues(shown, config.node.addresses);
+  if (values !== '') log({ level: 'info', event: 'config.given', msg: 'values that differ from their defaults', values });
+  if (config.logging.level === 'debug') log({ level: 'debug', event: 'config.effective', msg: 'the configuration', config: shown });
   const byPush = { event: 'rotation.by_push', msg: 'a changed certificate is pushed to Envoy' } as const;
   const byRestart = { event: 'rotation.by_restart', msg: 'a changed certificate restarts Envoy' } as const;
   log({ level: 'info', ...(rotation.way === 'sds' ? byPush : byRestart), because: rotation.because });
   for (const warning of [...warnings, ...oddities, ...plan.warnings])
     log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
+  const { statusPort, proxyAdminPort, healthPort } = config;
+  tellOf({ pid, version, configPath: resolve(configPath), statusPort, proxyAdminPort, healthPort });
   const tools = findTools(config.searchPath, pid, log);
 
   const folder = resolve(configPath);
   const addressFile = `${folder}/envoy-admin-address`;
-  const detached = await takeOver({ keep: config.keepEnvoy, folder, addressFile, path: config.searchPath, log });
+  const detached = await takeOver({ tools: detachTools, folder, addressFile, log });
   const admin = adminClient(addressFile, config.proxyAdminPort);
   const platform$ = platform(config);
   const shape = shapeSource({
     initial: { config, sources },
-    reread: () => effectiveConfig(given, leftover),
+    reread: () => effectiveConfig(line),
     platform$,
     sds,
     xdsSocket,
   });
   const envoy = envoyProxy({
-    binary: found.path,
+    binary,
     args: {
       baseId: newBaseId(),
       drainDuration: config.drainDuration,
@@ -141,7 +148,9 @@ function newBaseId(): number {
   return freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random);
 }
 
-function readable(file: string): void {
-  accessSync(file, constants.R_OK);
-  if (statSync(file).isDirectory()) throw new Error('it is a directory');
+function envoyOf(binaryPath: string | undefined): string {
+  const { env } = process;
+  const found = findEnvoy({ binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
+  if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
+  return found.path;
 }

@@ -1,7 +1,9 @@
 import { firstValueFrom, TimeoutError } from 'rxjs';
 import { type AdminAnswer, adminClient } from '../admin/admin-client.ts';
 import type { Settled } from '../operators/settle.ts';
+import { flags } from '../config/flags.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
+import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
 export interface RequestOptions {
   /**
@@ -9,8 +11,8 @@ export interface RequestOptions {
    * down that it is, else 15000.
    */
   readonly port?: string;
-  /** `--configPath` of the running agent. */
-  readonly configPath: string;
+  /** `--configPath` of an agent. Without it: of the one that runs here, else the usual one. */
+  readonly configPath?: string;
 }
 
 /** In ms, as in the Go agent. */
@@ -29,12 +31,16 @@ export async function request(method: string, path: string, body: string | undef
   if (port !== undefined && !(/^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535))
     throw new Fatal(`--port: '${port}' is not a port (1 to 65535)`, exitCodes.usage);
   const target = `/${path.replace(/^\//, '')}`.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
-  const admin = port === undefined ? adminClient(`${configPath}/envoy-admin-address`, 15_000) : adminClient('', Number(port));
+  const agent = port === undefined && configPath === undefined ? await theAgent(byFolder) : undefined;
+  const folder = configPath ?? agent?.configPath ?? flags.configPath.default;
+  const usual = agent?.proxyAdminPort ?? Number(flags.proxyAdminPort.default);
+  const admin = port === undefined ? adminClient(`${folder}/envoy-admin-address`, usual) : adminClient('', Number(port));
 
   const answer = await firstValueFrom(admin.request(verb, target, timeoutMs, body), { defaultValue: silence });
   if (!answer.ok) {
     const why = answer.error instanceof TimeoutError ? `nothing within ${timeoutMs / 1_000} s` : (answer.error as Error).message;
-    throw new Fatal(`Envoy's admin endpoint does not answer: ${why}`, exitCodes.unavailable);
+    const alone = (port ?? configPath ?? agent) === undefined ? ` (${nobodyHere})` : '';
+    throw new Fatal(`Envoy's admin endpoint does not answer: ${why}${alone}`, exitCodes.unavailable);
   }
   const { status, body: text } = answer.value;
   if (status > 399 && status !== 404) throw new Fatal(`received unsuccessful status code ${status}: ${text}`, exitCodes.refused);

@@ -2,19 +2,30 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { type ListSecretsResponse, SecretsService, type SecretSummary } from '../proto/pilotagent/v1/secrets_pb.ts';
+import { flags } from '../config/flags.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
+import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
 /** How long an agent has to answer. In ms. */
 const timeoutMs = 5_000;
 
+export interface SecretsOptions {
+  /** `--configPath` of an agent. Without it: of the one that runs here, else the usual one. */
+  readonly configPath?: string;
+  readonly output?: string;
+}
+
 /**
- * `pilot-agent secrets`: prints what the agent of this folder serves, never a key. Rejects with a
+ * `pilot-agent secrets`: prints what the agent serves, never a key. Rejects with a
  * {@link Fatal} where no agent answers.
  */
-export async function printSecrets({ configPath, output }: { readonly configPath: string; readonly output?: string }): Promise<void> {
+export async function printSecrets({ configPath, output }: SecretsOptions): Promise<void> {
   if (output !== undefined && output !== 'json') throw new Fatal(`--output: '${output}' is not json`, exitCodes.usage);
-  const socket = resolve(configPath, 'SDS');
-  if (!existsSync(socket)) throw new Fatal(`${socket} is not there: no agent serves secrets in ${configPath}`, exitCodes.unavailable);
+  const agent = configPath === undefined ? await theAgent(byFolder) : undefined;
+  const folder = configPath ?? agent?.configPath ?? flags.configPath.default;
+  const socket = resolve(folder, 'SDS');
+  const alone = configPath === undefined && agent === undefined ? `${nobodyHere}, and ` : '';
+  if (!existsSync(socket)) throw new Fatal(`${alone}${socket} is not there: no agent serves secrets in ${folder}`, exitCodes.unavailable);
   const { secrets } = await ask(socket);
   process.stdout.write(output === 'json' ? `${JSON.stringify(secrets.map(plain), undefined, 2)}\n` : secrets.map(page).join('\n'));
 }

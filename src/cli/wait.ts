@@ -1,7 +1,8 @@
-import { asyncScheduler, defer, firstValueFrom, map, type Observable, of, type SchedulerLike, takeLast, timeout } from 'rxjs';
+import { asyncScheduler, defer, firstValueFrom, map, type Observable, of, type SchedulerLike, switchMap, takeLast, timeout } from 'rxjs';
 import { httpAnswer } from '../node/http-answer.ts';
 import { pollUntil } from '../operators/poll-until.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
+import { nobodyHere, readyUrl, theAgent$ } from './the-agent.ts';
 
 /**
  * A flag's value times `unit`, at most what a timer of Node can count in ms (24.8 days). Throws a
@@ -65,19 +66,34 @@ export interface WaitOptions {
   readonly timeoutSeconds: string;
   readonly requestTimeoutMillis: string;
   readonly periodMillis: string;
-  readonly url: string;
+  /** Without it: that of the agent that runs here, else that of Envoy's usual port. */
+  readonly url?: string;
 }
 
+const usualUrl = 'http://localhost:15021/healthz/ready';
+
+/** As {@link unreadyAt}, of the agent that runs here at the moment of the question. */
+const theProxy$ = theAgent$((agent) => `--url ${readyUrl(agent)}`).pipe(
+  switchMap((agent) => {
+    const url = agent === undefined ? usualUrl : readyUrl(agent);
+    const who = agent === undefined ? `${nobodyHere}, and ${url}` : url;
+    return unreadyAt(url).pipe(map((reason) => reason && `${who}: ${reason}`));
+  }),
+);
+
 /**
- * `pilot-agent wait`: resolves when the URL answers with 200. Rejects with a {@link Fatal} that
- * names the last failure when the time is up, and at once for options that are none.
+ * `pilot-agent wait`: resolves when the URL, or the agent that runs here, answers with 200. Rejects
+ * with a {@link Fatal} that names the last failure when the time is up, and at once for options
+ * that are none, and where several agents run.
  */
 export async function wait({ timeoutSeconds, requestTimeoutMillis, periodMillis, url }: WaitOptions): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
   const timeoutMs = wholeNumber('requestTimeoutMillis', requestTimeoutMillis, 1, 1);
   const period = wholeNumber('periodMillis', periodMillis, 0, 1);
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+  if (url !== undefined && (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)))
     throw new Fatal(`--url: '${url}' is not an http or https URL`, exitCodes.usage);
-  const reason = await firstValueFrom(awaitReady(unreadyAt(url), { limit, timeoutMs, period }), { defaultValue: 'nobody was asked' });
-  if (reason !== undefined) throw new Fatal(`${url} is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
+  const look$ = url === undefined ? theProxy$ : unreadyAt(url);
+  const reason = await firstValueFrom(awaitReady(look$, { limit, timeoutMs, period }), { defaultValue: 'nobody was asked' });
+  if (reason !== undefined)
+    throw new Fatal(`${url ?? 'the proxy'} is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
 }

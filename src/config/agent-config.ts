@@ -3,6 +3,7 @@ import type { Application } from './application.ts';
 import type { CertificateFiles } from './certificate-files.ts';
 import type { AgentEnvironment } from './environment.ts';
 import type { NodeIdentity } from './node-identity.ts';
+import type { LogOptions } from '../log/open-log.ts';
 import type { ProxyConfig } from './proxy-config.ts';
 import { value } from './value.ts';
 
@@ -35,11 +36,12 @@ export const agentFlagsSchema = value.message({
   keepEnvoy: value.boolean,
 });
 
-type AgentFlags = z.output<typeof agentFlagsSchema>;
+export type AgentFlags = z.output<typeof agentFlagsSchema>;
 
 /** What the agent runs by; nothing in it is optional. Durations in ms. */
 export interface AgentConfig extends ProxyConfig, AgentFlags, AgentEnvironment, CertificateFiles, Application {
   readonly role: 'sidecar' | 'router';
   readonly node: NodeIdentity;
   readonly drainCap: number;
+  readonly logging: LogOptions;
 }

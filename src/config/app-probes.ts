@@ -32,7 +32,7 @@ export interface GrpcProbe extends ProbeTiming {
 export type AppProbe = HttpProbe | TcpProbe | GrpcProbe;
 
 /**
- * The probes by the path at which they are asked for, or the first thing that is wrong with them.
+ * The probes by the path at which they are asked for, or what is wrong with each that is wrong.
  */
 export type AppProbes =
   { readonly ok: true; readonly probes: ReadonlyMap<string, AppProbe> } | { readonly ok: false; readonly reason: string };
@@ -77,13 +77,14 @@ export function appProbes(json: string): AppProbes {
   const entries = z.record(z.string(), z.looseObject({})).safeParse(decoded);
   if (!entries.success) return { ok: false, reason: 'failed to decode app prober: it is not an object of probes by path' };
   const probes = new Map<string, AppProbe>();
+  const wrongs: string[] = [];
   const forms = probeForms();
   for (const [path, entry] of Object.entries(entries.data)) {
     const probe = pathForm.test(path) ? appProbe(entry, forms) : `invalid key: a path is /app-health/<container>/ and livez, readyz, startupz, prestopz or poststartz`; // prettier-ignore
-    if (typeof probe === 'string') return { ok: false, reason: `${path}: ${probe}` };
-    probes.set(path, probe);
+    if (typeof probe === 'string') wrongs.push(`${path}: ${probe}`);
+    else probes.set(path, probe);
   }
-  return { ok: true, probes };
+  return wrongs.length > 0 ? { ok: false, reason: wrongs.join('; ') } : { ok: true, probes };
 }
 
 function appProbe(entry: Readonly<Record<string, unknown>>, forms: ReturnType<typeof probeForms>): AppProbe | string {

@@ -23,8 +23,7 @@ export interface ApplicationInputs {
 }
 
 /**
- * The probes and the metrics of the application, and what is wrong with them: at most one thing for
- * each of the two. Pure.
+ * The probes and the metrics of the application, and all that is wrong with them. Pure.
  */
 export function application(
   { ISTIO_KUBE_APP_PROBERS: probers, ISTIO_PROMETHEUS_ANNOTATIONS, PILOT_AGENT_METRICS_TARGETS }: ApplicationTexts,
@@ -40,9 +39,6 @@ export function application(
   );
   return {
     application: { probes: probes.ok ? probes.probes : new Map(), metricsTargets: metrics.ok ? metrics.targets : [] },
-    problems: [
-      ...(probes.ok ? [] : [{ place: 'ISTIO_KUBE_APP_PROBERS', text: probes.reason }]),
-      ...(metrics.ok ? [] : [{ place: metrics.place, text: metrics.reason }]),
-    ],
+    problems: [...(probes.ok ? [] : [{ place: 'ISTIO_KUBE_APP_PROBERS', text: probes.reason }]), ...(metrics.ok ? [] : metrics.problems)],
   };
 }

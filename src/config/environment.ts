@@ -67,7 +67,8 @@ export interface ReadEnvironment {
   readonly warnings: readonly string[];
 }
 
-const variables = {
+/** The variable of each value that one variable says. */
+export const variables = {
   drainCap: 'TERMINATION_DRAIN_DURATION_SECONDS',
   drainMinimum: 'MINIMUM_DRAIN_DURATION',
   pilotCertProvider: 'PILOT_CERT_PROVIDER',
@@ -91,7 +92,8 @@ const variables = {
   searchPath: 'PATH',
 } as const satisfies Partial<Record<keyof AgentEnvironment, string>>;
 
-const tlsVariables = { chain: 'CERT_CHAIN', key: 'KEY', root: 'ROOT_CERT' } as const;
+/** How the variable of a file of TLS ends. */
+export const tlsVariables = { chain: 'CERT_CHAIN', key: 'KEY', root: 'ROOT_CERT' } as const;
 const stackdriver = 'STACKDRIVER_TRACING_';
 const limits = { maxNumberOfAttributes: 'ATTRIBUTES', maxNumberOfAnnotations: 'ANNOTATIONS', maxNumberOfMessageEvents: 'MESSAGE_EVENTS' };
 

@@ -103,7 +103,8 @@ const roles: readonly string[] = ['sidecar', 'router'];
 /**
  * The role among leftover arguments.
  *
- * Unknown flags are tolerated, as the Go agent does for the sake of newer injection templates.
+ * Unknown flags are tolerated, as the Go agent does for the sake of newer injection templates; one
+ * that is nearly a known one is refused elsewhere.
  * Without `=` such a flag takes the next token for its value, unless that is a role: the Go agent
  * lost the role there.
  */

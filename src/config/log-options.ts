@@ -14,7 +14,8 @@ export type GivenLogFlags = Readonly<Partial<Record<LogFlagName, string | readon
 
 export type ResolvedLogOptions =
   | { readonly ok: true; readonly options: LogOptions; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  /** `options` has the default in the place of what is wrong. */
+  | { readonly ok: false; readonly options: LogOptions; readonly problems: readonly Problem[] };
 
 /**
  * How to log, from the logging flags that were given; or all that is wrong with them.
@@ -44,8 +45,6 @@ export function logOptions(given: GivenLogFlags): ResolvedLogOptions {
   if (targets.includes('')) refuse('log_target', "'' is not a path, stdout or stderr");
   for (const flag of ['log_rotate_max_age', 'log_rotate_max_size', 'log_rotate_max_backups'] as const)
     if (!/^[+-]?\d+$/.test(last(flag))) refuse(flag, `'${last(flag)}' is not a whole number`);
-  if (json === undefined || problems.length > 0) return { ok: false, problems };
-
   let level: LogLevel = 'info';
   for (const part of scoped('log_output_level')) {
     const isOwn = part.scope === 'default' || part.scope === 'all';
@@ -53,12 +52,15 @@ export function logOptions(given: GivenLogFlags): ResolvedLogOptions {
     else warnings.push(`--log_output_level: there is no scope ${part.scope}: its level is ignored`);
     if (part.scope === 'all') break;
   }
+  const paths = targets.filter((path) => path !== '');
+  const options = { level, json: json ?? false, targets: paths.length > 0 ? paths : [logFlags.log_target.default] };
+  if (problems.length > 0) return { ok: false, options, problems };
   if (last('log_caller') !== '') warnings.push('--log_caller is ignored: a line of the log names its component instead');
   if (scoped('log_stacktrace_level').some((part) => part.level !== 'none'))
     warnings.push('--log_stacktrace_level is ignored: only a bug has a stack trace');
   if (last('log_rotate') !== '')
     warnings.push('--log_rotate is ignored: give the file to --log_target, move it away when it is large, and send SIGUSR1');
-  return { ok: true, options: { level, json, targets }, warnings };
+  return { ok: true, options, warnings };
 }
 
 /** `level`, of the scope `default`, or `scope:level`. */

@@ -1,21 +1,23 @@
 import * as z from 'zod/mini';
+import type { Problem } from './read-layer.ts';
 
 /** An application that has metrics, on this machine. */
 export interface MetricsTarget {
+  /** The variable that names it. */
+  readonly variable: (typeof metricsVariables)[number];
   readonly port: number;
   readonly path: string;
 }
 
 export type MetricsTargets =
-  | { readonly ok: true; readonly targets: readonly MetricsTarget[] }
-  | { readonly ok: false; readonly place: string; readonly reason: string };
+  { readonly ok: true; readonly targets: readonly MetricsTarget[] } | { readonly ok: false; readonly problems: readonly Problem[] };
 
 const form = z.object({
   scrape: z.optional(z.union([z.string(), z.boolean()])),
   path: z.optional(z.string()),
   port: z.optional(z.union([z.string(), z.number()])),
 });
-const variables = ['ISTIO_PROMETHEUS_ANNOTATIONS', 'PILOT_AGENT_METRICS_TARGETS'] as const;
+export const metricsVariables = ['ISTIO_PROMETHEUS_ANNOTATIONS', 'PILOT_AGENT_METRICS_TARGETS'] as const;
 
 /**
  * The applications to scrape: one from `ISTIO_PROMETHEUS_ANNOTATIONS`, an object with `port` (80),
@@ -23,29 +25,43 @@ const variables = ['ISTIO_PROMETHEUS_ANNOTATIONS', 'PILOT_AGENT_METRICS_TARGETS'
  * such. A port of `own`, by its meaning, would scrape the agent itself. Pure.
  */
 export function metricsTargets(
-  values: Readonly<Partial<Record<(typeof variables)[number], string>>>,
+  values: Readonly<Partial<Record<(typeof metricsVariables)[number], string>>>,
   own: ReadonlyMap<number, string>,
 ): MetricsTargets {
   const targets: MetricsTarget[] = [];
-  for (const place of variables) {
-    const value = values[place] ?? '';
+  const problems: Problem[] = [];
+  for (const variable of metricsVariables) {
+    const value = values[variable] ?? '';
     if (value === '') continue;
-    const many = place === 'PILOT_AGENT_METRICS_TARGETS';
+    const many = variable === 'PILOT_AGENT_METRICS_TARGETS';
     const decoded = z.array(form).safeParse(many ? parse(value) : [parse(value)]);
-    if (!decoded.success) return { ok: false, place, reason: `it is not ${many ? 'a JSON array of objects' : 'a JSON object'} with port and path` }; // prettier-ignore
-    for (const { scrape = true, path = '', port = 80 } of decoded.data) {
+    if (!decoded.success) problems.push({ place: variable, text: `it is not ${many ? 'a JSON array of objects' : 'a JSON object'} with port and path` }); // prettier-ignore
+    for (const { scrape = true, path = '', port = 80 } of decoded.data ?? []) {
       if (String(scrape) === 'false') continue;
-      const target: MetricsTarget = { port: Number(port), path: path === '' ? '/metrics' : path.startsWith('/') ? path : `/${path}` };
-      if (!Number.isInteger(target.port) || target.port < 1 || target.port > 65_535)
-        return { ok: false, place, reason: `port '${port}' is not a port (1 to 65535)` };
-      const self = own.get(target.port);
-      if (self !== undefined) return { ok: false, place, reason: `port ${target.port} is ${self}: the agent's metrics have it already` };
-      if (targets.some((other) => other.port === target.port && other.path === target.path))
-        return { ok: false, place, reason: `port ${target.port} with path ${target.path} is named twice` };
-      targets.push(target);
+      const target: MetricsTarget = {
+        variable,
+        port: Number(port),
+        path: path === '' ? '/metrics' : path.startsWith('/') ? path : `/${path}`,
+      };
+      const text = flaw(target, port, targets, own);
+      if (text === undefined) targets.push(target);
+      else problems.push({ place: variable, text });
     }
   }
-  return { ok: true, targets };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, targets };
+}
+
+/** Why a target cannot be one beside those before it; undefined if it can. */
+function flaw(
+  { port, path }: MetricsTarget,
+  written: string | number,
+  before: readonly MetricsTarget[],
+  own: ReadonlyMap<number, string>,
+): string | undefined {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return `port '${written}' is not a port (1 to 65535)`;
+  const self = own.get(port);
+  if (self !== undefined) return `port ${port} is ${self}: the agent's metrics have it already`;
+  return before.some((other) => other.port === port && other.path === path) ? `port ${port} with path ${path} is named twice` : undefined;
 }
 
 function parse(json: string): unknown {

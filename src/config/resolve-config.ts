@@ -4,12 +4,15 @@ import { application } from './application.ts';
 import { certificateFiles } from './certificate-files.ts';
 import { flagLayer, type GivenFlags, resolveRole } from './flag-layer.ts';
 import type { ReadEnvironment } from './environment.ts';
-import { flags } from './flags.ts';
+import { type GivenLogFlags, logOptions } from './log-options.ts';
+import { parseHostPort, portNumber } from './host-port.ts';
+import { flags, logFlags } from './flags.ts';
 import { nodeIdentity } from './node-identity.ts';
 import { type ProxyConfig, proxyConfigSchema } from './proxy-config.ts';
 import { type Problem, type Reading, readLayer } from './read-layer.ts';
 import { type Sources, sources } from './sources.ts';
 import { type Layers, textLayers } from './text-layers.ts';
+import { meant } from './one-edit.ts';
 import type { AgentConfig } from './agent-config.ts';
 
 /** The port on which istiod wants to know who asks. */
@@ -53,11 +56,21 @@ function drainConflict(
 export type ResolvedConfig =
   | { readonly ok: true; readonly config: AgentConfig; readonly sources: Sources; readonly warnings: readonly string[] }
   /** `usage`: the command line alone is wrong. */
-  | { readonly ok: false; readonly problems: readonly Problem[]; readonly usage: boolean };
+  | { readonly ok: false; readonly problems: readonly Problem[]; readonly usage: boolean; readonly rest: Rest };
+
+/** What there is besides the problems, so that what follows from it can be looked at too. */
+export interface Rest {
+  /** With a lower layer's value, or the default, in the place of each that is wrong. */
+  readonly config: AgentConfig;
+  /** Whether the value of a field is the one that it will have when all problems are mended. */
+  readonly isCertain: (field: keyof ProxyConfig) => boolean;
+}
 
 export interface ConfigInputs {
   /** The flags that were given. */
   readonly given: GivenFlags;
+  /** The flags about logging that were given. */
+  readonly logFlags?: GivenLogFlags;
   /** The arguments that no flag took. */
   readonly leftover: readonly string[];
   readonly surroundings: ReadEnvironment;
@@ -65,6 +78,9 @@ export interface ConfigInputs {
   readonly addresses: readonly string[];
   readonly layers: Layers;
 }
+
+/** What stands for a flag on the command line of a command that takes all these. */
+export const knownFlags = [...Object.keys({ ...flags, ...logFlags }), 'help', 'version', 'output', 'validate'].map((name) => `--${name}`);
 
 const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.shape });
 
@@ -76,8 +92,10 @@ const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.s
  * given. A field of a higher layer takes the place of the whole field below. A value is checked in
  * its layer, even if a higher one has another. Pure.
  */
-export function resolveConfig({ given, leftover, surroundings, addresses, layers }: ConfigInputs): ResolvedConfig {
+export function resolveConfig({ given, logFlags = {}, leftover, surroundings, addresses, layers }: ConfigInputs): ResolvedConfig {
   const { role, unknownFlags } = resolveRole(leftover);
+  const suggested = unknownFlags.map((flag) => [flag, meant(flag, knownFlags)] as const);
+  const typos = suggested.filter(([, right]) => right !== undefined);
   const texts = textLayers(layers);
   const flagged = flagLayer(given);
   const flagReading = readLayer(flagsSchema, flagged.layer);
@@ -86,47 +104,67 @@ export function resolveConfig({ given, leftover, surroundings, addresses, layers
   const readings = [readLayer(proxyConfigSchema, surroundings.lowest), ...textReadings, flagReading, highest];
   const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
   const further = readings.reduce((lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }), {});
+  const logging = logOptions(logFlags);
   const beside = application(surroundings.application, { ...fields, role });
 
   const problems = [
     ...(isRole(role) ? [] : [{ place: 'role', text: `'${role}' is not sidecar or router` }]),
+    ...typos.map(([flag, right]) => ({ place: flag, text: `there is no such flag: did you mean ${right}?` })),
     ...flagged.problems,
     ...flagReading.problems,
     ...texts.problems,
     ...textReadings.flatMap((reading) => reading.problems),
     ...drainConflict(fields, readings),
     ...beside.problems,
+    ...authorityProblems(surroundings.values.secrets.caAddress),
+    ...(logging.ok ? [] : logging.problems),
   ];
-  if (!isRole(role) || problems.length > 0) {
-    return { ok: false, problems, usage: problems.every(({ place }) => place === 'role' || place.startsWith('--')) };
-  }
 
   const { ip, id, domain, serviceregistry: registry } = fields;
   const { provCert, pilotCertProvider, fileMountedCerts, podName, podNamespace, instanceIp } = surroundings.values;
   const node = nodeIdentity({ ip, id, domain, registry, podName, podNamespace, instanceIp, addresses });
   const secured = { ...fields, controlPlaneAuthPolicy: authPolicy(fields, fileMountedCerts) };
   const config: AgentConfig = {
+    role: isRole(role) ? role : 'sidecar',
     ...secured,
     further,
     ...surroundings.values,
     drainCap: surroundings.values.drainCap ?? fields.terminationDrainDuration,
     ...beside.application,
     ...certificateFiles({ config: secured, ...surroundings.tls, provCert, pilotCertProvider }),
-    role,
     node,
+    logging: logging.options,
   };
+  if (problems.length > 0) {
+    const usage = problems.every(({ place }) => place === 'role' || place.startsWith('-'));
+    // What a text that cannot be parsed may say is above all that is below flags.
+    const lowest = texts.problems.length > 0 ? readings.indexOf(flagReading) : -1;
+    const isCertain = (field: string) => {
+      const from = readings.findLastIndex(({ fields }) => field in fields);
+      return from >= lowest && !readings.slice(from + 1).some(({ wrong }) => wrong.includes(field));
+    };
+    return { ok: false, problems, usage, rest: { config, isCertain } };
+  }
   return {
     ok: true,
     config,
-    sources: sources(config, { readings, surroundings, leftover }),
+    sources: sources(config, { readings, surroundings, leftover, logFlags }),
     warnings: [
       ...unknownFlags.map((flag) => `unknown flag ${flag} is ignored`),
       ...flagged.warnings,
       ...surroundings.warnings,
       ...texts.warnings,
       ...readings.flatMap((reading) => reading.warnings),
+      ...(logging.ok ? logging.warnings : []),
     ],
   };
+}
+
+/** An authority is asked again and again: so what can be no address is told at the start. */
+function authorityProblems(address: string): readonly Problem[] {
+  const { host = '', port } = parseHostPort(address) ?? {};
+  const isRight = address === '' || (/^[^\s/]+$/.test(host) && portNumber(port) !== undefined);
+  return isRight ? [] : [{ place: 'CA_ADDR', text: `'${address}' is not host:port` }];
 }
 
 /** All fields without a layer. Most have a flag, which says the default. */

@@ -42,7 +42,26 @@ export interface SecretsInputs {
   readonly tls: { readonly server: Partial<TlsFiles>; readonly client: Partial<TlsFiles> };
 }
 
-const tokenFiles = new Map([
+/** The variable of each value; undefined for what follows from `ISTIO_META_TLS_*`. */
+export const secretVariables = {
+  tokenFile: 'JWT_POLICY',
+  caAddress: 'CA_ADDR',
+  clusterId: 'ISTIO_META_CLUSTER_ID',
+  trustDomain: 'TRUST_DOMAIN',
+  algorithm: 'ECC_SIGNATURE_ALGORITHM',
+  pkcs8: 'PKCS8_KEY',
+  ttl: 'SECRET_TTL',
+  graceRatio: 'SECRET_GRACE_PERIOD_RATIO',
+  initialBackOff: 'INITIAL_BACKOFF_MSEC',
+  output: 'OUTPUT_CERTS',
+  gateway: 'GATEWAY_SECRETS',
+  namesServer: undefined,
+  namesClient: undefined,
+  namesPair: undefined,
+} as const satisfies Record<keyof SecretsConfig, string | undefined>;
+
+/** Where the token of each `JWT_POLICY` is; any other policy has none. */
+export const tokenFiles = new Map([
   ['third-party-jwt', './var/run/secrets/tokens/istio-token'],
   ['first-party-jwt', '/var/run/secrets/kubernetes.io/serviceaccount/token'],
 ]);
@@ -59,20 +78,21 @@ const kinds = {
 
 /** Reads the variables about secrets. */
 export function secretsConfig({ read, tls: { server, client } }: SecretsInputs): SecretsConfig {
+  const names = secretVariables;
   const text = (name: string) => read(name, value.text) ?? '';
   const anyOf = (...paths: readonly (string | undefined)[]) => paths.some((path) => path !== undefined);
   return {
-    tokenFile: tokenFiles.get(read('JWT_POLICY', value.text) ?? 'third-party-jwt') ?? '',
-    caAddress: text('CA_ADDR'),
-    clusterId: text('ISTIO_META_CLUSTER_ID'),
-    trustDomain: text('TRUST_DOMAIN'),
-    algorithm: read('ECC_SIGNATURE_ALGORITHM', kinds.algorithm) ?? 'RSA',
-    pkcs8: read('PKCS8_KEY', value.booleanText) ?? false,
-    ttl: read('SECRET_TTL', kinds.ttl) ?? 86_400_000,
-    graceRatio: read('SECRET_GRACE_PERIOD_RATIO', kinds.share) ?? 0.5,
-    initialBackOff: read('INITIAL_BACKOFF_MSEC', kinds.backOff) ?? 0,
-    output: text('OUTPUT_CERTS'),
-    gateway: text('GATEWAY_SECRETS'),
+    tokenFile: tokenFiles.get(read(names.tokenFile, value.text) ?? 'third-party-jwt') ?? '',
+    caAddress: text(names.caAddress),
+    clusterId: text(names.clusterId),
+    trustDomain: text(names.trustDomain),
+    algorithm: read(names.algorithm, kinds.algorithm) ?? 'RSA',
+    pkcs8: read(names.pkcs8, value.booleanText) ?? false,
+    ttl: read(names.ttl, kinds.ttl) ?? 86_400_000,
+    graceRatio: read(names.graceRatio, kinds.share) ?? 0.5,
+    initialBackOff: read(names.initialBackOff, kinds.backOff) ?? 0,
+    output: text(names.output),
+    gateway: text(names.gateway),
     namesServer: anyOf(server.chain, server.key, server.root),
     namesClient: anyOf(client.chain, client.key, client.root),
     namesPair: anyOf(server.chain, server.key, client.chain, client.key),

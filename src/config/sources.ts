@@ -1,3 +1,4 @@
+import type { GivenLogFlags } from './log-options.ts';
 import type { ReadEnvironment } from './environment.ts';
 import type { Reading } from './read-layer.ts';
 import type { AgentConfig } from './agent-config.ts';
@@ -13,10 +14,11 @@ export interface Origins {
   readonly readings: readonly Reading<object>[];
   readonly surroundings: ReadEnvironment;
   readonly leftover: readonly string[];
+  readonly logFlags: GivenLogFlags;
 }
 
 /** The source of each value of a configuration. Pure. */
-export function sources(config: AgentConfig, { readings, surroundings, leftover }: Origins): Sources {
+export function sources(config: AgentConfig, { readings, surroundings, leftover, logFlags }: Origins): Sources {
   const layered = (field: string) => readings.findLast(({ fields }) => field in fields)?.layer.source(field);
   const services = (['envoyMetricsService', 'envoyAccessLogService'] as const)
     .filter((field) => config[field]?.tlsSettings !== undefined)
@@ -33,6 +35,7 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover 
     probes: ofApplication('ISTIO_KUBE_APP_PROBERS'),
     metricsTargets: ofApplication(...(config.role === 'sidecar' ? (['ISTIO_PROMETHEUS_ANNOTATIONS'] as const) : []), 'PILOT_AGENT_METRICS_TARGETS'), // prettier-ignore
     further: several(readings.map(({ further, layer }) => (Object.keys(further).length > 0 ? layer.source('further') : undefined))),
+    logging: several(Object.keys(logFlags).map((name) => `--${name}`)),
     node: nodeSource(config, surroundings.sources),
     certificates,
     watched: certificates,

@@ -1,6 +1,6 @@
 /** At which level a line is written, and what it reports. */
 interface LogEventText {
-  readonly level: 'info' | 'warn' | 'error' | 'info or warn' | 'any';
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'info or warn' | 'any';
   readonly text: string;
 }
 
@@ -13,9 +13,12 @@ export const logEvents = {
   'agent.process_one': { level: 'warn', text: 'The agent is process 1, and cannot reap the zombies of other programs.' },
   'agent.stopped': { level: 'info', text: 'No Envoy is left.' },
   'agent.ended': { level: 'info', text: 'The agent ends. The line has its counters.' },
+  'agent.failed': { level: 'fatal', text: 'The agent ends with a failure. The line has the exit code and the reason.' },
   'agent.bug': { level: 'error', text: 'A bug: Envoy is drained, or left with `--keepEnvoy`, and the agent ends with 70.' },
   'part.failed': { level: 'error', text: 'A part around the core of the agent has failed. It is started again.' },
   'tool.missing': { level: 'warn', text: 'A small program that takes part in a start is not in PATH.' },
+  'config.given': { level: 'info', text: 'The values that differ from their defaults, and where each is from.' },
+  'config.effective': { level: 'debug', text: 'Each value of the configuration at the start, as `config print` has it.' },
   'config.read': { level: 'info', text: 'The configuration has been read for the first time.' },
   'config.change_seen': { level: 'info', text: 'A watched file has changed. The files are read after the window.' },
   'config.changed': { level: 'info', text: 'The configuration is not the same as before.' },

@@ -2,7 +2,7 @@ import type { LogEvent } from './log-event.ts';
 
 /** One line of the log. `msg` is a constant; what varies is in the fields. */
 export interface LogLine {
-  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   readonly event: LogEvent;
   readonly msg: string;
   readonly [field: string]: unknown;

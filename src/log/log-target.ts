@@ -16,10 +16,18 @@ const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOCTTY } = constants;
  * is somebody else). Throws where nothing can be written to it.
  */
 export function logTarget(name: string): LogTarget {
-  const stream = ['', 'stdout', 'stderr'].indexOf(name.replace(/^\/dev\//, ''));
-  if (stream > 0) return { fd: withoutBlocking(stream), terminal: isatty(stream), file: undefined };
+  const stream = streamOf(name);
+  if (stream !== undefined) return { fd: withoutBlocking(stream), terminal: isatty(stream), file: undefined };
   const fd = openSync(name, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY, 0o644);
   return { fd, terminal: isatty(fd), file: fstatSync(fd).isFile() ? name : undefined };
+}
+
+/** The descriptor of a stream by its name; undefined for a file. Pure. */
+export function streamOf(name: string): number | undefined {
+  return new Map([
+    ['stdout', 1],
+    ['stderr', 2],
+  ]).get(name.replace(/^\/dev\//, ''));
 }
 
 /**

@@ -20,6 +20,8 @@ export interface PinoLog {
  */
 export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
   const destination = pino.destination({ fd, sync: false, maxLength: most });
+  // With a flushSync pino would wait for the reader after a line of the level fatal.
+  const stream = { write: (text: string) => destination.write(text) };
   const all = terminal
     ? pino({ level: 'trace', base: null }, (await import('./terminal-lines.ts')).terminalLines(destination))
     : pino(
@@ -29,7 +31,7 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
           formatters: { level: (label) => ({ level: label }) },
           timestamp: pino.stdTimeFunctions.isoTime,
         },
-        destination,
+        stream,
       );
   const own = all.child({});
   const write = (line: LogLine) => {

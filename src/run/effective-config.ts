@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { environmentMetadata } from '../bootstrap/environment-metadata.ts';
-import type { Findings } from '../bootstrap/proto-json.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import { environment } from '../config/environment.ts';
+import { misspeltVariables } from '../config/misspelt-variables.ts';
 import { parseDownwardApi } from '../config/downward-api.ts';
 import { flags } from '../config/flags.ts';
-import { type GivenLogFlags, logOptions } from '../config/log-options.ts';
-import type { LogOptions } from '../log/open-log.ts';
+import type { GivenLogFlags } from '../config/log-options.ts';
 import { resolveConfig, type ResolvedConfig } from '../config/resolve-config.ts';
 import type { Content, Layers } from '../config/text-layers.ts';
 import { exitCodes, Fatal } from './exit.ts';
@@ -101,37 +99,40 @@ async function parsed(text: string | undefined): Promise<Content | undefined> {
   return text === undefined || text.trim() === '' ? undefined : parseText(text);
 }
 
-/** A configuration that is in order, and how to log. */
-export interface EffectiveConfig extends Omit<Extract<ResolvedConfig, { readonly ok: true }>, 'ok'> {
-  readonly logging: LogOptions;
+/** What a command line says, beside the environment and the files of this process. */
+export interface CommandLine {
+  /** The flags that were given, by name. */
+  readonly given: GivenFlags;
+  /** The arguments that no flag took. */
+  readonly leftover: readonly string[];
+  /** The flags about logging that were given. */
+  readonly logFlags?: GivenLogFlags;
 }
 
-/**
- * The configuration of this process: of its command line, environment and files.
- *
- * Rejects with a {@link Fatal} that tells all that is wrong: 64 if that is the command line alone,
- * 78 if files, variables or annotations are part of it.
- *
- * @param given the flags that were given, by name
- * @param leftover the arguments that no flag took
- * @param logFlags the flags about logging that were given
- */
-export async function effectiveConfig(
-  given: GivenFlags,
-  leftover: readonly string[],
-  logFlags: GivenLogFlags = {},
-): Promise<EffectiveConfig> {
-  const surroundings = environment(process.env);
+/** The configuration of this process: of its command line, environment and files. */
+export async function readConfig({ given, leftover, logFlags = {} }: CommandLine): Promise<ResolvedConfig> {
+  const said = environment(process.env);
+  const surroundings = { ...said, warnings: [...said.warnings, ...misspeltVariables(process.env)] };
   const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const addresses = interfaces.filter(({ internal }) => !internal).map(({ address }) => address);
   const layers = await readLayers(given.meshConfig ?? flags.meshConfig.default, surroundings.proxyConfig);
-  const resolved = resolveConfig({ given, leftover, surroundings, addresses, layers });
-  const logging = logOptions(logFlags);
-  if (resolved.ok && logging.ok) return { ...resolved, logging: logging.options, warnings: [...resolved.warnings, ...logging.warnings] };
-  const metadata: Findings = { problems: [], warnings: [] };
-  // Or it would be told only when all else is mended.
-  if (given.customConfigFile === undefined) environmentMetadata(surroundings.values.metadataVariables, metadata);
-  const problems = [...[resolved, logging].flatMap((result) => (result.ok ? [] : result.problems)), ...metadata.problems];
-  const all = problems.map(({ place, text }) => `${place}: ${text}`).join('; ');
-  throw new Fatal(all, (resolved.ok || resolved.usage) && metadata.problems.length === 0 ? exitCodes.usage : exitCodes.config);
+  return resolveConfig({ given, logFlags, leftover, surroundings, addresses, layers });
+}
+
+/** A configuration that is in order. */
+export type EffectiveConfig = Omit<Extract<ResolvedConfig, { readonly ok: true }>, 'ok'>;
+
+/**
+ * The same, of a process that runs by one already. Rejects with a {@link Fatal} that tells all that
+ * is wrong.
+ */
+export async function effectiveConfig(line: CommandLine): Promise<EffectiveConfig> {
+  const resolved = await readConfig(line);
+  if (resolved.ok) return resolved;
+  throw problemsAsFatal(resolved);
+}
+
+/** 64 if the command line alone is wrong, 78 if files, variables or annotations are part of it. */
+export function problemsAsFatal({ problems, usage }: Extract<ResolvedConfig, { readonly ok: false }>): Fatal {
+  return new Fatal(problems.map(({ place, text }) => `${place}: ${text}`).join('; '), usage ? exitCodes.usage : exitCodes.config);
 }

@@ -52,3 +52,27 @@ export function attempt<T>(action: () => T, what: string): T {
     throw new Fatal(`${what}: ${(error as Error).message}`, exitCodes.config);
   }
 }
+
+/**
+ * Does all of these, one after the other, and resolves to what they give. Where some throw a
+ * {@link Fatal}, all are done all the same; then it rejects with one that tells all: 78 if one of
+ * them has it, then 64, then 69, for a restart mends neither a file nor a command line.
+ */
+export async function allOf<T extends readonly unknown[]>(actions: {
+  readonly [Index in keyof T]: () => T[Index] | Promise<T[Index]>;
+}): Promise<T> {
+  const results: unknown[] = [];
+  const failures: Fatal[] = [];
+  for (const action of actions) {
+    try {
+      results.push(await action());
+    } catch (error) {
+      if (!(error instanceof Fatal)) throw error;
+      failures.push(error);
+    }
+  }
+  if (failures.length === 0) return results as unknown as T;
+  const { config, usage, unavailable } = exitCodes;
+  const code = [config, usage, unavailable].find((one) => failures.some((failure) => failure.code === one));
+  throw new Fatal(failures.map(({ message }) => message).join('; '), code ?? config);
+}

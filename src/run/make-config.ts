@@ -94,15 +94,17 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, { facts, sds, 
     stsPort: config.stsPort,
     sds,
   });
-  if (!metadata.ok) return refused(metadata.problems, files.warnings);
+  // Without it all else is looked at too, for all that is wrong is told at once.
+  const known = metadata.ok ? metadata.metadata : {};
+  const flaws = metadata.ok ? [] : metadata.problems;
   const controlPlane = controlPlaneOf(config);
   const inputs: BootstrapInputs = {
     config,
-    metadata: metadata.metadata,
+    metadata: known,
     serviceNode: nodeString(config.role, config.node),
     ipv6: config.node.ipv6,
     addresses: config.node.addresses,
-    locality: nodeLocality((metadata.metadata['LABELS'] ?? {}) as Readonly<Record<string, string>>, platform.locality),
+    locality: nodeLocality((known['LABELS'] ?? {}) as Readonly<Record<string, string>>, platform.locality),
     sans: controlPlaneSans(controlPlane, config.pilotIdentity),
     controlPlaneTls: config.controlPlaneTls,
     sds,
@@ -115,11 +117,11 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, { facts, sds, 
     outlierLogPath: config.outlierLogPath,
     stsPort: config.stsPort,
   };
-  const warnings = [...files.warnings, ...metadata.warnings, ...facts.warnings];
+  const warnings = [...files.warnings, ...(metadata.ok ? metadata.warnings : []), ...facts.warnings];
 
   if (template !== undefined) {
     const place = config.proxyBootstrapTemplatePath;
-    if (!template.ok) return refused([{ place, text: template.reason }], warnings);
+    if (!template.ok) return refused([...flaws, { place, text: template.reason }], warnings);
     const variables = templateVariables({
       ...inputs,
       podName: config.podName,
@@ -130,14 +132,15 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, { facts, sds, 
       provisionedCert: config.provCert,
       disableInternalTelemetry: config.disableInternalTelemetry,
     });
-    if (!variables.ok) return refused(variables.problems, warnings);
+    if (!variables.ok) return refused([...flaws, ...variables.problems], warnings);
     const rendered = renderTemplate(template.text, variables.variables);
-    if (!rendered.ok) return refused([{ place, text: rendered.reason }], warnings);
+    if (!rendered.ok) return refused([...flaws, { place, text: rendered.reason }], warnings);
+    if (flaws.length > 0) return refused(flaws, warnings);
     const extension = /\.yaml(\.tmpl)?$/.test(place) ? '.yaml' : '.json';
     return { config: { kind: 'generated', text: rendered.text, extension, override }, warnings: [...warnings, ...variables.warnings] };
   }
   const made = bootstrap(inputs);
-  if (!made.ok) return refused(made.problems, warnings);
+  if (!made.ok || flaws.length > 0) return refused([...flaws, ...(made.ok ? [] : made.problems)], warnings);
   const text = `${JSON.stringify(made.bootstrap, undefined, 2)}\n`;
   return { config: { kind: 'generated', text, extension: '.json', override }, warnings: [...warnings, ...made.warnings] };
 }

@@ -1,18 +1,99 @@
+import type { AgentConfig, AgentFlags } from '../config/agent-config.ts';
 import type { HttpProbe } from '../config/app-probes.ts';
 import { isSecretName } from '../config/passed-on.ts';
+import type { TlsFiles } from '../config/certificate-files.ts';
+import { tlsVariables, variables } from '../config/environment.ts';
+import { type Flag, flags } from '../config/flags.ts';
+import { metricsVariables } from '../config/metrics-targets.ts';
+import type { ProxyConfig } from '../config/proxy-config.ts';
+import { secretVariables, type SecretsConfig, tokenFiles } from '../config/secrets-config.ts';
 import type { Sources } from '../config/sources.ts';
-import type { AgentConfig } from '../config/agent-config.ts';
-
-/** Each value by its name, as JSON can have it, and where it is from. */
-export type PresentedConfig = Readonly<Record<string, { readonly value: unknown; readonly source: string }>>;
 
 /**
- * A configuration for people: times with their unit, `null` for what is not there, and `***` where
- * there is a secret. Pure.
+ * Each value by the name under which it is given: a flag, a field of ProxyConfig, a variable. A
+ * value is as JSON can have it.
  */
-export function presentConfig({ config, sources }: { readonly config: AgentConfig; readonly sources: Sources }): PresentedConfig {
-  const shown = JSON.parse(JSON.stringify(config, presentable)) as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, { value: shown[name] ?? null, source }]));
+export type PresentedConfig = Readonly<Record<string, { readonly value: unknown; readonly source: string }>>;
+
+interface Known {
+  readonly config: AgentConfig;
+  readonly sources: Sources;
+}
+
+type Row = readonly [name: string, value: unknown, source: string];
+/** A field that one flag, one field of ProxyConfig or one variable says. */
+type Plain = 'role' | keyof ProxyConfig | keyof AgentFlags | keyof typeof variables;
+/** Nobody gives it: it follows from values that are shown. */
+const derived = () => [];
+
+/** The rows of all other fields: a new one does not compile before it is here. */
+const parts: Readonly<Record<Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | 'domain' | 'further', (known: Known) => readonly Row[]>> = {
+  id: ({ config, sources }) => [['id', config.node.id, among(sources.node, '--id', '$POD_NAME', '$POD_NAMESPACE')]],
+  ip: ({ config, sources }) => [['ip', config.node.ip, among(sources.node, '--ip', '$INSTANCE_IP')]],
+  domain: ({ config, sources }) => [['domain', config.node.domain, among(sources.node, '--domain', '$POD_NAMESPACE')]],
+  node: derived,
+  further: ({ config, sources }) => Object.entries(config.further).map(([name, value]) => [name, shown(name, value), sources.further]),
+  own: ({ config: { own }, sources }) =>
+    (['server', 'client'] as const).flatMap((side) =>
+      (Object.keys(tlsVariables) as (keyof TlsFiles)[]).map((file): Row => {
+        const name = `ISTIO_META_TLS_${side.toUpperCase()}_${tlsVariables[file]}`;
+        return [name, own[side][file], among(sources.own, `$${name}`)];
+      }),
+    ),
+  secrets: ({ config: { secrets }, sources }) =>
+    (Object.keys(secretVariables) as (keyof SecretsConfig)[]).flatMap((field): readonly Row[] => {
+      const name = secretVariables[field];
+      const value = field === 'tokenFile' ? policyOf(secrets.tokenFile) : secrets[field];
+      return name === undefined ? [] : [[name, shown(field, value), among(sources.secrets, `$${name}`)]];
+    }),
+  probes: ({ config, sources }) => [['ISTIO_KUBE_APP_PROBERS', shown('probes', config.probes), sources.probes]],
+  metricsTargets: ({ config, sources }) =>
+    metricsVariables.map((name): Row => {
+      const targets = config.metricsTargets.filter(({ variable }) => variable === name).map(({ port, path }) => ({ port, path }));
+      return [name, targets, among(sources.metricsTargets, `$${name}`)];
+    }),
+  logging: ({ config: { logging }, sources }) => [
+    ['log_output_level', logging.level, among(sources.logging, '--log_output_level')],
+    ['log_as_json', logging.json, among(sources.logging, '--log_as_json')],
+    ['log_target', logging.targets, among(sources.logging, '--log_target')],
+  ],
+  metadataVariables: ({ config }) =>
+    Object.entries(config.metadataVariables).map(([name, value]) => [name, shown(name, value), `$${name}`]),
+  certificates: derived,
+  watched: derived,
+  awaited: derived,
+  controlPlaneTls: derived,
+  besidePushed: derived,
+};
+
+/**
+ * A configuration for people, nothing of it left out: times with their unit, `null` for what is not
+ * there, and `***` where there is a secret. Pure.
+ */
+export function presentConfig(known: Known): PresentedConfig {
+  const rows = Object.entries(known.config).flatMap(([field, value]): readonly Row[] =>
+    field in parts ? parts[field as keyof typeof parts](known) : [plain(field as Plain, value, known.sources)],
+  );
+  return Object.fromEntries(rows.map(([name, value, source]) => [name, { value, source }]));
+}
+
+function plain(field: Plain, value: unknown, sources: Sources): Row {
+  const [flag] = Object.entries<Flag>(flags).find(([, { field: set }]) => set === field) ?? [];
+  return [(field in variables ? variables[field as keyof typeof variables] : flag) ?? field, shown(field, value), sources[field]];
+}
+
+/** Those of the sources that speak of a part of a field; a flag alone, for it wins. */
+function among(all: string, ...own: readonly string[]): string {
+  const found = all.split(', ').filter((source) => own.includes(source));
+  return found.find((source) => source.startsWith('--')) ?? (found.length === 0 ? 'default' : found.join(', '));
+}
+
+function policyOf(tokenFile: string): string {
+  return [...tokenFiles].find(([, file]) => file === tokenFile)?.[0] ?? 'none';
+}
+
+function shown(field: string, value: unknown): unknown {
+  return (JSON.parse(JSON.stringify({ [field]: value }, presentable)) as Readonly<Record<string, unknown>>)[field] ?? null;
 }
 
 /** A value as PROXY_CONFIG has it: times with their unit, and nothing where there is a secret. */
@@ -24,5 +105,5 @@ function presentable(name: string, value: unknown): unknown {
 }
 
 function isTime(name: string): boolean {
-  return /Duration$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|timeout|ttl|initialBackOff)$/.test(name); // prettier-ignore
+  return /(?:Duration|MaxAge)$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|timeout|ttl|initialBackOff)$/.test(name); // prettier-ignore
 }

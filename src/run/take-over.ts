@@ -7,25 +7,36 @@ import type { DetachedEnvoys } from '../proxy/detached-envoys.ts';
 import { sharedMemoryOf, staleEnvoys } from '../proxy/proc.ts';
 import { attempt, exitCodes, Fatal } from './exit.ts';
 
+/** The paths of programs. */
+export interface DetachTools {
+  readonly setsid: string;
+  readonly sh: string;
+}
+
+/** Looks in the folders of `path` (`PATH`'s form). Throws a {@link Fatal} where one is missing. */
+export function findDetachTools(path: string | undefined): DetachTools {
+  const [setsid, sh] = ['setsid', 'sh'].map((name) => findExecutable(name, path));
+  if (setsid !== undefined && sh !== undefined) return { setsid, sh };
+  throw new Fatal('--keepEnvoy needs setsid (util-linux) and sh in PATH', exitCodes.unavailable);
+}
+
 export interface TakeOverOptions {
-  /** `--keepEnvoy`. */
-  readonly keep: boolean;
+  /** What detached Envoys need; undefined without `--keepEnvoy`. */
+  readonly tools: DetachTools | undefined;
   /** `--configPath`. */
   readonly folder: string;
   /** Where Envoy writes down its admin address. */
   readonly addressFile: string;
-  /** `PATH`. */
-  readonly path: string | undefined;
   readonly log: (line: LogLine) => void;
 }
 
 /**
  * Sees to what an agent that is gone has left in `folder`: its Envoys are killed, and FIFOs
- * removed. With `keep` those that it has left on purpose are adopted instead; without it nothing is
- * returned. Rejects with a {@link Fatal} where that cannot be done.
+ * removed. With `tools` those that it has left on purpose are adopted instead; without them nothing
+ * is returned. Rejects with a {@link Fatal} where that cannot be done.
  */
-export async function takeOver({ keep, folder, addressFile, path, log }: TakeOverOptions): Promise<DetachedEnvoys | undefined> {
-  const detached = keep ? await makeDetached(folder, path, log) : undefined;
+export async function takeOver({ tools, folder, addressFile, log }: TakeOverOptions): Promise<DetachedEnvoys | undefined> {
+  const detached = tools && (await makeDetached(folder, tools, log));
   for (const { pid, baseId } of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
     if (detached?.adopted.some((adopted) => adopted.pid === pid) === true) continue;
     log({ level: 'warn', event: 'envoy.orphan_killed', msg: 'an Envoy of an agent that is gone is killed', pid });
@@ -44,11 +55,7 @@ export function removeFifos(folder: string): void {
   for (const name of readdirSync(folder)) if (fifo.test(name)) remove(`${folder}/${name}`);
 }
 
-async function makeDetached(folder: string, path: string | undefined, log: TakeOverOptions['log']): Promise<DetachedEnvoys> {
+async function makeDetached(folder: string, tools: DetachTools, log: TakeOverOptions['log']): Promise<DetachedEnvoys> {
   const { detachedEnvoys } = await import('../proxy/detached-envoys.ts');
-  const [setsid, sh] = ['setsid', 'sh'].map((name) => findExecutable(name, path));
-  if (setsid === undefined || sh === undefined) {
-    throw new Fatal('--keepEnvoy needs setsid (util-linux) and sh in PATH', exitCodes.unavailable);
-  }
-  return detachedEnvoys({ setsid, sh, folder, log, scheduler: asyncScheduler });
+  return detachedEnvoys({ ...tools, folder, log, scheduler: asyncScheduler });
 }

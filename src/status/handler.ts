@@ -53,7 +53,7 @@ export interface StatusParts {
   readonly notes$: Observable<readonly string[]>;
   readonly admin: Pick<AdminClient, 'request' | 'open'>;
   readonly probes: ReadonlyMap<string, AppProbe>;
-  readonly targets: readonly MetricsTarget[];
+  readonly targets: readonly Pick<MetricsTarget, 'port' | 'path'>[];
   /** The agent's own metrics. */
   readonly families$: Observable<readonly MetricFamily[]>;
   /** What became of the epochs, as JSON. */

@@ -66,7 +66,7 @@ it('the reducer answers a state and an event with a state and effects', () => {
 it('a narrated line has a level, a constant text and fields', () => {
   expectTypeOf(narrate).parameter(0).toEqualTypeOf<AgentTransition>();
   expectTypeOf<ReturnType<typeof narrate>[number]>().toEqualTypeOf<LogLine>();
-  expectTypeOf<LogLine['level']>().toEqualTypeOf<'trace' | 'debug' | 'info' | 'warn' | 'error'>();
+  expectTypeOf<LogLine['level']>().toEqualTypeOf<'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>();
   expectTypeOf<LogLine['event']>().toEqualTypeOf<LogEvent>();
 });
 

@@ -80,8 +80,12 @@ describe('metricsTargets', () => {
 
   it.each([
     ['nothing', '', []],
-    ['an annotation', '{"scrape":"true","path":"stats","port":"8080"}', [{ port: 8080, path: '/stats' }]],
-    ['the defaults', '{}', [{ port: 80, path: '/metrics' }]],
+    [
+      'an annotation',
+      '{"scrape":"true","path":"stats","port":"8080"}',
+      [{ variable: 'ISTIO_PROMETHEUS_ANNOTATIONS', port: 8080, path: '/stats' }],
+    ],
+    ['the defaults', '{}', [{ variable: 'ISTIO_PROMETHEUS_ANNOTATIONS', port: 80, path: '/metrics' }]],
     ['an annotation that says no', '{"scrape":"false","port":"8080"}', []],
   ])('takes %s', (_, value, targets) => {
     expect(one(value)).toEqual({ ok: true, targets });
@@ -92,9 +96,9 @@ describe('metricsTargets', () => {
     expect(metricsTargets(values, own)).toEqual({
       ok: true,
       targets: [
-        { port: 1, path: '/metrics' },
-        { port: 2, path: '/metrics' },
-        { port: 2, path: '/x' },
+        { variable: 'ISTIO_PROMETHEUS_ANNOTATIONS', port: 1, path: '/metrics' },
+        { variable: 'PILOT_AGENT_METRICS_TARGETS', port: 2, path: '/metrics' },
+        { variable: 'PILOT_AGENT_METRICS_TARGETS', port: 2, path: '/x' },
       ],
     });
   });
@@ -107,6 +111,6 @@ describe('metricsTargets', () => {
     ['Envoy a second time', many('[{"port":15000}]'), /Envoy's admin port/],
     ['a target twice', many('[{"port":1},{"port":"1"}]'), /named twice/],
   ])('refuses %s', (_, result, reason) => {
-    expect(result).toMatchObject({ ok: false, reason: expect.stringMatching(reason) as string });
+    expect(result).toMatchObject({ ok: false, problems: [{ text: expect.stringMatching(reason) as string }] });
   });
 });

@@ -90,7 +90,7 @@ describe('logOptions', () => {
       ],
     },
   ])('refuses $given', ({ given, problems }) => {
-    expect(logOptions(given)).toEqual({ ok: false, problems: problems.map(([place, text]) => ({ place, text })) });
+    expect(logOptions(given)).toMatchObject({ ok: false, problems: problems.map(([place, text]) => ({ place, text })) });
   });
 
   it('takes its own defaults, without a warning', () => {

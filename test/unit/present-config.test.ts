@@ -1,15 +1,17 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { variables as groups } from '../../scripts/docs/variables.ts';
+import { type Flag, flags, logFlags } from '../../src/config/flags.ts';
 import { presentConfig } from '../../src/run/present-config.ts';
-import { accepted } from '../support/resolved.ts';
+import { accepted, type Said } from '../support/resolved.ts';
+
+const present = (said: Said = {}) => presentConfig(accepted(said));
 
 it('shows each value with its source, times with their unit, and nothing of a secret', () => {
-  const shown = presentConfig(
-    accepted({
-      proxyConfig: { tracing: { lightstep: { address: 'l:1', accessToken: 'hush' } }, drainDuration: '30s' },
-      annotation: { proxyMetadata: { API_KEY: 'hush', COLOUR: 'red', headers: 'some' } },
-      given: { parentShutdownDuration: '40s' },
-    }),
-  );
+  const shown = present({
+    proxyConfig: { tracing: { lightstep: { address: 'l:1', accessToken: 'hush' } }, drainDuration: '30s' },
+    annotation: { proxyMetadata: { API_KEY: 'hush', COLOUR: 'red', headers: 'some' } },
+    given: { parentShutdownDuration: '40s' },
+  });
   expect(shown['drainDuration']).toEqual({ value: '30s', source: 'PROXY_CONFIG' });
   expect(shown['parentShutdownDuration']).toEqual({ value: '40s', source: '--parentShutdownDuration' });
   expect(shown['minDelay']).toEqual({ value: '10s', source: 'default' });
@@ -21,24 +23,95 @@ it('shows each value with its source, times with their unit, and nothing of a se
   expect(JSON.stringify(shown)).not.toContain('hush');
 });
 
-it('shows what variables say of probes, secrets and metadata, and nothing of a secret', () => {
+it('shows what variables say under their names, each with its own source, and nothing of a secret', () => {
   const header = { name: 'Authorization', value: 'hush' };
   const env = {
     ISTIO_KUBE_APP_PROBERS: JSON.stringify({ '/app-health/a/readyz': { httpGet: { port: 1, httpHeaders: [header] } } }),
+    ISTIO_PROMETHEUS_ANNOTATIONS: '{"port":"1"}',
     ISTIO_META_TOKEN: 'hush',
     ISTIO_METAJSON_ANNOTATIONS: '{"a":"hush"}',
     ISTIO_META_OWNER: 'me',
+    ISTIO_META_TLS_SERVER_KEY: '/k',
     SECRET_TTL: '1h',
+    JWT_POLICY: 'first-party-jwt',
+    GATEWAY_SECRETS: '/gateway',
+    TERMINATION_DRAIN_DURATION_SECONDS: '7',
   };
-  const shown = presentConfig(accepted({ env }));
-  expect(shown['probes']).toMatchObject({
+  const shown = present({ env });
+  expect(shown['ISTIO_KUBE_APP_PROBERS']).toMatchObject({
     value: { '/app-health/a/readyz': { port: 1, timeout: '1s', headers: [['Authorization', '***']] } },
     source: '$ISTIO_KUBE_APP_PROBERS',
   });
-  expect(shown['secrets']).toMatchObject({
-    value: { ttl: '3600s', tokenFile: './var/run/secrets/tokens/istio-token' },
-    source: '$SECRET_TTL',
+  expect(shown).toMatchObject({
+    ISTIO_PROMETHEUS_ANNOTATIONS: { value: [{ port: 1, path: '/metrics' }], source: '$ISTIO_PROMETHEUS_ANNOTATIONS' },
+    PILOT_AGENT_METRICS_TARGETS: { value: [], source: 'default' },
+    SECRET_TTL: { value: '3600s', source: '$SECRET_TTL' },
+    SECRET_GRACE_PERIOD_RATIO: { value: 0.5, source: 'default' },
+    JWT_POLICY: { value: 'first-party-jwt', source: '$JWT_POLICY' },
+    GATEWAY_SECRETS: { value: '/gateway', source: '$GATEWAY_SECRETS' },
+    TERMINATION_DRAIN_DURATION_SECONDS: { value: '7s', source: '$TERMINATION_DRAIN_DURATION_SECONDS' },
+    ISTIO_META_TLS_SERVER_KEY: { value: '/k', source: '$ISTIO_META_TLS_SERVER_KEY' },
+    ISTIO_META_TLS_CLIENT_KEY: { value: '/etc/certs/key.pem', source: 'default' },
+    ISTIO_META_TOKEN: { value: '***', source: '$ISTIO_META_TOKEN' },
+    ISTIO_METAJSON_ANNOTATIONS: { value: '***', source: '$ISTIO_METAJSON_ANNOTATIONS' },
+    ISTIO_META_OWNER: { value: 'me', source: '$ISTIO_META_OWNER' },
   });
-  expect(shown['metadataVariables']?.value).toEqual({ ISTIO_META_TOKEN: '***', ISTIO_METAJSON_ANNOTATIONS: '***', ISTIO_META_OWNER: 'me' });
   expect(JSON.stringify(shown)).not.toContain('hush');
+  expect(present({ env: { JWT_POLICY: 'other' } })['JWT_POLICY']).toEqual({ value: 'none', source: '$JWT_POLICY' });
+});
+
+it('shows who the node is, from whichever flag or variable that follows', () => {
+  const env = { POD_NAME: 'web-0', POD_NAMESPACE: 'shop', INSTANCE_IP: '10.9.9.9' };
+  expect(present({ env, given: { domain: 'd' } })).toMatchObject({
+    role: { value: 'sidecar', source: 'default' },
+    id: { value: 'web-0.shop', source: '$POD_NAME, $POD_NAMESPACE' },
+    ip: { value: '10.9.9.9', source: '$INSTANCE_IP' },
+    domain: { value: 'd', source: '--domain' },
+  });
+});
+
+it('shows how it logs', () => {
+  expect(present({ logFlags: { log_target: ['stderr', '/l'], log_output_level: 'debug' } })).toMatchObject({
+    log_output_level: { value: 'debug', source: '--log_output_level' },
+    log_as_json: { value: false, source: 'default' },
+    log_target: { value: ['stderr', '/l'], source: '--log_target' },
+  });
+});
+
+describe('a value that is added is presented', () => {
+  const shown = present();
+
+  it('of each flag that has an effect, by its name; a flag of a part by that of the whole', () => {
+    const effective = Object.entries<Flag>(flags).filter(([, { ignored }]) => ignored !== true);
+    const names = effective.map(([name, { field }]) => (field?.includes('.') === true ? (field.split('.')[0] ?? '') : name));
+    expect(names.filter((name) => !(name in shown))).toEqual([]);
+    const logging = Object.entries<Flag>(logFlags).filter(([, { text }]) => !text.startsWith('ignored'));
+    expect(logging.filter(([name]) => !(name in shown))).toEqual([]);
+  });
+
+  it('with its unit, if it is a duration', () => {
+    const durations = Object.entries<Flag>(flags).filter(([, { value }]) => value === 'duration');
+    expect(durations.filter(([name]) => !/^\d+s$/.test(String(shown[name]?.value)))).toEqual([]);
+  });
+
+  it('of each variable that is no layer of its own, by its name', () => {
+    // What it becomes is shown: of a layer, or the template.
+    const layers = /^(?:PROXY_CONFIG|ISTIO_BOOTSTRAP|STACKDRIVER_TRACING_\w+)$/;
+    const { Program: program, ...others } = groups;
+    const named = Object.values(others).flat().filter(({ name, text }) => !layers.test(name) && !/^ignored/i.test(text) && name !== 'CA_PROVIDER'); // prettier-ignore
+    expect(program).toBeDefined();
+    expect(named.map(({ name }) => name).filter((name) => !(name in shown))).toEqual([]);
+  });
+
+  it('and nothing besides that nobody gives', () => {
+    const given = [
+      ...Object.keys(flags),
+      ...Object.keys(logFlags),
+      ...Object.values(groups)
+        .flat()
+        .map(({ name }) => name),
+    ];
+    const fields = ['role', 'terminationDrainDuration', 'tracing', 'extraStatTags', 'proxyMetadata'];
+    expect(Object.keys(shown).filter((name) => ![...given, ...fields].includes(name))).toEqual([]);
+  });
 });

@@ -102,6 +102,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
     controlPlaneTls: ownFiles,
     own: { server: ownFiles, client: ownFiles },
     besidePushed: { certificates: [], watched: [], awaited: [] },
+    logging: { level: 'info', json: false, targets: ['stdout'] },
   } satisfies AgentConfig);
 });
 

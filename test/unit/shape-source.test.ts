@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import { firstValueFrom, type Observable, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EpochConfig } from '../../src/agent/ports.ts';
-import type { EffectiveConfig } from '../../src/run/effective-config.ts';
 import { shapeSource } from '../../src/run/shape-source.ts';
 import { type Platform, unknownPlatform } from '../../src/node/cloud.ts';
 import { accepted, type Said } from '../support/resolved.ts';
 
-const logging = {} as EffectiveConfig['logging'];
 const google: Platform = { metadata: { gcp_project: 'p' }, locality: { region: 'r', zone: 'z', subZone: '' } };
 
 describe('what shapes Envoy’s configuration', () => {
@@ -28,7 +26,7 @@ describe('what shapes Envoy’s configuration', () => {
   const sourceOf = (first: Said, now: Said, platform$: Observable<Platform> = of(unknownPlatform)) =>
     shapeSource({
       initial: accepted(first),
-      reread: () => Promise.resolve({ ...accepted(now), logging }),
+      reread: () => Promise.resolve(accepted(now)),
       platform$,
       sds: undefined,
       xdsSocket: undefined,

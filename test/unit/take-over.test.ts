@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogLine } from '../../src/log/log-line.ts';
 import { freeBaseId, sharedMemoryOf, startTime } from '../../src/proxy/proc.ts';
-import { takeOver } from '../../src/run/take-over.ts';
+import { findDetachTools, takeOver } from '../../src/run/take-over.ts';
 
 describe('what an agent that is gone has left', () => {
   let folder: string;
@@ -36,7 +36,8 @@ describe('what an agent that is gone has left', () => {
     await once(started.stdout, 'data');
     return started;
   }
-  const run = (keep: boolean) => takeOver({ keep, folder, addressFile, path: process.env['PATH'], log: (line) => lines.push(line) });
+  const run = (keep: boolean) =>
+    takeOver({ tools: keep ? findDetachTools(process.env['PATH']) : undefined, folder, addressFile, log: (line) => lines.push(line) });
   const killed = () => lines.flatMap(({ event, ...line }) => (event === 'envoy.orphan_killed' ? [line['pid']] : []));
 
   it('is killed, with its shared memory, and what is not of this folder is left alone', async () => {
