@@ -21,7 +21,7 @@ it('a second agent with the same folder is told who has it, and touches nothing 
   expect(second.errors()).toMatch(
     new RegExp(`^pilot-agent: --configPath \\S+/run belongs to another agent \\(process ${first.pid}, version \\S+, since 20\\S+Z\\): end it, or give this one a --configPath of its own \\(docs/troubleshooting.md#exit-69\\)\\n$`),
   ); // prettier-ignore
-  expect(second.log()).toEqual([]);
+  expect(second.log()).toMatchObject([{ level: 'fatal', event: 'agent.failed', code: 69 }]);
   expect(entries()).toEqual(before);
   expect((await rig.ready()).status).toBe(200);
   first.kill('SIGTERM');

@@ -103,7 +103,7 @@ describe('a generated bootstrap', () => {
     await agent.said('config.unchanged');
     const shown = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/config`)).json();
     expect(shown).toMatchObject({
-      concurrency: { value: 0, source: 'default' },
+      concurrency: { value: null, source: 'default' },
       extraStatTags: { value: ['one'], source: 'annotation proxy.istio.io/config' },
     });
   });

@@ -66,6 +66,7 @@ describe('a flag of a Go agent', () => {
 
 /** Two values of a variable, where not any text is one. */
 const ofVariable: Readonly<Record<string, readonly [string, string]>> = {
+  CA_ADDR: ['ca:1', 'ca:2'],
   ECC_SIGNATURE_ALGORITHM: ['ECDSA', ''],
   ENVOY_PROMETHEUS_PORT: ['9998', '9999'],
   ENVOY_READINESS_CHECK_TIMEOUT: ['2s', '3s'],
