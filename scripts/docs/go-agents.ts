@@ -1,5 +1,5 @@
 import { type Flag, flags, logFlags } from '../../src/config/flags.ts';
-import { goFlags, goVariables, olderGoFlags } from '../../src/config/go-agents.ts';
+import { goFlags, goVariables, olderGoFlags } from './go-agent-names.ts';
 import { idleVariables } from '../../src/config/idle-variables.ts';
 import { controlPlaneVariables } from './control-plane-variables.ts';
 import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';

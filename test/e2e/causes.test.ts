@@ -10,10 +10,12 @@ import { envoyConfig } from '../../demo/envoy-config.ts';
 import { type Clear, clearedAfter } from '../support/cleared-after.ts';
 import { leftOut } from '../support/left-out.ts';
 import { startLoad } from '../support/load.ts';
+import { groupable, ownGroup } from './support/machine-faults.ts';
 import { makeRig, type RunningAgent, type StartOptions } from './support/rig.ts';
 
 const isRoot = spawnSync('unshare', ['-m', 'true']).status === 0;
 if (!isRoot) leftOut('facts that change while Envoy runs');
+else if (!groupable('memory')) leftOut('a limit of memory that changes while Envoy runs');
 
 /** A listener, and all that is told of the node and of statsd. */
 function template(adminPort: number, listenPort: number): string {
@@ -50,8 +52,10 @@ async function prepare(clear: Clear) {
   return { rig, file, start, ask, underLoad };
 }
 
-it.skipIf(!isRoot)('no fact makes an epoch: addresses, answers of name servers and of the cloud', { timeout: 90_000 }, () =>
+it.skipIf(!isRoot)('no fact makes an epoch: addresses, answers of name servers and of the cloud, limits', { timeout: 90_000 }, () =>
   clearedAfter(async (clear) => {
+    const group = groupable('memory') ? ownGroup('memory') : undefined;
+    clear(() => group?.dispose());
     const { rig, file, start, ask, underLoad } = await prepare(clear);
     const link = `pa${process.pid}`;
     clear(() => void spawnSync('ip', ['link', 'delete', link]));
@@ -61,7 +65,7 @@ it.skipIf(!isRoot)('no fact makes an epoch: addresses, answers of name servers a
     clear(() => void cloud.close());
     const hosts = file('hosts');
     write(hosts, '127.0.0.1 localhost statsd.test\n');
-    const wrap = ['unshare', '-m', 'sh', '-c', `mount --bind ${hosts} /etc/hosts && exec "$@"`, 'sh'];
+    const wrap = [...(group?.start.wrap ?? []), 'unshare', '-m', 'sh', '-c', `mount --bind ${hosts} /etc/hosts && exec "$@"`, 'sh'];
     const env = { GCE_METADATA_HOST: `127.0.0.1:${(cloud.address() as AddressInfo).port}` };
     const agent = start(['--statsdUdpAddress', 'statsd.test:8125'], { wrap, env });
     await agent.said('epoch.live', 0);
@@ -74,6 +78,7 @@ it.skipIf(!isRoot)('no fact makes an epoch: addresses, answers of name servers a
         execFileSync('ip', ['link', 'set', `${link}p`, 'up']);
         execFileSync('ip', ['address', 'add', '10.98.7.6/32', 'dev', link]);
       },
+      'a limit of memory': () => group?.write('memory.limit_in_bytes', String(2 ** 30)),
       'a name that is not resolved any more': () => writeFileSync(hosts, '127.0.0.1 localhost\n'),
       'a name of another address': () => writeFileSync(hosts, '127.0.0.1 localhost\n127.0.0.9 statsd.test\n'),
     };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { controlPlaneVariables } from '../../scripts/docs/control-plane-variables.ts';
 import { flagRows, refusals, type Row, variableRows } from '../../scripts/docs/go-agents.ts';
 import { flags, logFlags, type FlagName, type LogFlagName } from '../../src/config/flags.ts';
-import { goVariables } from '../../src/config/go-agents.ts';
+import { goVariables } from '../../scripts/docs/go-agent-names.ts';
 import { idleVariables } from '../../src/config/idle-variables.ts';
 import { logOptions } from '../../src/config/log-options.ts';
 import { accepted, resolved, type Said } from '../support/resolved.ts';

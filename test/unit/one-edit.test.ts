@@ -1,5 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { controlPlaneVariables } from '../../scripts/docs/control-plane-variables.ts';
+import { goFlags, goVariables, olderGoFlags } from '../../scripts/docs/go-agent-names.ts';
 import { misspeltVariables } from '../../src/config/misspelt-variables.ts';
 import { flags, logFlags } from '../../src/config/flags.ts';
 import { knownFlags } from '../../src/config/resolve-config.ts';
@@ -48,15 +50,8 @@ describe('one edit', () => {
   });
 });
 
-/** Of `proxy` of the Go agents 1.0 to 1.30, from their help pages. */
-const goFlags = `applicationPorts availabilityZone binaryPath bootstrapv2 concurrency configPath connectTimeout controlPlaneAuthPolicy
-  controlPlaneBootstrap customConfigFile datadogAgentAddress disableInternalTelemetry discoveryAddress discoveryRefreshDelay
-  dnsRefreshRate domain drainDuration envoyAccessLogService envoyMetricsService envoyMetricsServiceAddress help id ip kubeAppProberNameVar
-  lightstepAccessToken lightstepAddress lightstepCacertPath lightstepSecure log_as_json log_caller log_output_level log_rotate
-  log_rotate_max_age log_rotate_max_backups log_rotate_max_size log_stacktrace_level log_target meshConfig mixerIdentity outlierLogPath
-  parentShutdownDuration passthrough pilotIdentity profiling proxyAdminPort proxyComponentLogLevel proxyLogLevel sds-identity-token-path
-  sdsEnabled serviceCluster serviceregistry statsdUdpAddress statusPort stsPort templateFile tokenManagerPlugin trust-domain vklog
-  zipkinAddress`.split(/\s+/);
+/** Of `proxy` of the Go agents 1.0 to 1.30. */
+const flagsOfGo = [...Object.keys(goFlags), ...olderGoFlags, 'kubeAppProberNameVar', 'sds-identity-token-path', 'sdsEnabled'];
 
 describe('a flag', () => {
   const problems = (...leftover: readonly string[]) => {
@@ -85,9 +80,7 @@ describe('a flag', () => {
   });
 
   it('of any Go agent up to 1.30 is never refused', () => {
-    const refused = goFlags.filter(
-      (name) => !(name in { ...flags, ...logFlags }) && meant(`--${name}`, knownFlags) !== undefined && name !== 'help',
-    );
+    const refused = flagsOfGo.filter((name) => !(name in { ...flags, ...logFlags }) && meant(`--${name}`, knownFlags) !== undefined);
     expect(refused).toEqual([]);
   });
 
@@ -100,22 +93,14 @@ describe('a flag', () => {
   });
 });
 
-/** What Istio's injectors 1.1 to 1.30 and the Go agents set or read. */
-const istioVariables = `CA_ADDR CA_PROVIDER CA_ROOT_CA CANONICAL_REVISION CANONICAL_SERVICE CLUSTER_ID CREDENTIAL_FETCHER_TYPE
-  CREDENTIAL_IDENTITY_PROVIDER DISABLE_ENVOY DNS_AGENT DNS_FORWARD_PARALLEL DNS_PROXY_ADDR DNS_SERVER ECC_CURVE ECC_SIGNATURE_ALGORITHM
-  ENABLE_INGRESS_GATEWAY_SDS ENVOY_PROMETHEUS_PORT ENVOY_READINESS_CHECK_TIMEOUT ENVOY_STATUS_PORT ENVOY_USER EXIT_ON_ZERO_ACTIVE_CONNECTIONS
-  FILE_DEBOUNCE_DURATION FILE_MOUNTED_CERTS GCE_METADATA_HOST GCP_METADATA GCP_ZONE GKE_CLUSTER_URL GOMAXPROCS GOMEMLIMIT GRPC_XDS_BOOTSTRAP
-  HOST_IP HOSTNAME HOME INGRESS_GATEWAY_FALLBACK_SECRET INGRESS_GATEWAY_NAMESPACE INITIAL_BACKOFF_MSEC INSTANCE_IP  INVALID_DROP
-  ISTIO_ADDITIONAL_METADATA_EXCHANGE_KEYS ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION ISTIO_AUTO_MTLS_ENABLED ISTIO_BOOTSTRAP
-  ISTIO_BOOTSTRAP_OVERRIDE ISTIO_CPU_LIMIT ISTIO_DELTA_XDS ISTIO_DUAL_STACK ISTIO_ENVOY_ENABLE_CORE_DUMP ISTIO_INBOUND_INTERCEPTION_MODE
-  ISTIO_KUBE_APP_PROBERS ISTIO_KUBE_CLIENT_CONTENT_TYPE ISTIO_META_CLUSTER_ID ISTIO_MULTIROOT_MESH ISTIO_NAMESPACE ISTIO_OUTBOUND_OWNER_GROUPS
-  ISTIO_PROMETHEUS_ANNOTATIONS ISTIO_PROXY_USER ISTIO_VERSION ISTIOD_ADDR ISTIOD_SAN JWT_POLICY K_REVISION MINIMUM_DRAIN_DURATION
-  NAMESPACE NODE_NAME OUTPUT_CERTS OUTPUT_KEY_CERT_TO_DIRECTORY PEER_METADATA_DISCOVERY PILOT_CERT_PROVIDER PILOT_ENABLE_AMBIENT PILOT_SAN
-  PKCS8_KEY PLUGINS POD_IP POD_NAME POD_NAMESPACE POD_UID PROV_CERT PROXY_CONFIG PROXY_XDS_DEBUG_VIA_AGENT PROXY_XDS_VIA_AGENT REVISION
-  SDS_ENABLED SDS_UDS_PATH SECRET_GRACE_PERIOD_RATIO SECRET_GRACE_PERIOD_RATIO_JITTER SECRET_ROTATION_CHECK_INTERVAL SECRET_TTL
-  SECRET_WATCHER_RESYNC_PERIOD SERVICE_ACCOUNT SKIP_PARSE_TOKEN STALED_CONNECTION_RECYCLE_RUN_INTERVAL TERMINATION_DRAIN_DURATION_SECONDS
-  TOKEN_AUDIENCES TRUST_DOMAIN USE_EXTERNAL_WORKLOAD_SDS VALIDATION_WEBHOOK_CONFIG_NAME WASM_INSECURE_REGISTRIES WORKLOAD_IDENTITY_SOCKET_FILE
-  WORKLOAD_RSA_KEY_SIZE XDS_AUTH XDS_AUTH_PROVIDER XDS_ROOT_CA`.split(/\s+/);
+/** What the Go agents 1.5 to 1.30 read or name, and what Istio's injectors set besides. */
+const istioVariables = [
+  ...Object.keys(goVariables),
+  ...controlPlaneVariables,
+  ...`HOSTNAME HOME HOST_IP INVALID_DROP ISTIO_INBOUND_INTERCEPTION_MODE ISTIO_PROXY_USER ISTIO_VERSION K_REVISION NODE_NAME
+    OUTPUT_KEY_CERT_TO_DIRECTORY PILOT_SAN POD_IP POD_UID PROXY_XDS_DEBUG_VIA_AGENT PROXY_XDS_VIA_AGENT REVISION
+    SECRET_ROTATION_CHECK_INTERVAL SKIP_PARSE_TOKEN TOKEN_AUDIENCES USE_EXTERNAL_WORKLOAD_SDS XDS_AUTH`.split(/\s+/),
+];
 
 describe('a variable', () => {
   it.each([

@@ -68,7 +68,7 @@ function ownDisk(folder: string, fault: Pick<FaultStage, 'begin' | 'end'>): Faul
 const within = (group: string) => ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$@"`, 'sh'] as const;
 
 /** The processes of the agent are a control group of their own (version 1). */
-function ownGroup(controller: 'pids' | 'memory') {
+export function ownGroup(controller: 'pids' | 'memory') {
   const path = join('/sys/fs/cgroup', controller, `pilot-agent-fault-${process.pid}-${String(Math.random()).slice(2, 8)}`);
   mkdirSync(path);
   return {
@@ -80,7 +80,7 @@ function ownGroup(controller: 'pids' | 'memory') {
   };
 }
 
-function groupable(controller: 'pids' | 'memory'): boolean {
+export function groupable(controller: 'pids' | 'memory'): boolean {
   return possible(() => rmdirSync(ownGroup(controller).path));
 }
 
