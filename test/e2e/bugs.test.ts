@@ -51,7 +51,10 @@ describe('a bug', () => {
     await load.lostNothing();
     expect(await agent.exit).toEqual({ code: 70, signal: null });
     expect(agent.errors()).toMatch(/^pilot-agent: this is a bug: injected.*\n$/);
-    expect(agent.log().at(-1)?.event).toBe('agent.ended');
+    expect(agent.log().slice(-2)).toMatchObject([
+      { event: 'agent.ended', code: 70 },
+      { event: 'agent.failed', code: 70 },
+    ]);
     expect(rig.envoys()).toEqual([]);
   });
 
