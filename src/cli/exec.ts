@@ -68,10 +68,11 @@ function agentAt(port: number): string {
  */
 function run([file = '', ...args]: readonly string[]): Observable<End> {
   return new Observable((subscriber) => {
-    const child = execa(file, args, { stdio: 'inherit', cleanup: false, buffer: false, reject: false });
     const typed: readonly NodeJS.Signals[] = isatty(0) ? ['SIGINT', 'SIGQUIT'] : [];
     const signals$ = signals(passedOn).pipe(filter((signal) => !typed.includes(signal)));
+    // Before the command is started: a signal that comes with its first moments is not lost.
     subscriber.add(signals$.subscribe({ next: (signal) => child.kill(signal), error: (error: unknown) => subscriber.error(error) }));
+    const child = execa(file, args, { stdio: 'inherit', cleanup: false, buffer: false, reject: false });
     void child.then(({ exitCode, signal, code, shortMessage }) => {
       if (signal !== undefined) subscriber.next({ code: 128 + constants.signals[signal], why: '' });
       else if (exitCode !== undefined) subscriber.next({ code: exitCode, why: '' });

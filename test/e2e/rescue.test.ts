@@ -68,6 +68,9 @@ it('a parent that is killed while it drains does not take its child along: no re
   writeCertificates(rig.certDir, await rig.ca.issue());
   const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'new-connection', clients: 2 });
   await agent.said('epoch.live', 1);
+  // What the parent had in flight when its child took over is answered.
+  const { ok: before } = load.counts;
+  await expect.poll(() => load.counts.ok, { timeout: 15_000 }).toBeGreaterThan(before + 50);
   const configured = address();
   process.kill(parent, 'SIGKILL');
   await agent.said('epoch.live', 2);
