@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseStats } from '../../src/admin/admin-client.ts';
@@ -164,11 +165,14 @@ describe('Envoy', () => {
 
   it('counts no connection of a probe or of the agent against the limit of connections', async () => {
     const one = await started({}, { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: '1' });
-    const held = [1, 2, 3].map(() => connect(one.prometheus, '127.0.0.1'));
+    const held: Socket[] = [];
+    const status = () => read(one.prometheus, '/stats/prometheus').then((answer) => answer.status, () => 0); // prettier-ignore
     try {
       expect(one.warnings).toEqual([]);
-      await Promise.all(held.map((socket) => new Promise((done) => socket.once('connect', done))));
-      expect((await read(one.prometheus, '/stats/prometheus')).status).toBe(200);
+      await expect.poll(status, { timeout: 15_000 }).toBe(200); // the listener comes after the admin endpoint
+      held.push(...[1, 2, 3].map(() => connect(one.prometheus, '127.0.0.1')));
+      await Promise.all(held.map((socket) => once(socket, 'connect')));
+      expect(await status()).toBe(200);
     } finally {
       for (const socket of held) socket.destroy();
       await one.end();
