@@ -91,7 +91,8 @@ export function makeNetwork(): Network {
     dispose() {
       for (const name of names) {
         const pids = execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8' }).split('\n').filter(Boolean);
-        for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
+        // One of them may have ended since it was listed.
+        spawnSync('kill', ['-KILL', ...pids]);
         ip('netns', 'delete', name);
         rmSync(filesOf(name), { recursive: true });
       }
