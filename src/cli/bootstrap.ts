@@ -5,7 +5,7 @@ import { asyncScheduler, lastValueFrom } from 'rxjs';
 import type { EpochConfig, Verdict } from '../agent/ports.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
-import { cacheDir, findEnvoy, findExecutable, pinnedEnvoy } from '../envoy/find-envoy.ts';
+import { findExecutable } from '../envoy/find-envoy.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
 import { nodeString } from '../node/node-id.ts';
 import { platform } from '../node/platform.ts';
@@ -18,6 +18,7 @@ import { parseText, readConfig } from '../run/effective-config.ts';
 import { allOf, exitCodes, Fatal } from '../run/exit.ts';
 import { factsOf, noFacts } from '../run/facts.ts';
 import { makeConfig, readShape } from '../run/make-config.ts';
+import { envoyBinary } from '../run/prepare.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 
 export interface PrintBootstrapOptions extends GivenLogFlags {
@@ -49,9 +50,7 @@ export async function printBootstrap(given: GivenFlags, leftover: readonly strin
 }
 
 async function tried(config: AgentConfig, made: EpochConfig): Promise<Verdict> {
-  const { env } = process;
-  const found = findEnvoy({ binaryPath: config.binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
-  if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
+  const binary = envoyBinary(config.binaryPath);
   const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, config.searchPath));
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bootstrap-'));
   const args = {
@@ -68,7 +67,7 @@ async function tried(config: AgentConfig, made: EpochConfig): Promise<Verdict> {
     failed: (reason) => ({ ok: false, reason }),
     use: (path, override) =>
       validate({
-        binary: found.path,
+        binary,
         args: envoyArgs(args, { config: path, override, restartEpoch: 0 }),
         folder,
         tools: { mkfifo, setpriv, sh },

@@ -1,7 +1,8 @@
-import { cacheDir, findEnvoy, pinnedEnvoy } from '../envoy/find-envoy.ts';
+import { cacheDir } from '../envoy/find-envoy.ts';
 import { installEnvoy } from '../envoy/install-envoy.ts';
 import { showProgress } from '../envoy/show-progress.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
+import { envoyBinary } from '../run/prepare.ts';
 
 /**
  * Puts an Envoy into the cache, the pinned version if none is named, and prints its path. Ctrl-C
@@ -25,7 +26,5 @@ export async function envoyInstall(wanted: string | undefined): Promise<void> {
 
 /** Prints the path of the Envoy that `proxy` would run without `--binaryPath`. */
 export function envoyPath(): void {
-  const found = findEnvoy({ binaryPath: undefined, env: process.env, cacheDir: cacheDir(process.env), version: pinnedEnvoy.version });
-  if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
-  console.log(found.path);
+  console.log(envoyBinary(undefined));
 }

@@ -4,7 +4,6 @@ import { isatty } from 'node:tty';
 import { adminClient } from '../admin/admin-client.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
-import { cacheDir, findEnvoy, pinnedEnvoy } from '../envoy/find-envoy.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { openLog } from '../log/open-log.ts';
@@ -18,11 +17,11 @@ import { tellOf } from '../run/agents-here.ts';
 import { besideEnvoy } from '../run/beside-envoy.ts';
 import { checkCustomConfig, checkedConfig, knownOf } from '../run/check-config.ts';
 import { effectiveConfig, readConfig } from '../run/effective-config.ts';
-import { allOf, attempt, exitCodes, Fatal } from '../run/exit.ts';
+import { allOf, attempt, Fatal } from '../run/exit.ts';
 import { keepLog } from '../run/keep-log.ts';
 import { differingValues } from '../run/differing-values.ts';
 import { presentConfig } from '../run/present-config.ts';
-import { findTools, holdFolder } from '../run/prepare.ts';
+import { envoyBinary, findTools, holdFolder } from '../run/prepare.ts';
 import { runExit } from '../run/program-exit.ts';
 import { runAgent } from '../run/run-agent.ts';
 import { shapeSource } from '../run/shape-source.ts';
@@ -47,7 +46,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const [{ plan, sources, warnings, xds }, , binary, oddities, agentLog, detachTools] = await allOf([
     () => checkedConfig(resolved),
     () => checkCustomConfig(resolved),
-    () => (isCertain('binaryPath') ? envoyOf(config.binaryPath) : ''),
+    () => (isCertain('binaryPath') ? envoyBinary(config.binaryPath) : ''),
     () => (isCertain('configPath') ? holdFolder(configPath, version) : []),
     () => attempt(() => openLog(config.logging), '--log_target'),
     () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
@@ -146,11 +145,4 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
 
 function newBaseId(): number {
   return freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random);
-}
-
-function envoyOf(binaryPath: string | undefined): string {
-  const { env } = process;
-  const found = findEnvoy({ binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
-  if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
-  return found.path;
 }

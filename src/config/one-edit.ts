@@ -4,10 +4,10 @@
  * Pure.
  */
 export function isOneEdit(one: string, other: string): boolean {
-  if (one === other) return false;
+  if (one === other || Math.abs(one.length - other.length) > 1) return false;
   if (one.toLowerCase() === other.toLowerCase()) return true;
-  const most = Math.min(one.length, other.length);
-  const from = [...Array(most).keys()].find((at) => one[at] !== other[at]) ?? most;
+  let from = 0;
+  while (from < one.length && one[from] === other[from]) from += 1;
   const [rest, others] = [one.slice(from), other.slice(from)];
   return (
     rest.slice(1) === others || // one too many

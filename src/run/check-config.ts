@@ -24,8 +24,8 @@ export function knownOf(resolved: ResolvedConfig): Rest {
 
 /**
  * The configuration, if it is in order with all that it names, as far as the machine does not
- * matter: metadata, template, authority. Rejects with one {@link Fatal} that
- * tells all that is wrong. What follows from a wrong value is not looked at.
+ * matter: metadata, template, authority. Rejects with one {@link Fatal} that tells all that is
+ * wrong. What follows from a wrong value is not looked at.
  */
 export async function checkedConfig(resolved: ResolvedConfig): Promise<CheckedConfig> {
   const { config, isCertain } = knownOf(resolved);

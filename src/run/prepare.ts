@@ -1,10 +1,21 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { findExecutable } from '../envoy/find-envoy.ts';
+import { cacheDir, findEnvoy, findExecutable, pinnedEnvoy } from '../envoy/find-envoy.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Tools } from '../proxy/spawn-envoy.ts';
 import { attempt, exitCodes, Fatal } from './exit.ts';
 import { type Holder, lockFolder } from './folder-lock.ts';
+
+/**
+ * The Envoy of this process: `binaryPath`, or the one that is found without it. Throws a
+ * {@link Fatal} where there is none (69).
+ */
+export function envoyBinary(binaryPath: string | undefined): string {
+  const { env } = process;
+  const found = findEnvoy({ binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
+  if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
+  return found.path;
+}
 
 /**
  * The small programs that take part in a start, and a warning for each that is missing; and one

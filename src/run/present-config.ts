@@ -77,9 +77,11 @@ export function presentConfig(known: Known): PresentedConfig {
   return Object.fromEntries(rows.map(([name, value, source]) => [name, { value, source }]));
 }
 
+const flagOf = new Map(Object.entries<Flag>(flags).map(([name, { field }]): [string | undefined, string] => [field, name]));
+
 function plain(field: Plain, value: unknown, sources: Sources): Row {
-  const [flag] = Object.entries<Flag>(flags).find(([, { field: set }]) => set === field) ?? [];
-  return [(field in variables ? variables[field as keyof typeof variables] : flag) ?? field, shown(field, value), sources[field]];
+  const name = field in variables ? variables[field as keyof typeof variables] : flagOf.get(field);
+  return [name ?? field, shown(field, value), sources[field]];
 }
 
 /** Those of the sources that speak of a part of a field; a flag alone, for it wins. */
@@ -93,6 +95,8 @@ function policyOf(tokenFile: string): string {
 }
 
 function shown(field: string, value: unknown): unknown {
+  // Most are: it is the time before Envoy is started.
+  if (typeof value !== 'object' || value === null) return presentable(field, value) ?? null;
   return (JSON.parse(JSON.stringify({ [field]: value }, presentable)) as Readonly<Record<string, unknown>>)[field] ?? null;
 }
 
