@@ -15,7 +15,7 @@ const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3,
  */
 export function parseDuration(text: string): number | undefined {
   const [, sign, rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
-  const parts = [...rest.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy)];
+  const parts = [...rest.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy)];
   if (rest !== '0' && (parts.length === 0 || parts.map(([part]) => part).join('') !== rest)) return undefined;
   const ms = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (units[unit] ?? 0), 0);
   const rounded = Math.round(ms * 1e6) / 1e6; // Go counts in ns

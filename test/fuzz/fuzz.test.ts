@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Growth } from './growth.ts';
+import { parsers } from './parsers.ts';
+
+/** `npm run fuzz` sets it. */
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
+
+describe('what comes from outside makes no parser throw', () => {
+  it.each(parsers)('$name', { timeout: 30_000 + numRuns * 50 }, async ({ takesAll }) => {
+    await fc.assert(takesAll, { numRuns });
+  });
+});
+
+/** In MiB: the heap in which all parsers read all that grows. */
+const heap = 256;
+
+it(`nothing grows faster than n log n, in a heap of ${heap} MiB`, () => {
+  const args = [`--max-old-space-size=${heap}`, '--import', 'tsx', 'test/fuzz/growth.ts'];
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 240_000 });
+  const told = stdout.trimEnd().split('\n');
+  expect({ status, stderr }, told.at(-1)).toEqual({ status: 0, stderr: '' });
+  const grown = told.map((line) => JSON.parse(line) as Partial<Growth>);
+  expect(grown.filter(({ ratio = 0 }) => ratio > 64)).toEqual([]);
+  expect(new Set(grown.map(({ parser }) => parser))).toEqual(new Set(parsers.map(({ name }) => name)));
+}, 300_000);
