@@ -87,7 +87,7 @@ const foreign = {
   components: ['envoy.stderr'],
   exitCodes: [126, 127, 128, 255],
 };
-const scripts = ['demo', 'bench', 'test/chaos', 'test/mutate', 'test/soak'].flatMap((folder) =>
+const scripts = ['demo', 'bench', 'test/chaos', 'test/fuzz', 'test/mutate', 'test/soak'].flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name)),
