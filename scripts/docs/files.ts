@@ -24,6 +24,7 @@ export const files: readonly File[] = [
     text: 'Admin address of the other one',
   },
   { names: ['envoy-beside-N.json'], when: 'Epoch N runs beside another', text: 'Its configuration' },
+  { names: ['profile-token'], when: '`--profiling`', text: 'What a request for a profile has to bring' },
   { names: ['envoy-kept.json'], when: '`--keepEnvoy`', text: 'Which Envoys run, for the next agent' },
   { names: ['envoy.log'], when: '`--keepEnvoy`', text: 'The log of Envoy. It stays' },
   { names: ['envoy-revN-B.exit'], when: '`--keepEnvoy`', text: 'For a moment: how the Envoy of epoch N and base id B ended' },

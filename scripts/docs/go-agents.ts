@@ -64,7 +64,6 @@ const idleFlags: Readonly<Record<string, string>> = {
   log_rotate: 'move the file of --log_target away, and send SIGUSR1',
   log_stacktrace_level: 'bugs and failed parts have a stack trace',
   passthrough: 'use $ISTIO_BOOTSTRAP_OVERRIDE',
-  profiling: 'ask the status port for /debug/pprof/profile or /debug/pprof/heap',
   vklog: 'there is no Kubernetes client here',
 };
 

@@ -1,4 +1,4 @@
-import { code, list, page, paragraph, section, table } from './markdown.ts';
+import { block, code, list, page, paragraph, section, table } from './markdown.ts';
 
 interface Endpoint {
   readonly method: 'GET' | 'POST';
@@ -6,8 +6,8 @@ interface Endpoint {
   readonly path: string;
   /** What follows the path in a request. */
   readonly rest?: string;
-  /** Who may ask: everybody, or programs on this machine. */
-  readonly who: 'everybody' | 'this machine';
+  /** Who may ask: everybody, programs on this machine, or those of them that have the token. */
+  readonly who: 'everybody' | 'this machine' | 'the token';
   readonly text: string;
   /** What has no room in the table. */
   readonly more?: string;
@@ -69,14 +69,14 @@ export const endpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/debug/pprof/profile',
     rest: '?seconds=10',
-    who: 'this machine',
+    who: 'the token',
     text: 'What the agent does: a `.cpuprofile`',
     more: 'The developer tools of a browser show it. 30 s at most.',
   },
   {
     method: 'GET',
     path: '/debug/pprof/heap',
-    who: 'this machine',
+    who: 'the token',
     text: 'What the agent holds: a `.heapsnapshot`',
     more: 'The agent does nothing else while it is made.',
   },
@@ -127,6 +127,19 @@ export function httpPage(): string {
         'Of more than 512 connections that ask nothing the oldest one is closed.',
         'If the server breaks, it is started again each second, and the log says so.',
       ]),
+    ),
+    section(
+      'Profiles',
+      paragraph(
+        'Profiles are off. With `--profiling` they are for programs of this machine that have the token. The agent makes it at each start, ' +
+          'and writes it into `profile-token` in the folder of `--configPath`, which only its user and root may read:',
+      ),
+      block(
+        'sh',
+        'token=$(cat /etc/istio/proxy/profile-token)\n' +
+          'curl -H "Authorization: Bearer $token" -o agent.heapsnapshot localhost:15020/debug/pprof/heap',
+      ),
+      paragraph('A snapshot of the heap has no private key. It may have tokens, and what is in the configuration: treat it as a secret.'),
     ),
     section(
       'Reasons for not being ready',

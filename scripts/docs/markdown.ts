@@ -10,6 +10,11 @@ export function section(title: string, ...blocks: readonly string[]): string {
   return [`## ${title}`, ...blocks].join('\n\n');
 }
 
+/** A block of code in a language. */
+export function block(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\``;
+}
+
 /** Throws for a row that has not as many cells as the head. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const odd = rows.find(({ length }) => length !== head.length);

@@ -1,4 +1,5 @@
 import { createPrivateKey, webcrypto } from 'node:crypto';
+import { privateKeyPem } from './private-key-pem.ts';
 
 /** What a new key is to be. */
 export interface KeyOptions {
@@ -25,7 +26,7 @@ const algorithms = {
 export async function certificateRequest(
   identity: string,
   { algorithm, pkcs8 }: KeyOptions,
-): Promise<{ readonly csr: string; readonly key: string }> {
+): Promise<{ readonly csr: string; readonly key: Buffer }> {
   await import('reflect-metadata'); // which the library wants to find
   const { cryptoProvider, Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } = await import('@peculiar/x509');
   cryptoProvider.set(webcrypto);
@@ -43,5 +44,5 @@ export async function certificateRequest(
     type: 'pkcs8',
   });
   const type = pkcs8 ? 'pkcs8' : algorithm === 'RSA' ? 'pkcs1' : 'sec1';
-  return { csr: `${request.toString('pem')}\n`, key: own.export({ format: 'pem', type }) as string };
+  return { csr: `${request.toString('pem')}\n`, key: privateKeyPem(own, type) };
 }

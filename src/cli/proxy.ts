@@ -23,6 +23,7 @@ import { differingValues } from '../run/differing-values.ts';
 import { presentConfig } from '../run/present-config.ts';
 import { envoyBinary, findTools, holdFolder } from '../run/prepare.ts';
 import { runExit } from '../run/program-exit.ts';
+import { profileToken } from '../run/profile-token.ts';
 import { runAgent } from '../run/run-agent.ts';
 import { shapeSource } from '../run/shape-source.ts';
 import { findDetachTools, takeOver } from '../run/take-over.ts';
@@ -124,7 +125,12 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     shape,
     terminal: isatty(1),
     known: { config, sources },
-    status: { probes: config.probes, targets: config.metricsTargets, version: { version, node: process.version } },
+    status: {
+      probes: config.probes,
+      targets: config.metricsTargets,
+      profileToken: config.profiling ? profileToken(folder) : undefined,
+      version: { version, node: process.version },
+    },
   });
 
   const { value: end, state } = await new Promise<Fold<View, RunEvent>>((done, fail) => {

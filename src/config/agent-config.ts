@@ -34,6 +34,7 @@ export const agentFlagsSchema = value.message({
   xdsStoreMaxAge: value.duration,
   rotation: value.oneOf('hot-restart', 'sds', ''),
   keepEnvoy: value.boolean,
+  profiling: value.boolean,
 });
 
 export type AgentFlags = z.output<typeof agentFlagsSchema>;

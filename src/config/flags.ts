@@ -26,7 +26,7 @@ export interface Flag {
 
 /**
  * The flags of `proxy`, by name. Names, units and defaults are those of the Go agent 1.5 and 1.6;
- * the last eight with an effect are this agent's own.
+ * the last nine with an effect are this agent's own.
  */
 export const flags = {
   binaryPath: {
@@ -213,6 +213,7 @@ export const flags = {
     text: 'leave Envoy running when the agent ends; the next agent takes it over',
     default: 'false',
   },
+  profiling: { group: 'status', value: 'bool', text: 'answer /debug/pprof to those who have the token', default: 'false' },
   controlPlaneBootstrap: { group: 'Envoy', value: 'bool', text: 'no effect; only old templates use it', default: 'true', ignored: true },
   applicationPorts: { group: 'status', value: 'ports', text: 'no effect; only old templates use it', default: '', ignored: true },
 } as const satisfies Readonly<Record<string, Flag>>;

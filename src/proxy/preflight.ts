@@ -25,7 +25,7 @@ export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike):
       if (chain === undefined && key === undefined) continue;
       if (key === undefined) return refusal(pair.key, 'the key is missing');
       if (chain === undefined) return refusal(pair.chain, 'the certificate is missing');
-      const flaw = keyPairFlaw(chain, key, scheduler.now());
+      const flaw = keyPairFlaw(chain.toString(), key, scheduler.now());
       if (flaw !== undefined) return refusal(pair.chain, flaw);
     }
     return { ok: true };
@@ -36,8 +36,8 @@ function refusal(path: string, flaw: string): Verdict {
   return { ok: false, reason: `${path}: ${flaw}` };
 }
 
-async function read(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch((error: unknown) => {
+async function read(path: string): Promise<Buffer | undefined> {
+  return readFile(path).catch((error: unknown) => {
     if (isShortage(error)) throw error;
     return undefined;
   });

@@ -47,7 +47,7 @@ function asked({ config }: KnownConfig): string {
 
 export interface StatusOptions {
   readonly admin: AdminClient;
-  readonly status: Pick<StatusParts, 'probes' | 'targets' | 'version'>;
+  readonly status: Pick<StatusParts, 'probes' | 'targets' | 'profileToken' | 'version'>;
 }
 
 /** Serves at a port what there is to answer, as {@link statusServer} does. */

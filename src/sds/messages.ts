@@ -30,8 +30,8 @@ function packSecret(name: string, secret: Secret): Any {
   return create(AnySchema, { typeUrl: secretTypeUrl, value: toBinary(SecretSchema, value) });
 }
 
-function inline(text: string) {
-  return { specifier: { case: 'inlineBytes', value: Buffer.from(text) } } as const;
+function inline(content: string | Buffer) {
+  return { specifier: { case: 'inlineBytes', value: Buffer.from(content) } } as const;
 }
 
 /**

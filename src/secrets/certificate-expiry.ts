@@ -116,7 +116,7 @@ export function certificateExpiry(
 
 async function readCertificates({ name, kind, path }: CertificateFile) {
   const text = await readFile(path, 'utf8').catch(() => '');
-  const secret: Secret = kind === 'pair' ? { kind, chain: text, key: '' } : { kind, roots: text };
+  const secret: Secret = kind === 'pair' ? { kind, chain: text, key: Buffer.alloc(0) } : { kind, roots: text };
   const served = servedCertificate(name, secret, { path, isRenewed: false });
   const expiresAt = Math.min(...describeCertificates(secret).map(({ notAfter }) => notAfter));
   return served === undefined ? [] : [{ name, path, expiresAt, served }];

@@ -49,6 +49,9 @@ function summary({ subject, subjectAltName, serialNumber, validFrom, validTo }: 
   };
 }
 
+/** A key that needs a password: PKCS#8, and the forms before it. */
+const encrypted = ['-----BEGIN ENCRYPTED PRIVATE KEY-----', 'Proc-Type: 4,ENCRYPTED'];
+
 /**
  * Why a certificate chain and its key, both PEM, can not be served now; undefined if they can.
  *
@@ -58,7 +61,7 @@ function summary({ subject, subjectAltName, serialNumber, validFrom, validTo }: 
  *
  * @param now ms since 1970
  */
-export function keyPairFlaw(chain: string, key: string, now: number): string | undefined {
+export function keyPairFlaw(chain: string, key: Buffer, now: number): string | undefined {
   let certificate: X509Certificate;
   try {
     certificate = new X509Certificate(chain);
@@ -70,7 +73,7 @@ export function keyPairFlaw(chain: string, key: string, now: number): string | u
   try {
     return certificate.checkPrivateKey(createPrivateKey(key)) ? undefined : 'the key does not match the certificate';
   } catch {
-    return /^(?:-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED)/m.test(key) ? undefined : 'the key does not parse';
+    return encrypted.some((mark) => key.includes(mark)) ? undefined : 'the key does not parse';
   }
 }
 
@@ -88,9 +91,11 @@ export function setFlaws({ pair, roots }: SecretSet, now: number): SetFlaws {
   return { ...(pairFlaw !== undefined && { pair: pairFlaw }), ...(rootsFlaw !== undefined && { roots: rootsFlaw }) };
 }
 
+const space = 0x20;
+
 function flawOfPair({ chain, key }: NonNullable<SecretSet['pair']>, now: number): string | undefined {
   if (chain.trim() === '') return 'the certificate is empty';
-  if (key.trim() === '') return 'the key is empty';
+  if (key.every((byte) => byte <= space)) return 'the key is empty';
   return keyPairFlaw(chain, key, now) ?? (pemCertificates(chain) === undefined ? 'a certificate of the chain does not parse' : undefined);
 }
 

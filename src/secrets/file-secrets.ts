@@ -55,17 +55,17 @@ export function readSecretFiles({ chain, key, root }: SecretPaths, scheduler: Sc
   const source = [chain, key, root].filter((path) => path !== '').join(', ');
   const refused = (reason: string): SetReading => ({ type: 'refused', source, reason });
   return defer(async (): Promise<SetReading> => {
-    const [chainText, keyText, rootText] = await Promise.all([chain, key, root].map(read));
+    const [chainFile, keyFile, rootFile] = await Promise.all([chain, key, root].map(read));
     const set = {
-      ...(chainText !== undefined && keyText !== undefined && { pair: { chain: chainText, key: keyText } }),
-      ...(rootText !== undefined && { roots: rootText }),
+      ...(chainFile !== undefined && keyFile !== undefined && { pair: { chain: chainFile.toString(), key: keyFile } }),
+      ...(rootFile !== undefined && { roots: rootFile.toString() }),
     };
     const { pair, roots } = setFlaws(set, scheduler.now());
     const pairFlaw =
-      tooLarge([chain, chainText], [key, keyText]) ??
-      half([chain, chainText], [key, keyText]) ??
+      tooLarge([chain, chainFile], [key, keyFile]) ??
+      half([chain, chainFile], [key, keyFile]) ??
       (pair === undefined ? undefined : `${chain}, ${key}: ${pair}`);
-    const rootsFlaw = tooLarge([root, rootText]) ?? (roots === undefined ? undefined : `${root}: ${roots}`);
+    const rootsFlaw = tooLarge([root, rootFile]) ?? (roots === undefined ? undefined : `${root}: ${roots}`);
     const good = {
       ...(pairFlaw === undefined && set.pair !== undefined && { pair: set.pair }),
       ...(rootsFlaw === undefined && set.roots !== undefined && { roots: set.roots }),
@@ -79,29 +79,29 @@ export function readSecretFiles({ chain, key, root }: SecretPaths, scheduler: Sc
   });
 }
 
-type ReadFile = readonly [path: string, text: string | undefined];
+type ReadFile = readonly [path: string, content: Buffer | undefined];
 
 function tooLarge(...files: readonly ReadFile[]): string | undefined {
-  const found = files.find(([, text]) => text === tooMuch);
+  const found = files.find(([, content]) => content === tooMuch);
   return found === undefined ? undefined : `${found[0]}: the file is larger than 1 MiB`;
 }
 
-function half([chain, chainText]: ReadFile, [key, keyText]: ReadFile): string | undefined {
-  if (chainText === undefined && keyText !== undefined) return `${chain}: the certificate is missing`;
-  if (chainText !== undefined && keyText === undefined) return `${key}: the key is missing`;
+function half([chain, chainFile]: ReadFile, [key, keyFile]: ReadFile): string | undefined {
+  if (chainFile === undefined && keyFile !== undefined) return `${chain}: the certificate is missing`;
+  if (chainFile !== undefined && keyFile === undefined) return `${key}: the key is missing`;
   return undefined;
 }
 
-const tooMuch = '\0';
+const tooMuch = Buffer.alloc(0);
 
-async function read(path: string): Promise<string | undefined> {
+async function read(path: string): Promise<Buffer | undefined> {
   if (path === '') return undefined;
   try {
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // a FIFO must not hold a thread of the pool
     try {
       const stats = await handle.stat();
       if (!stats.isFile()) return undefined;
-      return stats.size > largest ? tooMuch : await handle.readFile('utf8');
+      return stats.size > largest ? tooMuch : await handle.readFile();
     } finally {
       await handle.close();
     }

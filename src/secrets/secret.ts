@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 
-/** What Envoy is given under one name; all PEM. */
-export type Secret =
-  { readonly kind: 'pair'; readonly chain: string; readonly key: string } | { readonly kind: 'roots'; readonly roots: string };
-
-/** A certificate chain and its key; both PEM. */
+/**
+ * A certificate chain and its key; both PEM. A key is never a text: texts stay in the heap until
+ * they are collected, and are in each snapshot of it.
+ */
 export interface Pair {
   readonly chain: string;
-  readonly key: string;
+  readonly key: Buffer;
 }
+
+/** What Envoy is given under one name; all PEM. */
+export type Secret = ({ readonly kind: 'pair' } & Pair) | { readonly kind: 'roots'; readonly roots: string };
 
 /** What belongs together: a pair, the roots to trust, or both. */
 export interface SecretSet {
@@ -49,6 +51,6 @@ export interface SecretState {
  * already is not given it again. Pure.
  */
 export function secretVersion(secret: Secret): string {
-  const parts = secret.kind === 'pair' ? [secret.chain, secret.key] : [secret.roots];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+  const { text, key } = secret.kind === 'pair' ? { text: secret.chain, key: secret.key } : { text: secret.roots, key: '' };
+  return createHash('sha256').update(text).update('\0').update(key).digest('hex').slice(0, 16);
 }

@@ -30,10 +30,10 @@ export function writeSet(folder: string, { pair, roots }: SecretSet): Observable
   );
 }
 
-function swap(folder: string, files: Readonly<Record<string, string>>): void {
+function swap(folder: string, files: Readonly<Record<string, string | Buffer>>): void {
   const fresh = mkdtempSync(join(folder, prefix)); // 0700
   try {
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(fresh, name), text, { mode: 0o600 });
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(fresh, name), content, { mode: 0o600 });
     link(basename(fresh), join(folder, data));
   } catch (error) {
     rmSync(fresh, { recursive: true });
@@ -63,7 +63,7 @@ function linkTarget(path: string): string | undefined {
 }
 
 /** What is in those of the files that are there. */
-function present(folder: string, names: readonly string[]): Readonly<Record<string, string>> {
+function present(folder: string, names: readonly string[]): Readonly<Record<string, Buffer>> {
   const found = names.filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
-  return Object.fromEntries(found.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  return Object.fromEntries(found.map((name) => [name, readFileSync(join(folder, name))]));
 }

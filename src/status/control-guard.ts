@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parseHostPort } from '../config/host-port.ts';
 
@@ -23,6 +24,18 @@ export function insideGuard({ socket, method, headers }: IncomingMessage): Refus
   // A browser asks without an origin where a name of another site has been made to mean this
   // machine.
   return isForeign(headers) || !isOwnHost(headers.host ?? 'localhost') ? fromAnotherSite : undefined;
+}
+
+/**
+ * Why a request may not take a profile; undefined if it may: profiles are on, and it has the token
+ * (RFC 6750). Pure.
+ */
+export function tokenGuard({ headers }: IncomingMessage, token: string | undefined): Refusal | undefined {
+  if (token === undefined) return [404, 'Profiles are off: --profiling=true turns them on'];
+  const [wanted, given] = [`Bearer ${token}`, headers.authorization ?? ''].map((text) => createHash('sha256').update(text).digest());
+  return wanted !== undefined && given !== undefined && timingSafeEqual(wanted, given)
+    ? undefined
+    : [401, 'The token in profile-token of --configPath is needed: Authorization: Bearer <token>'];
 }
 
 const fromElsewhere: Refusal = [403, 'Only requests from localhost are allowed'];

@@ -60,6 +60,8 @@ export interface StatusParts {
   readonly epochs$: Observable<unknown>;
   /** The configuration, without secrets, as JSON can have it. */
   readonly config$: Observable<unknown>;
+  /** Whoever has it may look into the program; undefined where nobody may. */
+  readonly profileToken: string | undefined;
   /** Version numbers, by name. */
   readonly version: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { EMPTY, from, ignoreElements, type Observable, of, shareReplay, switchMap, take, tap } from 'rxjs';
-import { controlGuard, insideGuard } from './control-guard.ts';
+import { controlGuard, insideGuard, tokenGuard } from './control-guard.ts';
 import { answer, type Handler, type StatusParts, type StatusRequest } from './handler.ts';
 import { logging } from './logging.ts';
 import { probe } from './probe.ts';
@@ -11,7 +11,11 @@ import { probe } from './probe.ts';
  * compression, the profiler.
  */
 export function routes(parts: StatusParts): (path: string) => Handler {
-  const handler = guarded(lazily(async () => (await import('./profile.ts')).inspect())); // of both paths, so that one looks at a time
+  // Of both paths, so that one looks at a time.
+  const handler = profiling(
+    parts.profileToken,
+    lazily(async () => (await import('./profile.ts')).inspect()),
+  );
   const fixed = new Map<string, Handler>([
     ['/healthz/ready', probe(parts.unready$, parts.notes$)],
     ['/healthz/live', probe(parts.unlive$)],
@@ -40,9 +44,10 @@ function lazily(load: () => Promise<Handler>): Handler {
   };
 }
 
-function guarded(handler: Handler): Handler {
-  return (request: IncomingMessage, response) => {
-    const refusal = insideGuard(request);
+/** A handler for those who look inside with the token. */
+function profiling(token: string | undefined, handler: Handler): Handler {
+  return (request, response) => {
+    const refusal = insideGuard(request) ?? tokenGuard(request, token);
     if (refusal === undefined) return handler(request, response);
     answer(response, ...refusal);
     return EMPTY;

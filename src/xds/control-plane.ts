@@ -48,7 +48,7 @@ export interface ControlPlaneAddress {
         /** The files of the pair that the agent shows it; undefined for none. */
         readonly pair: { readonly chain: string; readonly key: string } | undefined;
         /** The pair (PEM) that an authority has issued, if it has: the agent shows that instead. */
-        readonly issued?: () => { readonly chain: string; readonly key: string } | undefined;
+        readonly issued?: () => { readonly chain: string; readonly key: Buffer } | undefined;
         /** The file of the token that the agent sends; undefined for none. */
         readonly token: string | undefined;
       }

@@ -1,38 +1,24 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
-import { UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { servedSerial } from '../../demo/served-serial.ts';
-import { type CaServer, startCaServer } from '../support/ca-server.ts';
+import type { CaServer } from '../support/ca-server.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { startLoad } from '../support/load.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import type { Rig } from './support/rig.ts';
+import { makeSignedRig, type SignedRig } from './support/signed-rig.ts';
 
+let signed: SignedRig;
 let rig: Rig;
 let server: CaServer;
-let token: string;
-
 beforeEach(async () => {
-  rig = await makeRig({ secret: 'default' });
-  const { rootCert: roots, certChain: chain, key } = await rig.ca.issue();
-  server = await startCaServer(rig.ca, { tls: { roots, chain, key, asksClient: false } });
-  mkdirSync(join(rig.folder, 'etc', 'certs'), { recursive: true });
-  writeFileSync(join(rig.folder, 'etc', 'certs', 'root-cert.pem'), roots);
-  // The agent runs in the rig's folder, where its token is; no file is named, and none is there.
-  token = join(rig.folder, 'var', 'run', 'secrets', 'tokens', 'istio-token');
-  mkdirSync(join(token, '..'), { recursive: true });
-  const inAnHour = Math.floor(Date.now() / 1000) + 3600;
-  writeFileSync(token, new UnsecuredJWT({}).setSubject('system:serviceaccount:default:sleep').setExpirationTime(inAnHour).encode());
+  signed = await makeSignedRig();
+  ({ rig, authority: server } = signed);
 });
-afterEach(async () => {
-  server.close();
-  await rig.dispose();
-});
+afterEach(() => signed.dispose());
 
-const none = { ISTIO_META_TLS_SERVER_CERT_CHAIN: '', ISTIO_META_TLS_SERVER_KEY: '', ISTIO_META_TLS_SERVER_ROOT_CERT: '', ISTIO_META_TLS_CLIENT_CERT_CHAIN: '', ISTIO_META_TLS_CLIENT_KEY: '', ISTIO_META_TLS_CLIENT_ROOT_CERT: '' }; // prettier-ignore
-const start = (env: NodeJS.ProcessEnv = {}) =>
-  rig.start([], { cwd: rig.folder, env: { ...none, CA_ADDR: `127.0.0.1:${server.port}`, PILOT_CERT_PROVIDER: 'custom', ...env } });
+const start = (env: NodeJS.ProcessEnv = {}) => signed.start(env);
 const served = () => servedSerial(rig.ports.listen, rig.ca.rootCert);
 
 it(
@@ -68,7 +54,7 @@ it(
     lags.sort((a, b) => a - b);
     expect(lags[Math.floor(lags.length * 0.9)]).toBeLessThan(1_000);
     expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
-    expect(server.asked[0]?.authorization).toBe(`Bearer ${readFileSync(token, 'utf8')}`);
+    expect(server.asked[0]?.authorization).toBe(`Bearer ${readFileSync(signed.token, 'utf8')}`);
     for (const name of ['key.pem', 'cert-chain.pem', 'root-cert.pem'])
       expect(statSync(join(rig.folder, 'output', name)).mode & 0o777).toBe(0o600);
   },

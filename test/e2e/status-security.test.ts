@@ -19,7 +19,8 @@ function expected(path: string, method: string, address: string, origin: string)
   if (methods === undefined) return open[path] ?? '200';
   if (!local.includes(address)) return '403';
   if (!methods.includes(method)) return '405';
-  return origin === '-' ? '200' : '403';
+  if (origin !== '-') return '403';
+  return path.startsWith('/debug/pprof/') ? '401' : '200';
 }
 
 describe('the status port', () => {

@@ -17,7 +17,7 @@ let authority: CaServer | undefined;
 async function startOf(ca: Rig['ca'], port?: number): Promise<MutualControlPlane> {
   const { csr, key } = await certificateRequest(pilot, { algorithm: 'ECDSA', pkcs8: true });
   const { certificate: chain } = await ca.sign(csr);
-  return startMutualControlPlane({ chain, key, roots: rig.ca.rootCert, ...(port !== undefined && { port }) });
+  return startMutualControlPlane({ chain, key: key.toString(), roots: rig.ca.rootCert, ...(port !== undefined && { port }) });
 }
 
 beforeEach(async () => {

@@ -113,7 +113,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
       known: { config, sources: {} as Sources },
       terminal: around.terminal ?? false,
       servers$: () => around.servers$ ?? concat(of<ServersSign>({ type: 'servers-listening' }), NEVER),
-      status: { probes: new Map(), targets: [], version: {} },
+      status: { probes: new Map(), targets: [], profileToken: undefined, version: {} },
     },
     {
       files: (paths) => {

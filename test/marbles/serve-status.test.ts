@@ -74,7 +74,7 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
         open: () => NEVER,
         located: () => true,
       },
-      status: { probes: new Map(), targets: [], version: {} },
+      status: { probes: new Map(), targets: [], profileToken: undefined, version: {} },
     },
     (port, parts) => {
       listened.push([port, parts]);
@@ -285,7 +285,7 @@ describe('what becomes of the server', () => {
         state$.pipe(map((agent): View => ({ ...firstView(known), agent }))),
         {
           admin: { request: () => NEVER, open: () => NEVER, located: () => false },
-          status: { probes: new Map(), targets: [], version: {} },
+          status: { probes: new Map(), targets: [], profileToken: undefined, version: {} },
         },
         (_, { unlive$ }) => merge(unlive$, unlive$).pipe(ignoreElements()),
       );

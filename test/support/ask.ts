@@ -10,6 +10,8 @@ export interface Question {
   readonly method?: 'GET' | 'POST';
   /** The name in the request, where it is not `localhost`. */
   readonly host?: string;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** In ms; default 5000. */
   readonly timeout?: number;
 }
@@ -18,12 +20,12 @@ export interface Question {
 export function ask(
   to: number | string,
   path: string,
-  { method = 'GET', host = 'localhost', timeout = 5_000 }: Question = {},
+  { method = 'GET', host = 'localhost', headers = {}, timeout = 5_000 }: Question = {},
 ): Promise<Answer> {
   const at = typeof to === 'number' ? { host: '127.0.0.1', port: to } : { socketPath: to };
   return new Promise((done) => {
     const fail = (error: Error) => done({ status: 0, body: error.message });
-    const asked = request({ ...at, method, path, headers: { host }, agent: false, timeout }, (response) => {
+    const asked = request({ ...at, method, path, headers: { host, ...headers }, agent: false, timeout }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('error', fail).on('end', () => done({ status: response.statusCode ?? 0, body })); // prettier-ignore
     });

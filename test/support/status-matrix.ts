@@ -20,7 +20,7 @@ const port = 15_020;
 
 const events: string[] = [];
 const admin = { ...statusParts().admin, request: () => of({ ok: true as const, value: { status: 200, body: '' } }) };
-const quick = { ...statusParts({ admin }), admin: { ...admin, open: () => of() } };
+const quick = { ...statusParts({ admin, profileToken: 'token' }), admin: { ...admin, open: () => of() } };
 const serving = statusServer(port, routes(quick)).subscribe({
   next: ({ type }) => events.push(type),
   error: (error: unknown) => events.push(String(error)),

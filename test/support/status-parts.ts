@@ -17,6 +17,7 @@ export function statusParts(changes: Partial<StatusParts> = {}): StatusParts {
     families$: of([]),
     epochs$: of({}),
     config$: of({}),
+    profileToken: undefined,
     version: {},
     ...changes,
   };

@@ -41,6 +41,6 @@ describe('keyPairFlaw', () => {
     { what: 'none in a chain with its root behind', chain: () => issued.certChain + root, flaw: undefined },
     { what: 'a chain with its root in front', chain: () => root + issued.certChain, flaw: 'the key does not match the certificate' },
   ])('$what', ({ chain, key, now = noon, flaw }) => {
-    expect(keyPairFlaw(chain?.() ?? issued.certChain, key?.() ?? issued.key, now)).toBe(flaw);
+    expect(keyPairFlaw(chain?.() ?? issued.certChain, Buffer.from(key?.() ?? issued.key), now)).toBe(flaw);
   });
 });

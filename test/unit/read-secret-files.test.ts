@@ -29,7 +29,8 @@ describe('readSecretFiles', () => {
   it('finds what is there, and what has a text', async () => {
     expect(await read()).toMatchObject(refused('neither a certificate nor a root is there'));
     writeCertificates(folder, issued);
-    const { certChain: chain, key, rootCert: roots } = issued;
+    const { certChain: chain, rootCert: roots } = issued;
+    const key = Buffer.from(issued.key);
     expect(await read()).toMatchObject({ type: 'set', set: { pair: { chain, key }, roots } } satisfies Partial<SetReading>);
     writeFileSync(path('root-cert.pem'), '');
     expect(await read()).toMatchObject({ set: { pair: { chain, key } }, refused: { roots: expect.stringContaining('the root is empty') as string } }); // prettier-ignore

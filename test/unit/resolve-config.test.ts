@@ -54,6 +54,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
     xdsStoreMaxAge: 86_400_000,
     rotation: '',
     keepEnvoy: false,
+    profiling: false,
     drainCap: 5_000,
     drainMinimum: 5_000,
     pilotCertProvider: undefined,
@@ -181,6 +182,7 @@ const good: Readonly<Record<FlagName, { readonly at?: keyof AgentConfig; readonl
     xdsStoreMaxAge: { texts: { '1h': 3_600_000, '30m': 1_800_000 } },
     rotation: { texts: { '': '', 'hot-restart': 'hot-restart', sds: 'sds' } },
     keepEnvoy: { texts: { true: true, false: false } },
+    profiling: { texts: { true: true, false: false } },
     controlPlaneBootstrap: 'nothing',
     applicationPorts: 'nothing',
   };
@@ -246,6 +248,7 @@ describe('a flag', () => {
     xdsStoreMaxAge: [['1', 'day'], duration],
     rotation: [['SDS', 'push'], (text) => `'${text}' is not one of hot-restart, sds`],
     keepEnvoy: [['', 'maybe'], boolean],
+    profiling: [['', 'maybe'], boolean],
   };
   it.each(Object.entries(bad).flatMap(([flag, [texts, problem]]) => texts.map((text) => ({ flag, text, problem: problem(text) }))))(
     'is refused: --$flag "$text"',

@@ -25,7 +25,7 @@ describe('the metrics of secrets', () => {
     const expected = [{ labels: { resource_name: 'default' }, value: 600 }];
     expect(expiry({ kind: 'roots', roots: early + late })).toEqual(expected);
     expect(expiry({ kind: 'roots', roots: late + early })).toEqual(expected);
-    expect(expiry({ kind: 'pair', chain: late + early, key: '' })).toEqual(expected);
+    expect(expiry({ kind: 'pair', chain: late + early, key: Buffer.alloc(0) })).toEqual(expected);
   });
 
   it('have nothing of when a secret expires that is not served', () => {

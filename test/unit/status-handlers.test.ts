@@ -133,10 +133,18 @@ describe('the status port', () => {
       expect((await ask(port, 'GET', '/debug/config', { host })).status).toBe(200);
   });
 
+  it('lets nobody look into the program without the token', async () => {
+    const { port } = await serve({ profileToken: 'token' });
+    for (const authorization of [undefined, '', 'token', 'Bearer', 'Bearer toke', 'Bearer tokens', 'Basic token'])
+      for (const path of ['/debug/pprof/profile?seconds=0.1', '/debug/pprof/heap'])
+        expect((await ask(port, 'GET', path, authorization === undefined ? {} : { authorization })).status).toBe(401);
+  });
+
   it('lets one look into the program at a time', async () => {
-    const { port } = await serve();
-    const first = ask(port, 'GET', '/debug/pprof/profile?seconds=0.5');
-    await expect.poll(async () => (await ask(port, 'GET', '/debug/pprof/profile?seconds=0.5')).status, { timeout: within }).toBe(409);
+    const { port } = await serve({ profileToken: 'token' });
+    const look = () => ask(port, 'GET', '/debug/pprof/profile?seconds=0.5', { authorization: 'Bearer token' });
+    const first = look();
+    await expect.poll(async () => (await look()).status, { timeout: within }).toBe(409);
     expect((await first).status).toBe(200);
   });
 

@@ -17,14 +17,17 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const write = (set: SecretSet) => lastValueFrom(writeSet(output, set), { defaultValue: undefined });
-const numbered = (number: number): SecretSet => ({ pair: { chain: `chain ${number}`, key: `key ${number}` }, roots: `roots ${number}` });
+const numbered = (number: number): SecretSet => ({
+  pair: { chain: `chain ${number}`, key: Buffer.from(`key ${number}`) },
+  roots: `roots ${number}`,
+});
 const read = (name: string) => readFileSync(join(output, name), 'utf8');
 const names = ['cert-chain.pem', 'key.pem', 'root-cert.pem'];
 const entries = () => readdirSync(output).map((name) => name.replace(/^(\.\.set-).*/, '$1'));
 
 describe('writeSet', () => {
   it('writes what a set has, for its owner alone, over what was there', async () => {
-    expect(await write({ pair: { chain: 'c', key: 'k' } })).toBeUndefined();
+    expect(await write({ pair: { chain: 'c', key: Buffer.from('k') } })).toBeUndefined();
     expect(entries()).toEqual(['..data', '..set-', 'cert-chain.pem', 'key.pem']);
     expect(await write(numbered(1))).toBeUndefined();
     expect(await write(numbered(2))).toBeUndefined();
@@ -36,7 +39,7 @@ describe('writeSet', () => {
 
   it('leaves no name that leads nowhere when a set has less', async () => {
     await write(numbered(1));
-    await write({ pair: { chain: 'c', key: 'k' } });
+    await write({ pair: { chain: 'c', key: Buffer.from('k') } });
     expect(entries()).toEqual(['..data', '..set-', 'cert-chain.pem', 'key.pem']);
   });
 

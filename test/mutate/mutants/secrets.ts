@@ -16,7 +16,7 @@ export const secrets: readonly Mutant[] = [
     replace: "first.type === 'set'",
   },
   { id: 'secrets/gateway-names', file: 'secrets/gateway-secrets.ts', find: '|| notForGateways.test(name)', replace: '' },
-  { id: 'secrets/version-has-key', file: 'secrets/secret.ts', find: '[secret.chain, secret.key]', replace: '[secret.chain]' },
+  { id: 'secrets/version-has-key', file: 'secrets/secret.ts', find: '.update(key)', replace: '' },
   { id: 'secrets/expiry-earliest', file: 'secrets/telemetry.ts', find: 'Math.min(...ends)', replace: 'Math.max(...ends)' },
   { id: 'secrets/roots-beside-pair', file: 'secrets/keep-served.ts', find: 'reading.refused?.[kind]', replace: 'undefined' },
   { id: 'secrets/refused-part', file: 'secrets/file-secrets.ts', find: '...(pairFlaw === undefined && set.pair', replace: '...(set.pair' },

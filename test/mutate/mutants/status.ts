@@ -2,10 +2,16 @@ import type { Mutant } from '../mutant.ts';
 
 export const status: readonly Mutant[] = [
   {
+    id: 'status/profile-token',
+    file: 'status/routes.ts',
+    find: 'insideGuard(request) ?? tokenGuard(request, token)',
+    replace: 'insideGuard(request)',
+  },
+  {
     id: 'status/heap-guarded',
     file: 'status/routes.ts',
-    find: "guarded(lazily(async () => (await import('./profile.ts')).inspect()))",
-    replace: "lazily(async () => (await import('./profile.ts')).inspect())",
+    find: 'insideGuard(request) ?? tokenGuard(request, token)',
+    replace: 'tokenGuard(request, token)',
   },
   { id: 'status/control-post-only', file: 'status/control-guard.ts', find: "if (method !== 'POST')", replace: "if (method === 'PUT')" },
   { id: 'status/local-addresses', file: 'status/control-guard.ts', find: '(::ffff:)?127', replace: '127' },
