@@ -1,0 +1,85 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { writeCertificates } from '../../demo/certificates.ts';
+import { servedSerial } from '../../demo/served-serial.ts';
+import { leftOut } from '../support/left-out.ts';
+import { startLoad } from '../support/load.ts';
+import { makeRig, type Rig } from './support/rig.ts';
+
+const user = '1337';
+const seccomp = resolve('test/e2e/support/seccomp.py');
+const isPermitted = spawnSync('unshare', ['--mount', 'setpriv', '--reuid', user, '--clear-groups', 'true']).status === 0;
+if (!isPermitted) leftOut('a read-only root, without capabilities, under a filter of system calls');
+
+/**
+ * A place as a hardened cluster has it: nothing can be written but `writable`, nobody is root, there
+ * are no capabilities, and a filter denies what containers should not do.
+ */
+const hardened = (writable: readonly string[], setUp = 'true') => [
+  'unshare',
+  '--mount',
+  'sh',
+  '-c',
+  [
+    ...writable.map((path) => `mount --bind ${path} ${path}`),
+    'mount -o remount,bind,ro /',
+    setUp,
+    `exec python3 ${seccomp} setpriv --reuid ${user} --regid ${user} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all "$@"`,
+  ].join(' && '),
+  'sh',
+];
+
+let rig: Rig;
+let run: string;
+let envoy: string;
+beforeEach(async () => {
+  rig = await makeRig();
+  run = join(rig.folder, 'run');
+  envoy = join(rig.folder, 'envoy');
+  mkdirSync(run);
+  copyFileSync(execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim(), envoy);
+  chmodSync(envoy, 0o755);
+  own();
+});
+afterEach(() => rig.dispose());
+
+function own(): void {
+  execFileSync('chown', ['-R', `${user}:${user}`, rig.folder]);
+}
+
+const said = (pid: number, name: string) => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+
+it.skipIf(!isPermitted)(
+  'runs with a read-only root, as any user, without capabilities, under a filter of system calls: nothing is missing',
+  { timeout: 60_000 },
+  async () => {
+    const agent = rig.start(['--binaryPath', envoy], { wrap: hardened([run]), cwd: rig.folder });
+    await agent.said('epoch.live', 0);
+    expect(['Uid', 'CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp'].map((name) => said(agent.pid, name))).toEqual([user, '0000000000000000', '0000000000000000', '1', '2']); // prettier-ignore
+    const load = startLoad({
+      port: rig.ports.listen,
+      tls: { ca: rig.ca.rootCert },
+      mode: 'new-connection',
+      clients: 2,
+      maxDuration: 60_000,
+    });
+    const next = await rig.ca.issue();
+    const fresh = join(rig.folder, 'fresh');
+    mkdirSync(fresh);
+    writeCertificates(fresh, next);
+    own();
+    for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(rig.certDir, name));
+    await agent.said('epoch.live', 1);
+    await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000 }).toBe(next.serial);
+    expect(agent.log().filter(({ level, component }) => level !== 'info' && component !== 'envoy.main')).toEqual([]);
+    for (const pid of rig.envoys().filter((one) => said(one, 'Name') === 'envoy')) process.kill(pid, 'SIGKILL');
+    await agent.said('epoch.live', 2);
+    await expect.poll(async () => (await rig.ready()).status, { timeout: 10_000 }).toBe(200);
+    await load.stop();
+    agent.kill('SIGTERM');
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+    expect(agent.errors()).toBe('');
+  },
+);
