@@ -6,11 +6,13 @@ import { format, resolveConfig } from 'prettier';
 import { plus, report, type Results } from './report.ts';
 import { runChaos } from './run-chaos.ts';
 
-const usage = 'usage: npm run chaos -- [--seed N] [--minutes M] [--events N] [--resume] [--write]';
+const usage = 'usage: npm run chaos -- [--seed N] [--minutes M] [--events N] [--hostile] [--resume] [--write]';
 const options = {
   seed: { type: 'string' },
   minutes: { type: 'string' },
   events: { type: 'string' },
+  /** An attacker is beside the agent. */
+  hostile: { type: 'boolean', default: false },
   /** Goes on behind the events of this seed that the results know, and adds to them. */
   resume: { type: 'boolean', default: false },
   /** Keeps the results, and writes the report. */
@@ -27,19 +29,21 @@ if ([seed, minutes, events].some(Number.isNaN)) {
 
 const resultsFile = 'test/chaos/results.json';
 const results = (existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {}) as Results;
-const before = values.resume ? results[seed] : undefined;
-console.log(`seed ${seed}${before === undefined ? '' : `, behind ${before.events} events`}`);
+const name = `${seed}${values.hostile ? ', hostile' : ''}`;
+const before = values.resume ? results[name] : undefined;
+console.log(`seed ${name}${before === undefined ? '' : `, behind ${before.events} events`}`);
 const { log, ...figures } = await runChaos({
   seed,
   events,
   skipped: before?.events ?? 0,
   duration: minutes * 60_000,
+  hostile: values.hostile,
   onEvent: (text) => console.log(text),
 });
 const sum = plus(before, figures);
 console.log(sum);
 if (values.write || values.resume) {
-  const all: Results = { ...results, [seed]: sum };
+  const all: Results = { ...results, [name]: sum };
   writeFileSync(resultsFile, `${JSON.stringify(all, undefined, 2)}\n`);
   const machine = `${cpus().length} cores, Node ${process.version}`;
   const page = await format(report(all, machine), { ...(await resolveConfig('report.md')), parser: 'markdown' });

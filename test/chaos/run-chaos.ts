@@ -17,6 +17,8 @@ export interface Chaos {
   readonly skipped?: number;
   /** No event begins after so many ms. */
   readonly duration?: number;
+  /** An attacker is beside the agent. */
+  readonly hostile?: boolean;
   readonly onEvent?: (text: string) => void;
 }
 
@@ -65,11 +67,21 @@ const net = 62_000;
  * Plays the events of a seed on a real agent over a real Envoy, and checks all the time what must
  * always hold.
  */
-export async function runChaos({ seed, events, skipped = 0, duration = Infinity, onEvent = () => undefined }: Chaos): Promise<ChaosReport> {
+export async function runChaos({
+  seed,
+  events,
+  skipped = 0,
+  duration = Infinity,
+  hostile = false,
+  onEvent = () => undefined,
+}: Chaos): Promise<ChaosReport> {
   const rig = await makeRig();
   const stage = setStage(rig);
+  const attacker = hostile ? await stage.attack() : undefined;
   const start = () =>
-    rig.start(['--envoyRestartBudget', '0'], { env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1' } });
+    rig.start(['--envoyRestartBudget', '0'], {
+      env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1', ...attacker?.target },
+    });
   let running = start();
   const agents = [running];
   const agent = () => running;
@@ -329,6 +341,11 @@ export async function runChaos({ seed, events, skipped = 0, duration = Infinity,
     if (code !== 0) complain(`the agent was asked to end, and has ended with ${String(code)}: ${agent().errors()}`);
     if (rig.envoys().length > 0) complain('Envoys are left');
     const lines = agents.flatMap((each) => each.log());
+    for (const harm of attacker?.harm() ?? []) complain(`the attacker: ${harm}`);
+    for (const { event, epoch, by } of lines) {
+      if (event === 'epoch.hung') complain(`epoch ${epoch} was taken for hung`);
+      if (String(by).startsWith('POST ')) complain(`${event} by ${String(by)}`);
+    }
     return {
       violations,
       minutes: now() / 60_000,

@@ -1,9 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rig } from '../e2e/support/rig.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
 
 /**
  * What is done to the surroundings of an agent: its admin endpoint, its disk, the events of its
@@ -21,7 +24,16 @@ export interface Stage {
    * listen.
    */
   flood(): void;
+  /** Somebody else means harm, until the stage is no more; as another user where that can be. */
+  attack(): Promise<Attacker>;
   dispose(): void;
+}
+
+interface Attacker {
+  /** Names the attacker's metrics to the agent. */
+  readonly target: NodeJS.ProcessEnv;
+  /** What it has been let do, in words. */
+  harm(): readonly string[];
 }
 
 /** Sets a stage for a rig whose agent has not been started yet. */
@@ -30,6 +42,8 @@ export function setStage(rig: Rig): Stage {
   const addressFile = join(folder, 'envoy-admin-address');
   mkdirSync(folder, { mode: 0o700 });
   const ownDisk = tryTo(() => execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'tmpfs', folder], { stdio: 'ignore' }));
+
+  const attackers: ChildProcess[] = [];
 
   return {
     ownDisk,
@@ -77,7 +91,23 @@ export function setStage(rig: Rig): Stage {
       for (let index = 0; index < most; index++) renameSync(names[index % 2] ?? '', names[(index + 1) % 2] ?? '');
       for (const name of names) rmSync(name, { force: true });
     },
+    async attack() {
+      const [port = 0] = await freePorts(1);
+      const stranger = process.getuid?.() === 0 ? ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'] : [];
+      const program = [process.execPath, '--import', 'tsx', 'test/chaos/attacker.ts', String(rig.ports.status), String(port)];
+      const [file = '', ...args] = [...stranger, ...program];
+      const attacker = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      attackers.push(attacker);
+      const said: string[] = [];
+      createInterface(attacker.stdout).on('line', (line) => said.push(line));
+      await eventually(() => said.includes('ready'), { within: 10_000 });
+      return {
+        target: { ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({ scrape: 'true', path: '/metrics', port: String(port) }) },
+        harm: () => [...new Set(said.filter((line) => line !== 'ready'))],
+      };
+    },
     dispose() {
+      for (const attacker of attackers) attacker.kill('SIGKILL');
       if (ownDisk) execFileSync('umount', ['-l', folder], { stdio: 'ignore' });
     },
   };
