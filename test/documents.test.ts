@@ -21,6 +21,7 @@ const documents = [
   'ARCHITECTURE.md',
   'RATIONALE.md',
   'CHANGELOG.md',
+  'SECURITY.md',
   'CONTRIBUTING.md',
   ...pages.map((name) => join('docs', name)),
 ];
@@ -83,7 +84,7 @@ function codes(text: string): readonly string[] {
 /** Words that are not of the agent, and what looks like one of its words and is another. */
 const foreign = {
   flags: ['--drain-strategy', '--skip-hot-restart-on-no-parent', '--stop-timeout', '--name'],
-  words: ['O_NONBLOCK', 'SO_REUSEPORT', 'PROJECT_ID', 'PROJECT_NUMBER', 'CLUSTER_NAME', 'CLUSTER_ZONE'],
+  words: ['NODE_OPTIONS', 'O_NONBLOCK', 'SO_REUSEPORT', 'PROJECT_ID', 'PROJECT_NUMBER', 'CLUSTER_NAME', 'CLUSTER_ZONE'],
   components: ['envoy.stderr'],
   exitCodes: [126, 127, 128, 255],
 };

@@ -13,11 +13,14 @@ const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => join('docs', name));
 
-describe.each(['README.md', 'ARCHITECTURE.md', 'RATIONALE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages])('%s', (path) => {
-  it(`has no line of more than ${widest} columns outside of tables`, () => {
-    expect(linesOf(path).filter((line) => Array.from(line).length > widest && !line.startsWith('|'))).toEqual([]);
-  });
-});
+describe.each(['README.md', 'ARCHITECTURE.md', 'RATIONALE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pages])(
+  '%s',
+  (path) => {
+    it(`has no line of more than ${widest} columns outside of tables`, () => {
+      expect(linesOf(path).filter((line) => Array.from(line).length > widest && !line.startsWith('|'))).toEqual([]);
+    });
+  },
+);
 
 it.each(Object.entries(longest))('%s has %i lines at most', (path, most) => {
   expect(linesOf(path).length).toBeLessThanOrEqual(most);
