@@ -50,7 +50,7 @@ export function translateFamily({ name, type }: FamilyHead, from: ExpositionForm
   if (to === 'openmetrics') {
     if (type !== 'counter') return [{ name, type }];
     const unknown: FamilyHead = { name, type: 'unknown' };
-    return /.+_total$/s.test(name) ? [{ name: name.slice(0, -'_total'.length), type }, unknown] : [unknown];
+    return name.endsWith('_total') && name !== '_total' ? [{ name: name.slice(0, -'_total'.length), type }, unknown] : [unknown];
   }
   switch (type) {
     case 'counter':

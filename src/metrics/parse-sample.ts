@@ -16,14 +16,15 @@ export interface Sample {
   readonly exemplar: string;
 }
 
-const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-/** What may come after the value: a time, and an exemplar. */
-const tailForm = /^[ \t]+(?:([^ \t#]+)[ \t]*)?(#[ \t]*\{.*?)?[ \t]*$/;
+/** A row with more labels counts as none: each name is compared with those before it. */
+const mostLabels = 128;
+/** How a number is written. There is one way to read each text: none is tried twice. */
+export const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const exemplarForm =
-  /^# \{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\[\\n"])*"(?:,(?=[a-zA-Z_]))?)*)\} [+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?: \d+\.?\d*)?$/;
+  /^# \{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\[\\n"])*"(?:,(?=[a-zA-Z_]))?)*)\} [+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?: \d+(?:\.\d*)?)?$/;
 /** Characters of an exemplar's label names and values together (OpenMetrics 1.0). */
 const longestExemplar = 128;
-const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, closing] = ['\t', ' ', '"', ',', ':', '=', '\\', '_', '{', '}'].map((sign) => sign.charCodeAt(0)); // prettier-ignore
+const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, closing, cross] = ['\t', ' ', '"', ',', ':', '=', '\\', '_', '{', '}', '#'].map((sign) => sign.charCodeAt(0)); // prettier-ignore
 
 /**
  * A row, or undefined if it is none. An exemplar that does not hold to its rules is left out. Pure.
@@ -46,7 +47,7 @@ export function parseSample(line: string): Sample | undefined {
       const start = blanksEnd(line, sign + 1);
       const last = line.charCodeAt(sign) === equals && line.charCodeAt(start) === quote ? closingQuote(line, start + 1) : -1;
       const label = line.slice(at, end);
-      if (end === at || last < 0 || names.includes(label)) return undefined;
+      if (end === at || last < 0 || names.length >= mostLabels || names.includes(label)) return undefined;
       names.push(label);
       const value = line.slice(start + 1, last);
       const pair = `${label}="${value}"`;
@@ -64,14 +65,29 @@ export function parseSample(line: string): Sample | undefined {
     }
     at = blanksEnd(line, at + 1);
   } else if (at === name.length) return undefined;
-  let end = at;
-  while (end < line.length && line.charCodeAt(end) !== blank && line.charCodeAt(end) !== tab) end += 1;
+  let end = wordEnd(line, at, false);
   const raw = line.slice(at, end);
-  const value = number.test(raw) ? raw : special(raw);
+  const value = numberForm.test(raw) ? raw : special(raw);
   if (value === undefined) return undefined;
-  const tail = end === line.length ? undefined : tailForm.exec(line.slice(end));
-  if (tail === null || (tail?.[1] !== undefined && !number.test(tail[1]))) return undefined;
-  return { name, labels, bound, metric, series: series + metric, value, timestamp: tail?.[1], exemplar: tail?.[2] === undefined ? '' : soundExemplar(tail[2]) }; // prettier-ignore
+  at = blanksEnd(line, end);
+  end = wordEnd(line, at, true);
+  const timestamp = end === at ? undefined : line.slice(at, end);
+  if (timestamp !== undefined && !numberForm.test(timestamp)) return undefined;
+  at = blanksEnd(line, end);
+  let exemplar = '';
+  if (line.charCodeAt(at) === cross && line.charCodeAt(blanksEnd(line, at + 1)) === opening) exemplar = soundExemplar(line, at);
+  else if (at < line.length) return undefined;
+  return { name, labels, bound, metric, series: series + metric, value, timestamp, exemplar };
+}
+
+/** Where the next blank is, or, if that ends it too, the `#` of an exemplar; else the end. */
+function wordEnd(line: string, from: number, toCross: boolean): number {
+  let at = from;
+  for (; at < line.length; at++) {
+    const code = line.charCodeAt(at);
+    if (code === blank || code === tab || (toCross && code === cross)) break;
+  }
+  return at;
 }
 
 function nameEnd(line: string, from: number, colons: boolean): number {
@@ -105,7 +121,8 @@ function closingQuote(line: string, from: number): number {
   return -1;
 }
 
-function soundExemplar(tail: string): string {
+function soundExemplar(line: string, from: number): string {
+  const tail = line.slice(from).trimEnd();
   const pairs = exemplarForm.exec(tail)?.[1];
   return pairs === undefined || pairs.replace(/["=,]/g, '').length > longestExemplar ? '' : tail;
 }

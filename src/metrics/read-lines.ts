@@ -24,8 +24,10 @@ export async function* readLines(answer: IncomingMessage): AsyncGenerator<readon
     for await (const piece of decompressed(answer) as AsyncIterable<Buffer>) {
       size += piece.length;
       if (size > largestBody) throw new ScrapeFault('too_large');
-      const lines = (rest + decoder.write(piece)).split('\n');
-      rest = lines.pop() ?? '';
+      const text = decoder.write(piece);
+      rest += text; // not looked through again until a line ends: a piece may be one byte
+      const lines = text.includes('\n') ? rest.split('\n') : [];
+      rest = lines.pop() ?? rest;
       if (skipping && lines.length > 0) {
         lines[0] = '';
         skipping = false;

@@ -1,5 +1,5 @@
 import type { FamilyType } from './exposition-format.ts';
-import type { Sample } from './parse-sample.ts';
+import { numberForm, type Sample } from './parse-sample.ts';
 
 /**
  * Whether a row keeps the rules of its family's type, as far as one row can. `suffix` is what
@@ -33,7 +33,7 @@ export function soundRow({ labels, bound, value }: Sample, family: string, type:
 export function boundOf(text: string): number {
   if (/^\+?inf(inity)?$/i.test(text)) return Infinity;
   if (/^-inf(inity)?$/i.test(text)) return -Infinity;
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : NaN;
+  return numberForm.test(text) ? Number(text) : NaN;
 }
 
 interface Row {

@@ -33,6 +33,8 @@ const envoyText = '# TYPE envoy_requests counter\nenvoy_requests{code="200"} 5\n
 const refuses: Answer = (request) => void request.socket.destroy();
 const rows = (count: number, more = '') => Array.from({ length: count }, (_, row) => `app_rows{row="${row}",more="${more}"} ${row}\n`).join(''); // prettier-ignore
 
+const longNames = Array.from({ length: 20 }, (_, row) => 'a'.repeat(60_000 + row));
+
 describe('/stats/prometheus', () => {
   const servers: Server[] = [];
   const subscriptions: Subscription[] = [];
@@ -153,6 +155,11 @@ describe('/stats/prometheus', () => {
     { what: 'a line of 1 MiB', app: says(`app 1\nlong{a="${'x'.repeat(1 << 20)}"} 1\nother 1\n`), has: ['app', 'other'] },
     { what: '11 MiB', app: says(rows(12_000, 'x'.repeat(1_000))), has: ['app_rows'], fault: 'too_large' },
     { what: '11 MiB that are 50 KB on the way', app: says(gzipSync(`app 1\n${'# a comment that says nothing\n'.repeat(400_000)}late 1\n`), { 'content-encoding': 'gzip' }), has: ['app'], fault: 'too_large' }, // prettier-ignore
+    { what: '20 lines of blanks', app: says(`app 1\n${`a 1 1${' '.repeat(60_000)}x\n`.repeat(20)}`), has: ['app'] },
+    { what: '20 lines of digits', app: says(`app 1\n${`a ${'1'.repeat(60_000)}x\n`.repeat(20)}`), has: ['app'] },
+    { what: '20 bounds of digits', app: says(`app 1\n# TYPE h histogram\n${`h_bucket{le="${'1'.repeat(60_000)}x"} 1\n`.repeat(20)}`), has: ['app'] }, // prettier-ignore
+    { what: '20 counters with a long name', app: says(longNames.map((name) => `# TYPE ${name} counter\n${name} 1\n`).join('')), has: longNames }, // prettier-ignore
+    { what: '100 rows of 9,000 labels', app: says(`app 1\n${`a{${Array.from({ length: 9_000 }, (_, label) => `l${label}=""`).join(',')}} 1\n`.repeat(100)}`), has: ['app'] }, // prettier-ignore
     { what: 'the agent’s own names', app: says('istio_agent_own 1\nistio_agent_evil 1\napp 1\n'), has: ['app'] },
   ])('is well-formed whatever the application says: $what', async ({ app, has, fault }) => {
     const families = await read(await agentOver(says(envoyText), app));
