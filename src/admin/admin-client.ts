@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http';
-import { asyncScheduler, defer, mergeMap, Observable, retry, type SchedulerLike, tap, throwError, timeout, timer } from 'rxjs';
+import { asyncScheduler, defer, mergeMap, Observable, retry, type SchedulerLike, tap, throwError, timer } from 'rxjs';
 import { parseHostPort, portNumber } from '../config/host-port.ts';
+import { attentiveTimeout } from '../operators/attentive-timer.ts';
 import { settle, type Settled } from '../operators/settle.ts';
 
 export interface AdminAnswer {
@@ -12,8 +13,8 @@ export interface AdminAnswer {
 /** Envoy's admin endpoint, wherever the newest epoch has it. */
 export interface AdminClient {
   /**
-   * Asks once, on subscribe; emits the answer, or what went wrong, within `timeoutMs` ms (1,000),
-   * and completes. Never errors. Unsubscribing abandons the request.
+   * Asks once, on subscribe; emits the answer, or what went wrong, within `timeoutMs` ms (1,000) in
+   * which the agent could listen, and completes. Never errors. Unsubscribing abandons the request.
    */
   request(method: 'GET' | 'POST', path: string, timeoutMs?: number, body?: string): Observable<Settled<AdminAnswer>>;
   /**
@@ -58,7 +59,7 @@ export function adminClient(addressFile: string, port: number, scheduler: Schedu
       const agent = path === whoAnswers ? false : connections;
       return defer(() => openAnswer({ ...locate(), method, path, agent }, body, scheduler)).pipe(
         mergeMap(collect),
-        timeout({ first: timeoutMs, scheduler }),
+        attentiveTimeout(timeoutMs, scheduler),
         tap({ error: () => (address = undefined) }), // the next epoch may have it elsewhere
         settle(),
       );

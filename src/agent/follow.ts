@@ -20,6 +20,7 @@ import {
   takeWhile,
   timer,
 } from 'rxjs';
+import { attentiveTimer } from '../operators/attentive-timer.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import type { AgentEvent, Effect } from './model.ts';
 import type { Proxy, Health } from './ports.ts';
@@ -30,7 +31,7 @@ import type { Timing } from './timing.ts';
  * and every second once it is LIVE. Emits what is new: `epoch-live` when it is first seen LIVE,
  * `epoch-late` when it answers after 20 s and is not, `epoch-unresponsive` after 2 s without an
  * answer, `epoch-answered` when it is back, `epoch-hung` after 30 s, or 10 s of a child that was
- * not seen LIVE.
+ * not seen LIVE. A time in which the agent itself could not listen is not Envoy's silence.
  *
  * Never completes, never errors if the proxy does not: what ends an epoch ends the subscription.
  */
@@ -55,7 +56,7 @@ export function follow(
     map((): AgentEvent => ({ type: 'epoch-live', epoch })),
   );
   const late$ = polls$.pipe(
-    skipUntil(timer(liveTimeout, scheduler)),
+    skipUntil(attentiveTimer(liveTimeout, scheduler)),
     filter((answer) => answer === 'up'),
     take(1),
     map((): AgentEvent => ({ type: 'epoch-late', epoch })),
@@ -69,8 +70,8 @@ export function follow(
     switchMap(({ limit, answers }) =>
       concat(
         answers ? of('epoch-answered' as const) : EMPTY,
-        timer(unresponsive, scheduler).pipe(map(() => 'epoch-unresponsive' as const)),
-        timer(limit - unresponsive, scheduler).pipe(map(() => 'epoch-hung' as const)),
+        attentiveTimer(unresponsive, scheduler).pipe(map(() => 'epoch-unresponsive' as const)),
+        attentiveTimer(limit - unresponsive, scheduler).pipe(map(() => 'epoch-hung' as const)),
       ),
     ),
     distinctUntilChanged(),

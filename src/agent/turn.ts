@@ -16,6 +16,7 @@ import {
   take,
   timer,
 } from 'rxjs';
+import { attentiveTimer } from '../operators/attentive-timer.ts';
 import { endOf } from './follow.ts';
 import type { AgentEvent, AwaitedParent, Effect } from './model.ts';
 import type { Proxy } from './ports.ts';
@@ -41,7 +42,7 @@ export function turn(
   const ready$ = merge(
     readiness(parent).pipe(map(() => 'live' as const)),
     endOf(parent.epoch, events$).pipe(map(() => 'gone' as const)),
-    timer(liveTimeout, scheduler).pipe(map(() => 'stuck' as const)),
+    attentiveTimer(liveTimeout, scheduler).pipe(map(() => 'stuck' as const)),
     parent.replaceable ? waiting(parent.epoch).pipe(map(() => 'waiting' as const)) : NEVER,
   ).pipe(take(1));
   function waiting(awaited: number): Observable<unknown> {

@@ -1,5 +1,6 @@
-import { asyncScheduler, catchError, ignoreElements, map, of, type SchedulerLike, take, tap, timeout } from 'rxjs';
+import { asyncScheduler, catchError, ignoreElements, map, of, type SchedulerLike, take, tap } from 'rxjs';
 import type { AppProbe } from '../config/app-probes.ts';
+import { attentiveTimeout } from '../operators/attentive-timer.ts';
 import { answer, type Handler } from './handler.ts';
 import { openSocket } from './open-socket.ts';
 import { probeGrpc } from './probe-grpc.ts';
@@ -21,7 +22,7 @@ export function appProbe(probes: ReadonlyMap<string, AppProbe>, scheduler: Sched
       );
     }
     return statusOf(probe, request.headers).pipe(
-      timeout({ first: probe.timeout, scheduler }),
+      attentiveTimeout(probe.timeout, scheduler),
       catchError(() => of(500)),
       tap((status) => response.writeHead(status, { 'content-length': 0 }).end()),
       ignoreElements(),

@@ -1,7 +1,8 @@
-import { asyncScheduler, concat, distinctUntilChanged, map, type Observable, of, type SchedulerLike, switchMap, take, timer } from 'rxjs';
+import { asyncScheduler, concat, distinctUntilChanged, map, type Observable, of, type SchedulerLike, switchMap, take } from 'rxjs';
 import { newestEpoch } from '../agent/lineage.ts';
 import type { AgentState } from '../agent/model.ts';
 import type { Timing } from '../agent/timing.ts';
+import { attentiveTimer } from '../operators/attentive-timer.ts';
 
 /**
  * Emits why the agent is not live, or undefined if it is: first what holds, then each change. It is
@@ -17,7 +18,7 @@ export function notLive(
     map((state) => newestEpoch(state)?.answering === false),
     distinctUntilChanged(),
     switchMap((isSilent) =>
-      isSilent ? concat(of(undefined), timer(hung - unresponsive, scheduler).pipe(map(() => 'Envoy hangs'))) : of(undefined),
+      isSilent ? concat(of(undefined), attentiveTimer(hung - unresponsive, scheduler).pipe(map(() => 'Envoy hangs'))) : of(undefined),
     ),
     distinctUntilChanged(),
   );

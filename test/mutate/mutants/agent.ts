@@ -128,7 +128,7 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/turn-live-timeout',
     file: 'agent/turn.ts',
-    find: 'timer(liveTimeout, scheduler)',
+    find: 'attentiveTimer(liveTimeout, scheduler)',
     replace: 'timer(parentShutdown, scheduler)',
   },
   {
@@ -158,7 +158,7 @@ export const agent: readonly Mutant[] = [
     replace: "({ type: 'drained', active: 0 })",
   },
   { id: 'agent/follow-live-poll', file: 'agent/follow.ts', find: 'timer(livePoll, livePoll', replace: 'timer(livePoll, poll' },
-  { id: 'agent/follow-hung-time', file: 'agent/follow.ts', find: 'timer(limit - unresponsive', replace: 'timer(limit' },
+  { id: 'agent/follow-hung-time', file: 'agent/follow.ts', find: 'attentiveTimer(limit - unresponsive', replace: 'attentiveTimer(limit' },
   { id: 'agent/follow-distinct', file: 'agent/follow.ts', find: 'distinctUntilChanged(),', replace: '' },
   { id: 'agent/retire-farewell', file: 'agent/hand-off.ts', find: 'timer(gracefulDrain, scheduler)', replace: 'timer(poll, scheduler)' },
   {
@@ -271,7 +271,7 @@ export const agent: readonly Mutant[] = [
     find: 'andThen(decide(before, event), released)',
     replace: 'decide(before, event)',
   },
-  { id: 'agent/late-after', file: 'agent/follow.ts', find: 'skipUntil(timer(liveTimeout, scheduler)),', replace: '' },
+  { id: 'agent/late-after', file: 'agent/follow.ts', find: 'skipUntil(attentiveTimer(liveTimeout, scheduler)),', replace: '' },
   { id: 'agent/late-serves-others', file: 'agent/late.ts', find: '&& othersServe(state, number)', replace: '' },
   { id: 'agent/late-pause', file: 'agent/late.ts', find: 'first: 30_000', replace: 'first: 3_000' },
   { id: 'agent/late-parent-mute', file: 'agent/late.ts', find: '{ mute: true, lostChild: false }', replace: '{ lostChild: true }' },

@@ -2,6 +2,12 @@ import type { Mutant } from '../mutant.ts';
 
 export const operators: readonly Mutant[] = [
   {
+    id: 'operators/attentive-steps',
+    file: 'operators/attentive-timer.ts',
+    find: 'Math.max(fewestSteps, Math.ceil(delay / longestStep))',
+    replace: '1',
+  },
+  {
     id: 'operators/events-queued',
     file: 'operators/reduce-with-effects.ts',
     find: 'observeOn(queueScheduler), share()',

@@ -18,7 +18,7 @@ export const status: readonly Mutant[] = [
   { id: 'status/foreign-origin', file: 'status/control-guard.ts', find: 'origin !== undefined ||', replace: '' },
   { id: 'status/order-emitted', file: 'status/routes.ts', find: 'refusal === undefined ? of(asked) : of()', replace: 'of(asked)' },
   { id: 'status/probe-code', file: 'status/probe.ts', find: '200 : 503', replace: '200 : 500' },
-  { id: 'status/app-probe-timeout', file: 'status/app-probe.ts', find: 'timeout({ first: probe.timeout, scheduler }),', replace: '' },
+  { id: 'status/app-probe-timeout', file: 'status/app-probe.ts', find: 'attentiveTimeout(probe.timeout, scheduler),', replace: '' },
   { id: 'status/redirect-limit', file: 'status/probe-http.ts', find: 'redirected < mostRedirects', replace: 'redirected <= mostRedirects' },
   {
     id: 'status/redirect-same-host',
@@ -72,8 +72,8 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/unlive-time',
     file: 'status/liveness.ts',
-    find: 'timer(hung - unresponsive, scheduler)',
-    replace: 'timer(hung, scheduler)',
+    find: 'attentiveTimer(hung - unresponsive, scheduler)',
+    replace: 'attentiveTimer(hung, scheduler)',
   },
   { id: 'status/server-closes', file: 'status/status-server.ts', find: 'server.closeAllConnections();', replace: '' },
   { id: 'status/source-up', file: 'status/scrape-counts.ts', find: 'isUp: fault === undefined', replace: 'isUp: fault !== undefined' },

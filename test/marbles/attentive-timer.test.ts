@@ -1,0 +1,112 @@
+import { catchError, delay, map, type Observable, of, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { follow } from '../../src/agent/follow.ts';
+import type { AgentEvent } from '../../src/agent/model.ts';
+import type { Health } from '../../src/agent/ports.ts';
+import { fixedTiming } from '../../src/agent/timing.ts';
+import { attentiveTimeout, attentiveTimer } from '../../src/operators/attentive-timer.ts';
+import { at } from './support/at.ts';
+import { lateScheduler } from './support/late-scheduler.ts';
+import { marbles } from './support/marbles.ts';
+
+describe('attentiveTimer', () => {
+  it(
+    'emits after its delay where the loop is never late',
+    marbles((m) => {
+      m.expectObservable(attentiveTimer(2_000)).toBe('2s (0|)', { 0: 0 });
+      m.expectObservable(attentiveTimer(28_000)).toBe('28s (0|)', { 0: 0 });
+    }),
+  );
+
+  it(
+    'counts a time in which the loop was late as one step, however long it was',
+    marbles((m) => {
+      // steps at   0.5 s, 1 s, and then at the end of the stall, and after 0.5 s more
+      const stall = '1200ms ^ 9999ms !';
+      m.expectObservable(attentiveTimer(2_000, lateScheduler(stall))).toBe('11700ms (0|)', { 0: 0 });
+      const hour = '1200ms ^ 3599999ms !';
+      m.expectObservable(attentiveTimer(2_000, lateScheduler(hour))).toBe('3601700ms (0|)', { 0: 0 });
+    }),
+  );
+
+  it(
+    'emits all the same where the loop is late again and again',
+    marbles((m) => {
+      const stalls = ['  100ms ^ 1899ms !', ' 2100ms ^ 1899ms !', ' 4100ms ^ 1899ms !', ' 6100ms ^ 1899ms !'];
+      const expected = ' 8s (0|)';
+      m.expectObservable(attentiveTimer(2_000, lateScheduler(...stalls))).toBe(expected, { 0: 0 });
+    }),
+  );
+});
+
+describe('attentiveTimeout', () => {
+  it(
+    'errors after its time, and not before a value that came while the loop was late is read',
+    marbles((m) => {
+      const never$ = m.cold('   -');
+      const answer$ = m.cold('  5001ms a 1s b|'); // what is due is done before what has come is read
+      const late = lateScheduler('10ms ^ 4990ms !');
+      const timeout = expect.objectContaining({ message: 'no answer within 1000 ms' }) as unknown;
+      m.expectObservable(never$.pipe(attentiveTimeout(1_000))).toBe('1s #', undefined, timeout);
+      m.expectObservable(answer$.pipe(attentiveTimeout(1_000, late))).toBe('5001ms a 1s b|');
+    }),
+  );
+});
+
+const signs: Record<string, AgentEvent> = {
+  A: { type: 'epoch-answered', epoch: 3 },
+  L: { type: 'epoch-live', epoch: 3 },
+  S: { type: 'epoch-unresponsive', epoch: 3 },
+  H: { type: 'epoch-hung', epoch: 3 },
+};
+const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
+const unsub = '^ 5m !';
+
+/**
+ * An Envoy that is asked over HTTP by an agent whose loop is late. It answers at once until
+ * `falls`, a time.
+ */
+function asked(stalls: readonly string[], falls = Infinity) {
+  const late = lateScheduler(...stalls);
+  function health(): Observable<Health> {
+    // The answer is there after 1 ms, and is read after all that is due.
+    return timer(1, late).pipe(
+      delay(1),
+      map((): Health => {
+        if (late.now() >= falls) throw new Error('no answer');
+        return 'live';
+      }),
+      catchError(() => timer(Infinity).pipe(map((): Health => 'up'))),
+      attentiveTimeout(1_000, late),
+      catchError(() => of<Health>('unresponsive')),
+    );
+  }
+  return follow({ epoch: 3, isChild: false }, { health }, timing, late);
+}
+
+describe('a healthy Envoy of an agent', () => {
+  it(
+    'that is stopped for minutes is not silent',
+    marbles((m) => {
+      const stopped = ['10500ms ^ 2m !', '130600ms ^ 2m !'];
+      m.expectObservable(asked(stopped), unsub).toBe('2ms (LA)', signs);
+    }),
+  );
+
+  it(
+    'whose loop is late for 1.8 s of each 2 s is not silent',
+    marbles((m) => {
+      const busy = Array.from({ length: 140 }, (_, index) => `${2_000 * index + 200}ms ^ 1799ms !`);
+      m.expectObservable(asked(busy), unsub).toBe('2ms (LA)', signs);
+    }),
+  );
+
+  it(
+    'whose loop is late is found hung when it hangs: later by what the loop was late',
+    marbles((m) => {
+      const stalls = ['20s ^ 9999ms !'];
+      // last heard of at 10 s; from 12 s on 15 steps until the stall, one in it, and 40 after it
+      m.expectObservable(asked(stalls, 10_500), unsub).toBe(at({ '0.002s': 'LA', '12.004s': 'S', '50s': 'H' }), signs);
+    }),
+  );
+});
