@@ -19,6 +19,9 @@ const faults: Readonly<Record<FaultReason, string>> = {
   format: 'protobuf',
   encoding: 'a compression that cannot be undone',
   too_large: 'more than 10 MiB',
+  too_many_rows: 'more than 100,000 rows',
+  too_many_families: 'more than 10,000 families',
+  busy: 'it is large, and another large scrape took too long',
   cut_off: 'the answer ends early',
 };
 
@@ -115,8 +118,10 @@ export function metricsPage(): string {
           'there are no exemplars, units and times of creation.',
         '**The answer is in time.** The time-out is that of the scrape (`X-Prometheus-Scrape-Timeout-Seconds`, 10 s without it). A source has four ' +
           'fifths of it. A source that had to wait for another one has a twentieth more.',
-        '**The answer is bounded.** 10 MiB are read of a source, and 64 KiB of a line. What is above 256 KiB of an answer is not read faster than the ' +
-          'scrape reads it. There are 16 scrapes at a time.',
+        '**The answer is bounded.** 10 MiB, 100,000 rows and 10,000 families are read of a source, 64 KiB of a line, and 128 labels of a row. What ' +
+          'is above 256 KiB of an answer is not read faster than the scrape reads it. There are 16 scrapes at a time.',
+        '**One scrape at a time is large.** If the applications have more than 1 MiB or 5,000 lines, a scrape waits until the large one before it is ' +
+          'over, which has 15 s. If that takes four fifths of the time-out, the answer has Envoy, what was read, and the agent.',
         '**Sources are asked once.** Scrapes of one format and one time-out that come within 100 ms share an answer of up to 256 KiB.',
         '**The answer is compressed** by gzip, or by zstd if Node has it. Sources may use the same.',
         '**A source that fails** costs its own rows only.',

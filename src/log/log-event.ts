@@ -91,6 +91,7 @@ export const logEvents = {
   'sts.listening': { level: 'info', text: 'The token server listens.' },
   'sts.token_given': { level: 'info', text: 'The token server has given a token.' },
   'sts.token_refused': { level: 'warn', text: 'The token server cannot give a token.' },
+  'metrics.refused': { level: 'warn', text: 'A source has too many metrics. A scrape gives a part of them.' },
   'status.request_failed': { level: 'error', text: 'The status server could not answer a request.' },
   'log.reopened': { level: 'info', text: 'The log files are opened anew.' },
   'log.reopen_failed': { level: 'warn', text: 'A log file cannot be opened anew. The old one goes on.' },

@@ -1,15 +1,16 @@
 import { type ExpositionFormat, type FamilyHead, familyType, rowSuffixes, suffixOf, translateFamily } from './exposition-format.ts';
+import { hashText } from './hash-text.ts';
 import { parseSample, type Sample } from './parse-sample.ts';
 import { type Announced, printHead, printRow } from './print-exposition.ts';
-import { isGrouped, type MetricGroup, mostRows, soundRow, wholeMetric } from './sound-metric.ts';
+import { isGrouped, type MetricGroup, takeRow, soundRow, wholeMetric } from './sound-metric.ts';
 
-/** Takes an exposition line by line, and gives what of it may stand in the answer. */
+/** Takes the lines of an exposition, and gives what of them may stand in the answer. */
 export interface ExpositionRewriter {
-  line(line: string): string;
+  lines(lines: readonly string[]): string;
   /** What was held back for the end. */
   end(): string;
-  /** How many rows were left out so far. */
-  dropped(): number;
+  /** How many rows were left out so far, how many there were, and in how many families. */
+  counts(): { readonly dropped: number; readonly rows: number; readonly families: number };
 }
 
 /**
@@ -30,28 +31,31 @@ const timeForms = { text: /^-?\d{1,15}$/, openmetrics: /^-?\d{1,15}(?:\.\d+)?$/ 
 const comment = /^#[ \t]+(TYPE|HELP|UNIT)[ \t]+([^ \t]+)(?:[ \t]+(.*))?$/s;
 
 /**
- * Rewrites what one source tells into the format of the answer. `taken` are the names that the
- * answer has already, from whatever source: it grows. A family whose name is taken is left out
- * whole, and so is every row that breaks a rule of the answer's format.
+ * Rewrites what one source tells into the format of the answer. `taken` are the hashes of the names
+ * that the answer has already, from whatever source: it grows. A family whose name is taken is left
+ * out whole, and so is every row that breaks a rule of the answer's format.
  */
 export function expositionRewriter(
   from: ExpositionFormat,
   to: ExpositionFormat,
-  taken: Set<string>,
+  taken: Set<number>,
   allowed: (name: string) => boolean,
 ): ExpositionRewriter {
   let announced: Announced | undefined;
   let current: Current | undefined;
-  let dropped = 0;
+  let [dropped, rows, families] = [0, 0, 0];
 
   /** Of the current family: the rows that came, and the metrics that were begun. */
   const series = new Set<number>();
   const metrics = new Set<number>();
 
   const isFree = ({ name, type }: FamilyHead): boolean =>
-    allowed(name) && !taken.has(name) && rowSuffixes(type, to).every((suffix) => suffix === '' || !taken.has(name + suffix));
+    allowed(name) &&
+    !taken.has(hashText(name)) &&
+    rowSuffixes(type, to).every((suffix) => suffix === '' || !taken.has(hashText(name + suffix)));
 
   const begin = (announced: Announced): Current => {
+    families += 1;
     const source: FamilyHead = { name: announced.name, type: announced.type ?? 'unknown' };
     const family = from === to ? (isFree(source) ? source : undefined) : translateFamily(source, from, to).find(isFree);
     if (family === undefined) return { source, family, head: '', group: undefined };
@@ -63,8 +67,8 @@ export function expositionRewriter(
     if (now.head === '') return text;
     const { head } = now;
     now.head = '';
-    taken.add(name);
-    for (const suffix of rowSuffixes(type, to)) if (suffix !== '') taken.add(name + suffix);
+    taken.add(hashText(name));
+    for (const suffix of rowSuffixes(type, to)) if (suffix !== '') taken.add(hashText(name + suffix));
     return head + text;
   };
 
@@ -115,32 +119,34 @@ export function expositionRewriter(
         return text;
       }
       metrics.add(sample.metric);
-      current.group = { key: sample.metric, rows: [] };
+      current.group = { key: sample.metric, rows: [], size: 0 };
     }
-    const { rows } = current.group;
-    if (rows.length <= mostRows) rows.push({ suffix, bound: sample.bound?.[1], value: sample.value, text: printed });
+    takeRow(current.group, { suffix, bound: sample.bound?.[1], value: sample.value, text: printed });
     return text;
   };
 
+  const rewrite = (line: string): string => {
+    if (line.startsWith('#')) {
+      const [, word, name = '', value = ''] = comment.exec(line) ?? [];
+      if (word === undefined || !metricName.test(name)) return '';
+      const text = announced?.name === name ? '' : close();
+      if (announced?.name !== name) announced = { name };
+      if (word === 'TYPE') announced.type ??= familyType(value.trim(), from);
+      else if (word === 'HELP') announced.help ??= value;
+      else announced.unit ??= value.trim();
+      return text;
+    }
+    if (line === '') return '';
+    rows += 1;
+    const sample = parseSample(line);
+    if (sample !== undefined) return row(sample);
+    dropped += 1;
+    return '';
+  };
+
   return {
-    line(line) {
-      if (line.startsWith('#')) {
-        const [, word, name = '', value = ''] = comment.exec(line) ?? [];
-        if (word === undefined || !metricName.test(name)) return '';
-        const text = announced?.name === name ? '' : close();
-        if (announced?.name !== name) announced = { name };
-        if (word === 'TYPE') announced.type ??= familyType(value.trim(), from);
-        else if (word === 'HELP') announced.help ??= value;
-        else announced.unit ??= value.trim();
-        return text;
-      }
-      if (line === '') return '';
-      const sample = parseSample(line);
-      if (sample !== undefined) return row(sample);
-      dropped += 1;
-      return '';
-    },
+    lines: (lines) => lines.map(rewrite).join(''),
     end: close,
-    dropped: () => dropped,
+    counts: () => ({ dropped, rows, families }),
   };
 }

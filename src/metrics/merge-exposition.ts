@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ExpositionFormat } from './exposition-format.ts';
-import { expositionRewriter } from './exposition-rewriter.ts';
+import { type ExpositionRewriter, expositionRewriter } from './exposition-rewriter.ts';
 import { type MetricFamily, printFamilies } from './metric-family.ts';
 import { type FaultReason, type OpenedSource, ScrapeFault } from './metrics-source.ts';
 import { readLines } from './read-lines.ts';
@@ -18,6 +18,13 @@ export interface Merge {
   readonly sources: readonly OpenedSource[];
   /** Is told of each source when it is through. */
   readonly report: (source: OpenedSource, report: SourceReport) => void;
+  /** Waits until others had their turn: before each slice of the work. */
+  readonly pause: () => Promise<void>;
+  /**
+   * Waits until an answer may be large, of which there is one at a time. Rejects with a
+   * {@link ScrapeFault} if that takes too long.
+   */
+  readonly enlarge: () => Promise<void>;
   /** The agent's own metrics, asked for after all sources. */
   readonly own: () => Promise<readonly MetricFamily[]>;
 }
@@ -26,22 +33,35 @@ export interface Merge {
 const ownPrefix = 'istio_agent_';
 /** The answer is put out in pieces of about so many characters. */
 const pieceSize = 64 << 10;
+/** What is read of one source. */
+const most = { rows: 100_000, families: 10_000 };
+/** What the applications may say in an answer that is not large, in characters and in rows. */
+const free = { text: 1 << 20, rows: 5_000 };
 
 /**
  * The answer to a scrape, piece by piece, each of which is asked for by whoever writes it: what is
  * not yet written is not yet read. A source that fails gives what it has given so far.
  */
-export async function* mergeExposition({ format, sources, report, own }: Merge): AsyncGenerator<string> {
-  const taken = new Set<string>();
+export async function* mergeExposition({ format, sources, report, pause, enlarge, own }: Merge): AsyncGenerator<string> {
+  const taken = new Set<number>();
+  const said = { text: 0, rows: 0 };
   let waiting = '';
   for (const source of sources) {
     let fault: FaultReason | undefined;
-    let rewriter: ReturnType<typeof expositionRewriter> | undefined;
+    let rewriter: ExpositionRewriter | undefined;
     try {
       const answer = await source.read();
       rewriter = expositionRewriter(formatOf(answer), format, taken, (name) => !name.startsWith(ownPrefix));
-      for await (const lines of readLines(answer)) {
-        for (const line of lines) waiting += rewriter.line(line);
+      for await (const lines of readLines(answer, pause)) {
+        if (source.type === 'application') {
+          said.text += lines.reduce((sum, { length }) => sum + length, 0);
+          said.rows += lines.length;
+          if (said.text > free.text || said.rows > free.rows) await enlarge();
+        }
+        waiting += rewriter.lines(lines);
+        const { rows, families } = rewriter.counts();
+        if (rows > most.rows) throw new ScrapeFault('too_many_rows');
+        if (families > most.families) throw new ScrapeFault('too_many_families');
         if (waiting.length < pieceSize) continue;
         yield waiting;
         waiting = '';
@@ -51,15 +71,15 @@ export async function* mergeExposition({ format, sources, report, own }: Merge):
       fault = error.reason;
     }
     waiting += rewriter?.end() ?? '';
-    report(source, { fault, dropped: rewriter?.dropped() ?? 0 });
+    report(source, { fault, dropped: rewriter?.counts().dropped ?? 0 });
   }
   const lines = printFamilies(await own()); // of names that nobody else may have
   if (format === 'text') {
     yield `${waiting}${lines.join('\n')}\n`;
     return;
   }
-  const rewriter = expositionRewriter('text', format, taken, () => true);
-  for (const line of lines) waiting += rewriter.line(line);
+  const rewriter = expositionRewriter('text', format, new Set(), () => true);
+  waiting += rewriter.lines(lines);
   yield `${waiting}${rewriter.end()}# EOF\n`;
 }
 

@@ -35,7 +35,10 @@ export interface MetricsSource {
 }
 
 /** Why a source gives no metrics, or no more of them: a value of the label `reason`. */
-export type FaultReason = 'unreachable' | 'timeout' | 'status' | 'format' | 'encoding' | 'too_large' | 'cut_off';
+export type FaultReason = 'unreachable' | 'timeout' | 'status' | 'format' | 'encoding' | 'cut_off' | Refused;
+
+/** The same, where the agent takes no more of them, for there are too many. */
+export type Refused = 'too_large' | 'too_many_rows' | 'too_many_families' | 'busy';
 
 /** Ends the reading of a source. */
 export class ScrapeFault extends Error {

@@ -11,12 +11,16 @@ const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () =>
 /** In characters. A row that is longer is left out. */
 const longestLine = 64 << 10;
 
+/** So many lines, or characters, are given at a time: 1 to 5 ms of work. */
+const slice = { lines: 500, text: 32 << 10 };
+
 /**
- * The lines of an answer, as many at a time as one piece of it has; the reader's pace is the
- * sender's. A last line without an end counts only if nothing can be missing. Throws a
- * {@link ScrapeFault} where the answer is too large, cut off or cannot be decompressed.
+ * The lines of an answer, some at a time; the reader's pace is the sender's. Before many of them it
+ * waits for `pause`, so that nothing else waits for them. A last line without an end counts only if
+ * nothing can be missing. Throws a {@link ScrapeFault} where the answer is too large, cut off or
+ * cannot be decompressed.
  */
-export async function* readLines(answer: IncomingMessage): AsyncGenerator<readonly string[]> {
+export async function* readLines(answer: IncomingMessage, pause: () => Promise<void>): AsyncGenerator<readonly string[]> {
   const decoder = new StringDecoder('utf8');
   let [size, rest] = [0, ''];
   let skipping = false;
@@ -26,17 +30,21 @@ export async function* readLines(answer: IncomingMessage): AsyncGenerator<readon
       if (size > largestBody) throw new ScrapeFault('too_large');
       const text = decoder.write(piece);
       rest += text; // not looked through again until a line ends: a piece may be one byte
-      const lines = text.includes('\n') ? rest.split('\n') : [];
-      rest = lines.pop() ?? rest;
-      if (skipping && lines.length > 0) {
-        lines[0] = '';
+      if (text.includes('\n')) {
+        const start = skipping ? rest.indexOf('\n') + 1 : 0;
+        const end = rest.lastIndexOf('\n') + 1;
+        const whole = rest.slice(start, end);
+        rest = rest.slice(end);
         skipping = false;
+        for (const lines of slices(whole)) {
+          if (lines.length >= slice.lines || whole.length > slice.text) await pause();
+          yield lines;
+        }
       }
       if (rest.length > longestLine) {
         rest = '';
         skipping = true;
       }
-      if (lines.length > 0) yield lines.map(withoutReturn);
     }
   } catch (error) {
     throw error instanceof ScrapeFault ? error : new ScrapeFault('cut_off');
@@ -45,6 +53,20 @@ export async function* readLines(answer: IncomingMessage): AsyncGenerator<readon
   }
   const framed = answer.headers['content-length'] !== undefined || answer.headers['transfer-encoding'] !== undefined;
   if (framed && !skipping && rest !== '') yield [withoutReturn(rest)];
+}
+
+/** Cut when they are asked for: whoever waits for his turn holds one text, not thousands. */
+function* slices(whole: string): Generator<readonly string[]> {
+  for (let at = 0; at < whole.length;) {
+    const lines: string[] = [];
+    const start = at;
+    while (at < whole.length && lines.length < slice.lines && at - start < slice.text) {
+      const end = whole.indexOf('\n', at);
+      lines.push(withoutReturn(whole.slice(at, end)));
+      at = end + 1;
+    }
+    yield lines;
+  }
 }
 
 function withoutReturn(line: string): string {

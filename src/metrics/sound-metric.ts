@@ -43,8 +43,9 @@ interface Row {
   readonly text: string;
 }
 
-/** Rows of one metric are not held beyond this number. */
-export const mostRows = 1_000;
+/** Rows of one metric are not held beyond this number, and so many characters. */
+const mostRows = 1_000;
+const mostText = 256 << 10;
 
 /**
  * The rows of one metric of a histogram or a summary, which OpenMetrics wants whole: they are held
@@ -53,6 +54,19 @@ export const mostRows = 1_000;
 export interface MetricGroup {
   readonly key: number;
   readonly rows: Row[];
+  /** In characters. */
+  size: number;
+}
+
+/** Takes a row more, as long as the metric can still be whole. */
+export function takeRow(group: MetricGroup, row: Row): void {
+  if (isTooLarge(group)) return;
+  group.rows.push(row);
+  group.size += row.text.length;
+}
+
+function isTooLarge({ rows, size }: MetricGroup): boolean {
+  return rows.length > mostRows || size > mostText;
 }
 
 /** Whether the rows of one metric belong together. */
@@ -64,8 +78,9 @@ export function isGrouped(type: FamilyType): boolean {
  * The rows of a metric in their order, as text, if OpenMetrics takes them; otherwise undefined.
  * Pure.
  */
-export function wholeMetric({ rows }: MetricGroup, type: FamilyType): string | undefined {
-  if (rows.length > mostRows) return undefined;
+export function wholeMetric(group: MetricGroup, type: FamilyType): string | undefined {
+  if (isTooLarge(group)) return undefined;
+  const { rows } = group;
   const text = rows.map((row) => row.text).join('');
   if (type === 'summary') return text;
   const value = (suffix: string) => rows.find((row) => row.suffix === suffix)?.value;

@@ -71,6 +71,10 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
         { level: 'error', event: 'status.request_failed', msg: 'a request could not be answered', component: 'status', path, reason },
       ];
     }
+    case 'metrics-refused': {
+      const { source, reason } = sign;
+      return [{ level: 'warn', event: 'metrics.refused', msg: 'the rest of the metrics of a source is left out', component: 'status', source, reason }]; // prettier-ignore
+    }
     case 'certificate-expiring':
     case 'certificate-expired':
       return [narrateExpiry(sign)];

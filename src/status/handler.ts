@@ -5,12 +5,14 @@ import type { AppProbe } from '../config/app-probes.ts';
 import type { MetricsTarget } from '../config/metrics-targets.ts';
 import type { LogLevel } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
+import type { MetricsRefused } from './tell-refused.ts';
 
 /**
- * Answers one request, on subscribe. Emits what the request asks of the agent, if anything;
- * unsubscribing, which the end of the connection causes, abandons it. An error is answered by 500.
+ * Answers one request, on subscribe. Emits what the request asks of the agent, if anything, or what
+ * it has shown; unsubscribing, which the end of the connection causes, abandons it. An error is
+ * answered by 500.
  */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Observable<StatusRequest>;
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Observable<StatusRequest | MetricsRefused>;
 
 /** Ends an answer: a status, and a line of text if there is something to say. */
 export function answer(response: ServerResponse, status: number, body = '', headers: OutgoingHttpHeaders = {}): void {
@@ -41,6 +43,7 @@ export type StatusEvent =
   | { readonly type: 'found-ready' }
   /** A request could not be answered. */
   | { readonly type: 'request-failed'; readonly path: string; readonly reason: string }
+  | MetricsRefused
   | StatusRequest;
 
 /** What the status port answers from. Each `$` emits at once, on subscribe, what holds now. */

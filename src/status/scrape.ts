@@ -1,5 +1,6 @@
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { pipeline, type Writable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
 import {
   asyncScheduler,
   concat,
@@ -10,24 +11,30 @@ import {
   from,
   fromEvent,
   ignoreElements,
+  map,
   merge,
+  mergeMap,
   NEVER,
   type Observable,
   type SchedulerLike,
   share,
   switchMap,
+  take,
   takeUntil,
   timer,
 } from 'rxjs';
 import { openAnswer } from '../admin/admin-client.ts';
-import { mergeExposition, type SourceReport } from '../metrics/merge-exposition.ts';
+import { type Merge, mergeExposition, type SourceReport } from '../metrics/merge-exposition.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 import { looks, type MetricsSource, type OpenedSource, openSource } from '../metrics/metrics-source.ts';
+import { onePlace } from '../operators/one-place.ts';
 import type { Refusal } from './control-guard.ts';
 import { answer, type Handler, type StatusParts } from './handler.ts';
 import { compress, type NegotiatedFormat, negotiateFormat } from './negotiate.ts';
+import { largeScrape } from './large-scrape.ts';
 import { countScrape, noScrapes, type ScrapeEvent, scrapeFamilies } from './scrape-counts.ts';
 import { sharedScrapes } from './shared-scrapes.ts';
+import { type MetricsRefused, tellRefused } from './tell-refused.ts';
 
 /** Where a scrape does not say how long it waits. In ms. */
 const standardTimeout = 10_000;
@@ -39,6 +46,11 @@ const mostScrapes = 16;
  * waits for another reader.
  */
 const mostShared = 256 << 10;
+/**
+ * Scrapes make garbage: with Node's own figure (300) it grows to four times of what is in use
+ * before it is looked for.
+ */
+setFlagsFromString('--heap-growing-percent=40');
 /** Marks the scrapes of an agent, so that one that comes back to an agent is seen. */
 const mark = 'x-pilot-agent-scrape';
 
@@ -64,25 +76,39 @@ export function metrics(
   scheduler: SchedulerLike = asyncScheduler,
 ): Handler {
   const shared = sharedScrapes(mostShared, scheduler);
+  const place$ = onePlace();
+  const refused = tellRefused(scheduler);
+  const untold: MetricsRefused[] = [];
   let counts = noScrapes;
   let running = 0;
+  let slice = Promise.resolve();
+  /** Before each slice of the work, of whatever scrape, the loop does all else there is. */
+  const pause = () => (slice = slice.then(() => new Promise((resolve) => setImmediate(resolve))));
   const count = (event: ScrapeEvent) => (counts = countScrape(counts, event));
-  const report = (source: OpenedSource, report: SourceReport) => count({ type: 'reported', source, report });
+  const report = (source: OpenedSource, report: SourceReport) => {
+    count({ type: 'reported', source, report });
+    untold.push(...refused(source, report.fault));
+  };
   const own = async () => [...scrapeFamilies(counts), ...(await firstValueFrom(families$, { defaultValue: [] }))];
 
   /**
-   * Asks all sources, and writes the answer so that others can follow it. Completes when it is
-   * written.
+   * Asks all sources, and writes the answer so that others can follow it. Emits what is to be told
+   * of them, and completes when it is written.
    */
-  function lead(scrape: Scrape, sink: Writable): Observable<void> {
+  function lead(scrape: Scrape, sink: Writable): Observable<MetricsRefused> {
     return defer(() => {
       const leading = shared.lead(scrape.kind);
       const looks$ = looks(scrape.timeoutMs, scheduler).pipe(share());
       const opened = sources.map((source) => openSource(source, scrape.headers, looks$));
-      const pieces = leading.passOn(mergeExposition({ format: scrape.format, sources: opened, report, own }));
-      return from(write(pieces, sink)).pipe(
+      const large = largeScrape(place$, looks$, scheduler);
+      const merging: Merge = { format: scrape.format, sources: opened, report, pause, enlarge: () => large.enlarge(), own };
+      const written$ = from(write(leading.passOn(mergeExposition(merging)), sink));
+      const overdue$ = large.overdue$.pipe(map(() => void sink.destroy()));
+      return merge(written$, overdue$).pipe(
+        take(1),
+        mergeMap(() => untold.splice(0)),
         finalize(() => {
-          for (const each of [leading, ...opened]) each.unsubscribe();
+          for (const each of [leading, large, ...opened]) each.unsubscribe();
         }),
       );
     });
@@ -103,10 +129,11 @@ export function metrics(
       const written$ =
         others === undefined
           ? lead(scrape, sink)
-          : from(others).pipe(switchMap((whole) => (whole === undefined ? lead(scrape, sink) : from(write([whole], sink)))));
+          : from(others).pipe(
+              switchMap((whole) => (whole === undefined ? lead(scrape, sink) : from(write([whole], sink)).pipe(ignoreElements()))),
+            );
       // What is written is under way until the response closes, which unsubscribes.
       return concat(written$, NEVER).pipe(
-        ignoreElements(),
         takeUntil(timer(scrape.timeoutMs, scheduler)), // nobody waits any more
         finalize(() => {
           running -= 1;

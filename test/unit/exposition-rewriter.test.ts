@@ -10,13 +10,13 @@ interface Source {
 }
 
 function merged(to: ExpositionFormat, ...sources: readonly Source[]): { readonly text: string; readonly dropped: number } {
-  const taken = new Set<string>();
+  const taken = new Set<number>();
   let [text, dropped] = ['', 0];
   for (const { from, lines } of sources) {
     const rewriter = expositionRewriter(from, to, taken, () => true);
-    for (const line of lines) text += rewriter.line(line);
+    text += rewriter.lines(lines);
     text += rewriter.end();
-    dropped += rewriter.dropped();
+    dropped += rewriter.counts().dropped;
   }
   return { text: to === 'openmetrics' ? `${text}# EOF\n` : text, dropped };
 }

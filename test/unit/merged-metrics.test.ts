@@ -12,6 +12,7 @@ import * as zlib from 'node:zlib';
 import { of, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openAnswer } from '../../src/admin/admin-client.ts';
+import type { StatusEvent } from '../../src/status/handler.ts';
 import { routes } from '../../src/status/routes.ts';
 import { statusServer } from '../../src/status/status-server.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -33,6 +34,8 @@ const envoyText = '# TYPE envoy_requests counter\nenvoy_requests{code="200"} 5\n
 const refuses: Answer = (request) => void request.socket.destroy();
 const rows = (count: number, more = '') => Array.from({ length: count }, (_, row) => `app_rows{row="${row}",more="${more}"} ${row}\n`).join(''); // prettier-ignore
 
+const names = (count: number) => Array.from({ length: count }, (_, row) => `app_${row}`);
+const families = (count: number) => names(count).map((name) => `${name} 1\n`).join(''); // prettier-ignore
 const longNames = Array.from({ length: 20 }, (_, row) => 'a'.repeat(60_000 + row));
 
 describe('/stats/prometheus', () => {
@@ -50,6 +53,7 @@ describe('/stats/prometheus', () => {
     return (server.address() as AddressInfo).port;
   }
 
+  const told: StatusEvent[] = [];
   async function agentOver(envoy: Answer, ...applications: readonly Answer[]): Promise<number> {
     const [port = 0] = await freePorts(1);
     const admin = await stub(envoy);
@@ -61,7 +65,13 @@ describe('/stats/prometheus', () => {
     });
     let listening = false;
     subscriptions.push(
-      statusServer(port, routes(parts)).subscribe({ next: ({ type }) => (listening ||= type === 'listening'), error: expect.unreachable }),
+      statusServer(port, routes(parts)).subscribe({
+        next: (event) => {
+          listening ||= event.type === 'listening';
+          told.push(event);
+        },
+        error: expect.unreachable,
+      }),
     );
     await expect.poll(() => listening, { timeout: 5_000 }).toBe(true);
     return port;
@@ -155,6 +165,9 @@ describe('/stats/prometheus', () => {
     { what: 'a line of 1 MiB', app: says(`app 1\nlong{a="${'x'.repeat(1 << 20)}"} 1\nother 1\n`), has: ['app', 'other'] },
     { what: '11 MiB', app: says(rows(12_000, 'x'.repeat(1_000))), has: ['app_rows'], fault: 'too_large' },
     { what: '11 MiB that are 50 KB on the way', app: says(gzipSync(`app 1\n${'# a comment that says nothing\n'.repeat(400_000)}late 1\n`), { 'content-encoding': 'gzip' }), has: ['app'], fault: 'too_large' }, // prettier-ignore
+    { what: '100,001 rows', app: says(rows(100_001)), has: ['app_rows'], fault: 'too_many_rows' },
+    { what: '10,001 families', app: says(families(10_001)), has: names(10_001), fault: 'too_many_families' },
+    { what: '100,000 rows of 10,000 families', app: says(`${families(9_999)}${'app_0 1\n'.repeat(90_000)}`), has: names(9_999) },
     { what: '20 lines of blanks', app: says(`app 1\n${`a 1 1${' '.repeat(60_000)}x\n`.repeat(20)}`), has: ['app'] },
     { what: '20 lines of digits', app: says(`app 1\n${`a ${'1'.repeat(60_000)}x\n`.repeat(20)}`), has: ['app'] },
     { what: '20 bounds of digits', app: says(`app 1\n# TYPE h histogram\n${`h_bucket{le="${'1'.repeat(60_000)}x"} 1\n`.repeat(20)}`), has: ['app'] }, // prettier-ignore
@@ -229,6 +242,41 @@ describe('/stats/prometheus', () => {
     expect((await wait(1)).status).toBe(503);
     for (const response of [...others, ...held]) response.end();
     expect((await Promise.all([...scrapes, next])).map(({ status }) => status)).toEqual(Array.from({ length: 17 }, () => 200));
+  });
+
+  it('tells once that an application has too many metrics', async () => {
+    told.splice(0);
+    const port = await agentOver(says(envoyText), says(families(10_001)));
+    for (let time = 0; time < 3; time++) expect((await scrape(port)).status).toBe(200);
+    expect(told.filter(({ type }) => type === 'metrics-refused')).toEqual([
+      {
+        type: 'metrics-refused',
+        source: expect.stringMatching(/^application \d+\/metrics$/) as unknown,
+        reason: 'it has more than 10,000 families',
+      },
+    ]);
+  });
+
+  it('is large one at a time: the others wait, or have Envoy, a part of the application, and the agent', async () => {
+    // The application stops after the part that any answer may have, and goes on when it is let.
+    const held: ServerResponse[] = [];
+    const port = await agentOver(says(envoyText), (_, response) => {
+      held.push(response);
+      response.writeHead(200).write(rows(6_000));
+    });
+    const wait = (seconds: number) => scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
+    const first = wait(30);
+    await expect.poll(() => held.length, { timeout: 5_000 }).toBe(1);
+    const patient = wait(31);
+    await expect.poll(() => held.length, { timeout: 5_000 }).toBe(2);
+    const hasty = strictExposition((await wait(1)).body.toString(), 'text');
+    expect(own(hasty, 'istio_agent_scrape_failures_total')).toEqual(['application /metrics busy 1']);
+    expect([hasty.get('envoy_requests')?.rows.length, hasty.get('app_rows')?.rows.length]).toEqual([1, expect.any(Number)]);
+    for (const response of held) response.end('last 1\n');
+    for (const answer of [first, patient]) {
+      const whole = strictExposition((await answer).body.toString(), 'text');
+      expect([whole.get('app_rows')?.rows.length, whole.get('last')?.rows.length]).toEqual([6_000, 1]);
+    }
   });
 
   it('does not answer its own scrape', async () => {
