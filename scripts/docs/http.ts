@@ -121,7 +121,8 @@ export function httpPage(): string {
     section(
       'Limits',
       list([
-        'What only this machine may ask is answered with 403 for all others, and for a browser on behalf of another site.',
+        'What only this machine may ask is answered with 403 for all others, and for a browser on behalf of another site. This machine is 127.0.0.1 and ::1: ' +
+          'other loopback addresses are not, for Envoy passes on from 127.0.0.6 what came from elsewhere.',
         'Another method is answered with 405. Another path is answered with 404, and `/app-health` with a redirect to `/app-health/`.',
         'A request has to be there within 5 s. Its head has 16 KiB at most.',
         'Of more than 512 connections that ask nothing the oldest one is closed.',

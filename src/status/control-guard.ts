@@ -46,8 +46,14 @@ function isOwnHost(address: string): boolean {
   return parts !== undefined && (parts.host === 'localhost' || parts.kind !== 'name') && /^\d+$/.test(parts.port ?? '0');
 }
 
+/**
+ * What comes by Envoy's inbound passthrough comes from 127.0.0.6, whoever has sent it: the rest of
+ * 127.0.0.0/8 is not this machine.
+ */
+const own = ['127.0.0.1', '::ffff:127.0.0.1', '::1'];
+
 function isLocal(address = ''): boolean {
-  return /^(::1$|(::ffff:)?127\.)/.test(address);
+  return own.includes(address);
 }
 
 function isForeign({ origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
