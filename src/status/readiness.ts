@@ -2,6 +2,7 @@ import { asyncScheduler, map, type Observable, of, type SchedulerLike, share, sw
 import { type AdminClient, parseStats } from '../admin/admin-client.ts';
 import { newestEpoch } from '../agent/lineage.ts';
 import type { AgentState } from '../agent/model.ts';
+import type { EpochConfig } from '../agent/ports.ts';
 import { pollUntil } from '../operators/poll-until.ts';
 
 /** The statistics that {@link readiness} looks at, as Envoy's `filter` takes them. */
@@ -15,20 +16,22 @@ const states = ['LIVE', 'DRAINING', 'PRE_INITIALIZING', 'INITIALIZING'];
  *
  * It is when it is LIVE, its workers have started, and, where it subscribes to clusters or
  * listeners, each has come at least once: Envoy 1.36 has the statistics of a subscription only if
- * it has the subscription. (Go agent 1.6: the same, of subscriptions that it took for granted.)
+ * it has the subscription. With `subscribes` it has to, and what is absent has not come, as with
+ * the Go agent, which takes that for granted.
  * When they came is in a gauge: the counters of a child include its parent's (measured, Envoy
  * 1.36.2).
  */
-export function readiness(body: string): string | undefined {
+export function readiness(body: string, subscribes = false): string | undefined {
   const stats = parseStats(body);
   const state = stats.get('server.state');
   const started = stats.get('listener_manager.workers_started');
   if (state === undefined || started === undefined) return 'failed to get readiness stats';
 
-  const [cds, lds] = ['cluster_manager.cds', 'listener_manager.lds'].map((name) => ({
-    successful: stats.get(`${name}.update_time`) === 0 ? 0 : stats.get(`${name}.update_success`),
-    rejected: stats.get(`${name}.update_rejected`) ?? 0,
-  }));
+  const [cds, lds] = ['cluster_manager.cds', 'listener_manager.lds'].map((name) => {
+    const isThere = subscribes || ['time', 'success', 'rejected'].some((what) => stats.has(`${name}.update_${what}`));
+    const successful = stats.get(`${name}.update_time`) === 0 ? 0 : (stats.get(`${name}.update_success`) ?? 0);
+    return { successful: isThere ? successful : undefined, rejected: stats.get(`${name}.update_rejected`) ?? 0 };
+  });
   if (cds?.successful === 0 || lds?.successful === 0) {
     const count = (updates: typeof cds) => `${updates?.successful ?? 0} successful, ${updates?.rejected ?? 0} rejected`;
     return `config not received from Pilot (is Pilot running?): cds updates: ${count(cds)}; lds updates: ${count(lds)}`;
@@ -77,7 +80,9 @@ export function notReady(
       const starting = newest?.stage === 'starting';
       const parentServes = starting && [...state.epochs.values()].some(({ stage }) => stage === 'live');
       const isUnasked = parentServes || newest?.mute === true;
-      return reason !== undefined || isUnasked ? of<Look>({ reason, fleeting: false }) : envoy.look(newest?.number, starting);
+      return reason !== undefined || isUnasked
+        ? of<Look>({ reason, fleeting: false })
+        : envoy.look(newest?.number, starting, state.wanted?.config);
     }),
   );
   return look$.pipe(
@@ -96,12 +101,12 @@ function shared(admin: Pick<AdminClient, 'request'>, timeoutMs: number | undefin
   let readyUntil = 0;
   let asking$: Observable<Look> | undefined;
   return {
-    look(epoch: number | undefined, starting: boolean): Observable<Look> {
+    look(epoch: number | undefined, starting: boolean, config: EpochConfig | undefined): Observable<Look> {
       const about = `${String(epoch)} ${String(starting)}`;
       if (asking$ !== undefined && asked === about)
         return scheduler.now() < readyUntil ? of<Look>({ reason: undefined, fleeting: false }) : asking$;
       asked = about;
-      asking$ = askEnvoy(admin, timeoutMs, starting).pipe(
+      asking$ = askEnvoy(admin, timeoutMs, starting, config).pipe(
         tap(({ reason }) => (readyUntil = reason === undefined ? scheduler.now() + fresh : 0)),
         share(),
       );
@@ -110,12 +115,22 @@ function shared(admin: Pick<AdminClient, 'request'>, timeoutMs: number | undefin
   };
 }
 
-function askEnvoy(admin: Pick<AdminClient, 'request'>, timeoutMs: number | undefined, starting: boolean): Observable<Look> {
+/** A bootstrap of the agent's, unless a template has made another of it, asks for both. */
+function subscribes(config: EpochConfig | undefined): boolean {
+  return config?.kind === 'generated' && ['cds_config', 'lds_config'].every((field) => config.text.includes(field));
+}
+
+function askEnvoy(
+  admin: Pick<AdminClient, 'request'>,
+  timeoutMs: number | undefined,
+  starting: boolean,
+  config: EpochConfig | undefined,
+): Observable<Look> {
   return admin.request('GET', `/stats?filter=${encodeURIComponent(readinessFilter)}`, timeoutMs).pipe(
     map((answer): Look => {
       if (!answer.ok) return { reason: starting ? 'Envoy is starting' : 'Envoy does not answer', fleeting: !starting };
       if (answer.value.status !== 200) return { reason: `failed to get readiness stats: ${answer.value.status}`, fleeting: false };
-      return { reason: readiness(answer.value.body), fleeting: false };
+      return { reason: readiness(answer.value.body, subscribes(config)), fleeting: false };
     }),
   );
 }

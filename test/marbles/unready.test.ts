@@ -6,6 +6,7 @@ import type { Epoch, Stage } from '../../src/agent/epoch.ts';
 import { type AgentState, initialState } from '../../src/agent/model.ts';
 import type { Settled } from '../../src/operators/settle.ts';
 import { readinessFilter, notReady } from '../../src/status/readiness.ts';
+import { readingOf } from '../support/reading.ts';
 import { marbles } from './support/marbles.ts';
 
 const stateWith = (...stages: readonly Stage[]): AgentState => ({
@@ -21,6 +22,11 @@ const starting = stateWith('starting');
 const live = stateWith('live');
 const handingOver = stateWith('live', 'starting');
 const handedOver = stateWith('draining', 'live');
+/** It asks the control plane for its clusters and listeners. */
+const dynamic: AgentState = {
+  ...live,
+  wanted: { ...readingOf('a'), config: { kind: 'generated', text: '{"cds_config":{},"lds_config":{}}', extension: '.json', override: '' } },
+};
 const draining: AgentState = { ...live, phase: 'draining' };
 const silent: AgentState = {
   ...initialState,
@@ -52,6 +58,7 @@ const reasons: Record<string, string | undefined> = {
   i: 'server is not live, current state is: INITIALIZING',
   w: 'workers have not yet started',
   e: 'failed to get readiness stats',
+  n: 'config not received from Pilot (is Pilot running?): cds updates: 0 successful, 0 rejected; lds updates: 0 successful, 0 rejected',
   b: 'failed to get readiness stats: 503',
 };
 
@@ -97,6 +104,7 @@ describe('unready', () => {
     { what: 'is ready as soon as the first Envoy is', state: starting, answer: '(r|)', expected: '(r|)' },
     { what: 'says that Envoy initializes', state: starting, answer: '(i|)', expected: '(i|)' },
     { what: 'says that the workers have not started', state: live, answer: '(w|)', expected: '(w|)' },
+    { what: 'says that nothing has come where Envoy has no word of what it asks for', state: dynamic, answer: '(r|)', expected: '(n|)' },
     { what: 'says that Envoy has not told', state: live, answer: '(e|)', expected: '(e|)' },
     { what: 'says that Envoy answers with an error', state: live, answer: '(b|)', expected: '(b|)' },
     { what: 'does not wait for an Envoy that is still starting', state: starting, answer: '(x|)', expected: '(s|)' },
