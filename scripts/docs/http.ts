@@ -121,6 +121,7 @@ export function httpPage(): string {
     section(
       'Limits',
       list([
+        'A probe or a scrape that leads back to an agent is refused with 508: it would ask the application again.',
         'What only this machine may ask is answered with 403 for all others, and for a browser on behalf of another site. This machine is 127.0.0.1 and ::1: ' +
           'other loopback addresses are not, for Envoy passes on from 127.0.0.6 what came from elsewhere.',
         'Another method is answered with 405. Another path is answered with 404, and `/app-health` with a redirect to `/app-health/`.',

@@ -41,6 +41,13 @@ export type AppProbes =
 const standardTimeout = 1_000;
 const pathForm = /^\/app-(?:health|lifecycle)\/[^/]+\/(?:livez|readyz|startupz|prestopz|poststartz)$/;
 const kinds = ['httpGet', 'tcpSocket', 'grpc'] as const;
+/** As Go does, members are known in any case of their letters: `gRPC` is `grpc`. */
+const members = new Map(
+  [...kinds, 'timeoutSeconds', 'port', 'path', 'scheme', 'host', 'httpHeaders', 'name', 'value', 'service'].map((name) => [
+    name.toLowerCase(),
+    name,
+  ]),
+);
 
 /**
  * What a probe has to look like. Made when it is read: an agent without probes starts without it.
@@ -70,7 +77,7 @@ function probeForms() {
 export function appProbes(json: string): AppProbes {
   let decoded: unknown;
   try {
-    decoded = JSON.parse(json);
+    decoded = JSON.parse(json, withKnownNames);
   } catch (error) {
     return { ok: false, reason: `failed to decode app prober: ${(error as Error).message}` };
   }
@@ -85,6 +92,11 @@ export function appProbes(json: string): AppProbes {
     else probes.set(path, probe);
   }
   return wrongs.length > 0 ? { ok: false, reason: wrongs.join('; ') } : { ok: true, probes };
+}
+
+function withKnownNames(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [members.get(name.toLowerCase()) ?? name, member as unknown]));
 }
 
 function appProbe(entry: Readonly<Record<string, unknown>>, forms: ReturnType<typeof probeForms>): AppProbe | string {

@@ -1,7 +1,8 @@
-import { asyncScheduler, catchError, ignoreElements, map, of, type SchedulerLike, take, tap } from 'rxjs';
+import { asyncScheduler, catchError, EMPTY, ignoreElements, map, of, type SchedulerLike, take, tap } from 'rxjs';
 import type { AppProbe } from '../config/app-probes.ts';
 import { attentiveTimeout } from '../operators/attentive-timer.ts';
 import { answer, type Handler } from './handler.ts';
+import { ownRequest } from './own-requests.ts';
 import { openSocket } from './open-socket.ts';
 import { probeGrpc } from './probe-grpc.ts';
 import { probeHttp } from './probe-http.ts';
@@ -13,6 +14,11 @@ import { probeHttp } from './probe-http.ts';
  */
 export function appProbe(probes: ReadonlyMap<string, AppProbe>, scheduler: SchedulerLike = asyncScheduler): Handler {
   return (request, response) => {
+    const refusal = ownRequest(request);
+    if (refusal !== undefined) {
+      answer(response, ...refusal);
+      return EMPTY;
+    }
     const path = request.url?.replace(/\?.*/s, '') ?? '';
     const probe = probes.get(path);
     if (probe === undefined) {
@@ -21,7 +27,7 @@ export function appProbe(probes: ReadonlyMap<string, AppProbe>, scheduler: Sched
         ignoreElements(),
       );
     }
-    return statusOf(probe, request.headers).pipe(
+    return statusOf(probe, request.headersDistinct).pipe(
       attentiveTimeout(probe.timeout, scheduler),
       catchError(() => of(500)),
       tap((status) => response.writeHead(status, { 'content-length': 0 }).end()),

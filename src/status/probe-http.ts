@@ -1,10 +1,11 @@
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
+import { type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
 import { connect as connectHttp2, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { catchError, Observable, of, switchMap, take, throwError } from 'rxjs';
 import type { HttpProbe } from '../config/app-probes.ts';
 import { parseHostPort } from '../config/host-port.ts';
+import { mark } from './own-requests.ts';
 import { openSocket } from './open-socket.ts';
 
 /** The kubelet gives up at the tenth, as Go's client does (`len(via) >= 10`). */
@@ -17,18 +18,18 @@ type Address = Pick<HttpProbe, 'host' | 'port' | 'path' | 'secure'>;
  * Emits the status with which the application answers, and completes. Errors if it does not.
  *
  * Sends the headers of the probe's own request, and over them the configured ones. A redirect to
- * the same host is followed; one that leads elsewhere is the answer, as with the kubelet. Each
+ * the same host is followed; one that leads elsewhere counts as 200, as with the kubelet. Each
  * request has a connection of its own. An HTTPS server that knows HTTP/2 is asked by it; so is a
  * plain one that does not understand HTTP/1.1.
  */
-export function probeHttp(probe: HttpProbe, received: IncomingHttpHeaders): Observable<number> {
+export function probeHttp(probe: HttpProbe, received: ReceivedHeaders): Observable<number> {
   const headers = headersOf(probe, received);
   const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
   function at(address: Address, redirected: number): Observable<number> {
     return ask(address, headers, host).pipe(
       switchMap(({ status, location }) => {
         const next = redirects.includes(status) && location !== undefined ? follow(address, location) : undefined;
-        if (next === undefined) return of(status);
+        if (next === undefined) return of(status >= 300 && status < 400 ? 200 : status);
         return redirected < mostRedirects ? at(next, redirected + 1) : throwError(() => new Error('too many redirects'));
       }),
     );
@@ -36,15 +37,19 @@ export function probeHttp(probe: HttpProbe, received: IncomingHttpHeaders): Obse
   return at(probe, 0);
 }
 
-function headersOf({ headers: configured }: HttpProbe, received: IncomingHttpHeaders): Record<string, OutgoingHttpHeaders[string]> {
-  const headers: Record<string, OutgoingHttpHeaders[string]> = { ...received };
-  for (const name of ['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade', 'te', 'expect']) headers[name] = undefined; // prettier-ignore
-  for (const [name, value] of configured) {
-    const key = name.toLowerCase();
-    const others = configured.filter(([other]) => other.toLowerCase() === key).map(([, other]) => other);
-    headers[key] = key === 'host' || others.length === 1 ? (key === 'host' ? others[0] : value) : others;
-  }
-  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+/** Each header with its values: what came more than once stays so. */
+type ReceivedHeaders = Readonly<NodeJS.Dict<readonly string[]>>;
+
+/** What belongs to one request, or one connection, and means nothing to the next. */
+const ofRequest = new Set(['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade', 'te', 'expect']);
+
+function headersOf({ headers: configured }: HttpProbe, received: ReceivedHeaders): Record<string, OutgoingHttpHeaders[string]> {
+  const headers = new Map<string, readonly string[]>();
+  for (const [name, values = []] of Object.entries(received)) if (!ofRequest.has(name)) headers.set(name, values);
+  const own = new Map<string, readonly string[]>();
+  for (const [name, value] of configured) own.set(name.toLowerCase(), [...(own.get(name.toLowerCase()) ?? []), value]);
+  const all = [...headers, ...own].map(([name, values]) => [name, values.length === 1 || name === 'host' ? values[0] : [...values]]);
+  return { ...(Object.fromEntries(all) as OutgoingHttpHeaders), ...mark };
 }
 
 function ask({ host, port, path, secure }: Address, headers: OutgoingHttpHeaders, name: string | undefined): Observable<HttpHead> {

@@ -33,6 +33,7 @@ import { answer, type Handler, type StatusParts } from './handler.ts';
 import { compress, type NegotiatedFormat, negotiateFormat } from './negotiate.ts';
 import { largeScrape } from './large-scrape.ts';
 import { countScrape, noScrapes, type ScrapeEvent, scrapeFamilies } from './scrape-counts.ts';
+import { mark, ownRequest } from './own-requests.ts';
 import { sharedScrapes } from './shared-scrapes.ts';
 import { type MetricsRefused, tellRefused } from './tell-refused.ts';
 
@@ -51,8 +52,6 @@ const mostShared = 256 << 10;
  * before it is looked for.
  */
 setFlagsFromString('--heap-growing-percent=40');
-/** Marks the scrapes of an agent, so that one that comes back to an agent is seen. */
-const mark = 'x-pilot-agent-scrape';
 
 const accepts = {
   text: 'text/plain;version=0.0.4,*/*;q=0.1',
@@ -116,7 +115,7 @@ export function metrics(
 
   return (request, response) =>
     defer(() => {
-      const refusal = request.headers[mark] !== undefined ? fromAnAgent : running >= mostScrapes ? tooMany : undefined;
+      const refusal = ownRequest(request) ?? (running >= mostScrapes ? tooMany : undefined);
       if (refusal !== undefined) {
         answer(response, ...refusal);
         return EMPTY;
@@ -143,7 +142,6 @@ export function metrics(
     });
 }
 
-const fromAnAgent: Refusal = [508, 'this scrape comes from an agent: the metrics would be in it twice'];
 const tooMany: Refusal = [503, 'too many scrapes at a time'];
 
 /** What a request asks for. */
@@ -167,7 +165,7 @@ function readScrape({ headers }: IncomingMessage): Scrape {
       accept: accepts[format],
       'user-agent': headers['user-agent'] ?? 'pilot-agent',
       'x-prometheus-scrape-timeout-seconds': String((timeoutMs * 0.8) / 1000),
-      [mark]: '1',
+      ...mark,
     },
   };
 }

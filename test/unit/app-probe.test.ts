@@ -39,8 +39,9 @@ describe('a probe of the application', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  async function probe(entry: object, { path = '/app-health/a/readyz', method = 'GET', headers = {} } = {}) {
-    const [port = 0] = await freePorts(1);
+  async function probe(entry: object, { path = '/app-health/a/readyz', method = 'GET', headers = {}, port: given = 0 } = {}) {
+    const [free = 0] = await freePorts(1);
+    const port = given === 0 ? free : given;
     const probes = appProbes(JSON.stringify({ '/app-health/a/readyz': entry }));
     if (!probes.ok) throw new Error(probes.reason);
     let listening = false;
@@ -126,7 +127,7 @@ describe('a probe of the application', () => {
 
   it.each([
     { what: 'follows a redirect to the same host', location: '/hello/sunnyvale', status: 200 },
-    { what: 'takes one that leads elsewhere for the answer', location: 'http://elsewhere.example/', status: 302 },
+    { what: 'counts one that leads elsewhere as success, as the kubelet does', location: 'http://elsewhere.example/', status: 200 },
   ])('$what', async ({ location, status }) => {
     const port = await listen(
       createServer(({ url }, response) => {
@@ -135,6 +136,31 @@ describe('a probe of the application', () => {
       }),
     );
     expect(await probe({ httpGet: { port, path: '/start' } })).toMatchObject({ status });
+  });
+
+  it('passes on a header that came twice as two', async () => {
+    const seen: (readonly string[])[] = [];
+    const port = await listen(
+      createServer(({ rawHeaders }, response) => {
+        seen.push(rawHeaders.filter((_, index) => rawHeaders[index - (index % 2)] === 'x-twice' && index % 2 === 1));
+        response.end();
+      }),
+    );
+    await probe({ httpGet: { port } }, { headers: { 'x-twice': ['a', 'b, c'] } });
+    expect(seen).toEqual([['a', 'b, c']]);
+  });
+
+  it('is asked once, where the application leads it back to the agent, which would ask again', async () => {
+    let asked = 0;
+    const [agentPort = 0] = await freePorts(1);
+    const port = await listen(
+      createServer((_, response) => {
+        asked += 1;
+        response.writeHead(302, { location: `http://localhost:${agentPort}/app-health/a/readyz` }).end();
+      }),
+    );
+    expect(await probe({ httpGet: { port } }, { port: agentPort })).toMatchObject({ status: 508 });
+    expect(asked).toBe(1);
   });
 
   it.each([

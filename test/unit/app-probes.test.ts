@@ -64,6 +64,7 @@ describe('appProbes', () => {
     ],
     ['a plain one that says so', { [ready]: { httpGet: { port: 1, scheme: 'HTTP' } } }, { [ready]: { ...http, port: 1 } }],
     ['TCP', { '/app-health/a/startupz': { tcpSocket: { port: 1 } } }, { '/app-health/a/startupz': { kind: 'tcp', timeout: 1_000, host: 'localhost', port: 1 } }], // prettier-ignore
+    ['members in other cases of their letters, as Go reads them', { '/app-health/a/livez': { gRPC: { Port: 1, SERVICE: 's' }, timeoutseconds: 2 } }, { '/app-health/a/livez': { kind: 'grpc', timeout: 2_000, port: 1, service: 's' } }], // prettier-ignore
     ['gRPC', { '/app-health/a/livez': { grpc: { port: 1, service: 's' } } }, { '/app-health/a/livez': { kind: 'grpc', timeout: 1_000, port: 1, service: 's' } }], // prettier-ignore
   ])('%s is taken', (_, value, expected) => {
     expect(probes(value)).toEqual(expected);

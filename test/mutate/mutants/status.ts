@@ -19,6 +19,12 @@ export const status: readonly Mutant[] = [
   { id: 'status/order-emitted', file: 'status/routes.ts', find: 'refusal === undefined ? of(asked) : of()', replace: 'of(asked)' },
   { id: 'status/probe-code', file: 'status/probe.ts', find: '200 : 503', replace: '200 : 500' },
   { id: 'status/app-probe-timeout', file: 'status/app-probe.ts', find: 'attentiveTimeout(probe.timeout, scheduler),', replace: '' },
+  {
+    id: 'status/probe-marked',
+    file: 'status/probe-http.ts',
+    find: '(Object.fromEntries(all) as OutgoingHttpHeaders), ...mark',
+    replace: '(Object.fromEntries(all) as OutgoingHttpHeaders)',
+  },
   { id: 'status/redirect-limit', file: 'status/probe-http.ts', find: 'redirected < mostRedirects', replace: 'redirected <= mostRedirects' },
   {
     id: 'status/redirect-same-host',
@@ -70,7 +76,7 @@ export const status: readonly Mutant[] = [
     replace: 'const isUnasked =',
   },
   { id: 'status/unready-mute', file: 'status/readiness.ts', find: '|| newest?.mute === true', replace: '' },
-  { id: 'status/received-itself', file: 'status/readiness.ts', find: '`) === 0 ? 0 : stats', replace: '`) === -1 ? 0 : stats' },
+  { id: 'status/received-itself', file: 'status/readiness.ts', find: '`) === 0 ? 0 : (stats', replace: '`) === -1 ? 0 : (stats' },
   { id: 'status/unready-fresh', file: 'status/readiness.ts', find: 'fresh = 100', replace: 'fresh = 1_000' },
   { id: 'status/unready-hand-over', file: 'status/readiness.ts', find: 'handOver = 250', replace: 'handOver = 2_500' },
   {
