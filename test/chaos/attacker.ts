@@ -1,7 +1,7 @@
 /**
- * `node --import tsx test/chaos/attacker.ts STATUS_PORT METRICS_PORT` is a neighbour who means harm:
- * another container of the pod, and the application behind the scrapes. It does not stop before it
- * is killed, and prints `ready`, then what should never happen.
+ * `node --import tsx test/chaos/attacker.ts STATUS_PORT METRICS_PORT` is a neighbour who means
+ * harm: another container of the pod, and the application behind the scrapes. It does not stop
+ * before it is killed, and prints `ready`, then what should never happen.
  */
 import { spawn } from 'node:child_process';
 import { createServer, get, request } from 'node:http';
@@ -30,7 +30,7 @@ async function scrape(): Promise<never> {
   }
 }
 
-/** What only programs of this machine may ask, from where a proxy passes on what came from outside. */
+/** What only this machine may ask, from where Envoy passes on what has come from outside. */
 async function order(): Promise<never> {
   for (;;) {
     for (const path of ['/quitquitquit', '/drain', '/restart', '/logging?level=off']) {

@@ -14,8 +14,8 @@ const isPermitted = spawnSync('unshare', ['--mount', 'setpriv', '--reuid', user,
 if (!isPermitted) leftOut('a read-only root, without capabilities, under a filter of system calls');
 
 /**
- * A place as a hardened cluster has it: nothing can be written but `writable`, nobody is root, there
- * are no capabilities, and a filter denies what containers should not do.
+ * A place as a hardened cluster has it: nothing can be written but `writable`, nobody is root,
+ * there are no capabilities, and a filter denies what containers should not do.
  */
 const hardened = (writable: readonly string[], setUp = 'true') => [
   'unshare',
