@@ -49,11 +49,11 @@ const own = /^(?:(?:http|listener)\.(?:admin|stats|agent)|listener\.envoy_intern
  */
 export function activeRequests(stats: ReadonlyMap<string, number>): number | undefined {
   const names = [...stats.keys()].filter((name) => !own.test(name));
-  const speaksHttp = names.flatMap((name) => /^listener\.(.+)\.http\..+\.downstream_rq_completed$/.exec(name)?.[1] ?? []);
+  const speaksHttp = new Set(names.flatMap((name) => /^listener\.(.+)\.http\..+\.downstream_rq_completed$/.exec(name)?.[1] ?? []));
   const counted = names.filter((name) => {
     if (name.startsWith('http.')) return name.endsWith('.downstream_rq_active');
     const listener = /^listener\.(.+)\.downstream_cx_active$/.exec(name)?.[1];
-    return listener !== undefined && !/\.(?:worker_\d+|main_thread)$/.test(listener) && !speaksHttp.includes(listener);
+    return listener !== undefined && !/\.(?:worker_\d+|main_thread)$/.test(listener) && !speaksHttp.has(listener);
   });
   return counted.length === 0 ? undefined : counted.reduce((sum, name) => sum + (stats.get(name) ?? 0), 0);
 }

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const proxy: readonly Mutant[] = [
-  { id: 'proxy/http-listener-counted-once', file: 'proxy/admin-questions.ts', find: '&& !speaksHttp.includes(listener)', replace: '' },
+  { id: 'proxy/http-listener-counted-once', file: 'proxy/admin-questions.ts', find: '&& !speaksHttp.has(listener)', replace: '' },
   { id: 'proxy/internal-not-counted', file: 'proxy/admin-questions.ts', find: '|listener\\.envoy_internal_.+', replace: '' },
   { id: 'proxy/override-admin', file: 'proxy/side-by-side.ts', find: '{ ...given, admin:', replace: '{ admin:' },
   { id: 'proxy/crowded-edge', file: 'proxy/memory.ts', find: 'resident <= free', replace: 'resident < free' },
