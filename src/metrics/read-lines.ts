@@ -12,7 +12,7 @@ const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () =>
 const longestLine = 64 << 10;
 
 /** So many lines, or characters, are given at a time: 1 to 5 ms of work. */
-const slice = { lines: 500, text: 32 << 10 };
+const slice = { lines: 1_000, text: 64 << 10 };
 
 /**
  * The lines of an answer, some at a time; the reader's pace is the sender's. Before many of them it
