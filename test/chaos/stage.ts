@@ -96,7 +96,7 @@ export function setStage(rig: Rig): Stage {
       const stranger = process.getuid?.() === 0 ? ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'] : [];
       const program = [process.execPath, '--import', 'tsx', 'test/chaos/attacker.ts', String(rig.ports.status), String(port)];
       const [file = '', ...args] = [...stranger, ...program];
-      const attacker = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      const attacker = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
       attackers.push(attacker);
       const said: string[] = [];
       createInterface(attacker.stdout).on('line', (line) => said.push(line));
@@ -107,7 +107,7 @@ export function setStage(rig: Rig): Stage {
       };
     },
     dispose() {
-      for (const attacker of attackers) attacker.kill('SIGKILL');
+      for (const { pid } of attackers) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
       if (ownDisk) execFileSync('umount', ['-l', folder], { stdio: 'ignore' });
     },
   };
