@@ -179,7 +179,7 @@ describe('the page of', () => {
 
   it('files has each that the agent writes into its folder', () => {
     const written = sources.flatMap(templates).flatMap((text) => /^(?:N\/(\w[\w.-]*)|(agent-N\.lock|SDS|XDS|xds-store))$/.exec(text)?.slice(1).filter(Boolean) ?? []); // prettier-ignore
-    const names = files.flatMap((file) => file.names.map((name) => name.replace(/[*B](?=\.)/, 'N')));
+    const names = files.flatMap((file) => file.names.map((name) => name.replace(/[*B](?=\.|$)/, 'N')));
     const matches = (name: string, text: string) => name === text || name.startsWith(`${text.replace(/\.N$/, '')}.`);
     const ofFolder = written.filter((text) => !elsewhere.includes(text));
     expect(ofFolder.filter((text) => !names.some((name) => matches(name, text)))).toEqual([]);
@@ -191,4 +191,4 @@ describe('the page of', () => {
 });
 
 /** What is put behind something else than the folder of `--configPath`. */
-const elsewhere: readonly string[] = ['N', 'N.pem', 'quitquitquit', 'cert-chain.pem', 'key.pem', 'root-cert.pem'];
+const elsewhere: readonly string[] = ['N', 'N.pem', 'quitquitquit', 'cert-chain.pem', 'key.pem', 'root-cert.pem', 'pilot-agent-'];

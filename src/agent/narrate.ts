@@ -91,7 +91,13 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
       if (claimOf(before)?.reading.hash !== event.hash) return [];
       if (event.noRoom !== undefined) return [{ level: 'warn', event: 'epoch.no_room', msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts', reason: event.noRoom }]; // prettier-ignore
       return event.standalone === true
-        ? [{ level: 'warn', event: 'envoy.replaced', msg: 'the Envoy binary was replaced by one of another hot restart version' }]
+        ? [
+            {
+              level: 'warn',
+              event: 'envoy.replaced',
+              msg: 'the Envoy that runs cannot be a parent: its hot restart version is another one, or its sockets are abstract',
+            },
+          ]
         : [];
     case 'config-refused':
       if (claimOf(before)?.reading.hash !== event.hash && (before.phase !== 'running' || before.examined === undefined)) return [];

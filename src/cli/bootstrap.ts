@@ -56,7 +56,6 @@ async function tried(config: AgentConfig, made: EpochConfig): Promise<Verdict> {
   const args = {
     ...config,
     concurrency: workerThreads(config.concurrency, limits(config.cpuLimit)),
-    baseId: 0, // nothing is bound
     serviceNode: nodeString(config.role, config.node),
     ipv6: config.node.ipv6,
     logFormat: envoyLogFormat,

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { adminClient } from '../admin/admin-client.ts';
@@ -12,7 +11,7 @@ import { platform } from '../node/platform.ts';
 import type { Fold } from '../operators/feedback.ts';
 import { envoyProxy } from '../proxy/envoy-proxy.ts';
 import { limits, workerThreads } from '../proxy/limits.ts';
-import { freeBaseId } from '../proxy/proc.ts';
+import { meetingPlaces } from '../proxy/meeting-places.ts';
 import { tellOf } from '../run/agents-here.ts';
 import { besideEnvoy } from '../run/beside-envoy.ts';
 import { checkCustomConfig, checkedConfig, knownOf } from '../run/check-config.ts';
@@ -94,7 +93,6 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const envoy = envoyProxy({
     binary,
     args: {
-      baseId: newBaseId(),
       drainDuration: config.drainDuration,
       parentShutdownDuration: config.parentShutdownDuration,
       serviceCluster: config.serviceCluster,
@@ -113,7 +111,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     drainsAll: role === 'router',
     tools,
     detached,
-    newBaseId,
+    places: meetingPlaces(folder),
     onLine: ({ level, component, message }, epoch) =>
       agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
   });
@@ -147,8 +145,4 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
 
   const { code, why } = runExit(end.sign, state, config);
   if (why !== undefined) throw new Fatal(why, code);
-}
-
-function newBaseId(): number {
-  return freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random);
 }

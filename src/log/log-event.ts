@@ -61,7 +61,10 @@ export const logEvents = {
   'rescue.unserved': { level: 'warn', text: 'No Envoy serves or comes up. One is started at once.' },
   'rescue.started': { level: 'warn', text: 'The new epoch comes up side by side with the old one.' },
   'envoy.log': { level: 'any', text: 'A message of Envoy itself.' },
-  'envoy.replaced': { level: 'warn', text: 'The Envoy binary has been replaced by one of another hot restart version.' },
+  'envoy.replaced': {
+    level: 'warn',
+    text: 'The Envoy that runs can be no parent: another hot restart version, or abstract sockets.',
+  },
   'envoy.orphan_killed': { level: 'warn', text: 'An Envoy of an agent that is gone is killed.' },
   'envoy.not_recorded': { level: 'warn', text: 'An Envoy cannot be recorded for the next agent, which will kill it.' },
   'rotation.by_push': { level: 'info', text: 'A changed certificate is pushed to Envoy.' },

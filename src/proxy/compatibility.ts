@@ -5,14 +5,22 @@ import type { Verdict } from '../agent/ports.ts';
 import { noRoomFor, memory, residentOf } from './memory.ts';
 
 /**
- * The verdict on a configuration that would work, with what there is to know of the Envoy that runs
- * as `pid`: whether there is room for another one, and whether one from `binary` as it is now can
+ * The verdict on a configuration that would work, with what there is to know of `newest`, the Envoy
+ * that runs: whether there is room for another one, and whether one from `binary` as it is now can
  * be its child. `started` is what that was when the newest Envoy was started. Never rejects.
  */
-export async function withCompatibility(verdict: Verdict, binary: string, started: string, pid: number | undefined): Promise<Verdict> {
-  if (pid === undefined) return verdict;
+export async function withCompatibility(
+  verdict: Verdict,
+  binary: string,
+  started: string,
+  newest: { readonly pid: number | undefined; readonly socketPath: string } | undefined,
+): Promise<Verdict> {
+  if (newest?.pid === undefined) return verdict;
+  const { pid, socketPath } = newest;
   const reason = noRoomFor(memory(), residentOf(pid));
   if (reason !== undefined) return { ok: true, noRoom: reason };
+  // A child would have abstract sockets too, which everybody reaches.
+  if (socketPath === '') return { ok: true, standalone: true };
   if (identityOf(binary) === started) return verdict;
   const [now, before] = await Promise.all([hotRestartVersion(binary), hotRestartVersion(`/proc/${pid}/exe`)]);
   return now === before ? verdict : { ok: true, standalone: true };

@@ -102,10 +102,14 @@ export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedO
       defer(() => look({ pid: adopted.pid, startTime: adopted.startTime, from: lengthOf(makeLog) }, adopted, signals$)),
 
     remember(running) {
-      const list = [...running].flatMap(({ epoch, restartEpoch, lineage, baseId, pid, addressFile }): readonly AdoptedEnvoy[] => {
-        const born = pid === undefined ? undefined : startTime(pid);
-        return pid === undefined || born === undefined ? [] : [{ epoch, restartEpoch, lineage, baseId, pid, startTime: born, addressFile }];
-      });
+      const list = [...running].flatMap(
+        ({ pid, epoch, restartEpoch, lineage, baseId, socketPath, addressFile }): readonly AdoptedEnvoy[] => {
+          const born = pid === undefined ? undefined : startTime(pid);
+          return pid === undefined || born === undefined
+            ? []
+            : [{ epoch, restartEpoch, lineage, baseId, socketPath, pid, startTime: born, addressFile }];
+        },
+      );
       try {
         if (list.length === 0) remove(listFile);
         else writeWhole(listFile, JSON.stringify(list));

@@ -1,6 +1,7 @@
+import type { MeetingPlace } from './meeting-places.ts';
+
 /** What Envoy is started with, whatever the epoch. Durations in ms, of whole seconds. */
 export interface EnvoyArgs {
-  readonly baseId: number;
   readonly drainDuration: number;
   readonly parentShutdownDuration: number;
   readonly serviceCluster: string;
@@ -20,6 +21,8 @@ export interface EpochArgs {
   /** YAML that Envoy lays over its configuration; '' for none. */
   readonly override: string;
   readonly restartEpoch: number;
+  /** Undefined for a check where no Envoy runs. No check opens a socket. */
+  readonly place?: MeetingPlace | undefined;
 }
 
 /**
@@ -29,7 +32,7 @@ export interface EpochArgs {
  * `--skip-hot-restart-on-no-parent` goes with a parent only: without one Envoy 1.36 warns of a
  * failed hot restart that nobody asked for.
  */
-export function envoyArgs(args: EnvoyArgs, { config, override, restartEpoch }: EpochArgs): readonly string[] {
+export function envoyArgs(args: EnvoyArgs, { config, override, restartEpoch, place }: EpochArgs): readonly string[] {
   return [
     ...['-c', config],
     ...['--restart-epoch', String(restartEpoch)],
@@ -43,8 +46,16 @@ export function envoyArgs(args: EnvoyArgs, { config, override, restartEpoch }: E
     ...(args.componentLogLevel === '' ? [] : ['--component-log-level', args.componentLogLevel]),
     ...(override === '' ? [] : ['--config-yaml', override]),
     ...(args.concurrency > 0 ? ['--concurrency', String(args.concurrency)] : []),
-    ...['--base-id', String(args.baseId)],
+    ...(place === undefined ? [] : meetingAt(place)),
     ...['--drain-strategy', 'immediate'],
     ...(restartEpoch > 0 ? ['--skip-hot-restart-on-no-parent'] : []),
   ];
+}
+
+/**
+ * Envoy's own way are abstract sockets, which anybody in the network namespace reaches: who asks
+ * there gets the listening sockets, and may end it. A child finds its parent by the same path only.
+ */
+function meetingAt({ baseId, socketPath }: MeetingPlace): readonly string[] {
+  return ['--base-id', String(baseId), ...(socketPath === '' ? [] : ['--socket-path', socketPath, '--socket-mode', '600'])];
 }

@@ -8,6 +8,7 @@ import { withConfigFile } from './config-file.ts';
 import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';
 import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
+import type { MeetingPlaces } from './meeting-places.ts';
 import { checkPairs, type KeyPair, validate } from './preflight.ts';
 import { processes, type Running } from './processes.ts';
 import { sideBySide, type StartFrom } from './side-by-side.ts';
@@ -33,8 +34,8 @@ export interface EnvoyOptions {
   readonly tools: Tools;
   /** Where Envoys outlive the agent. */
   readonly detached?: DetachedEnvoys | undefined;
-  /** A base id that is free, for each lineage after the first. */
-  readonly newBaseId: () => number;
+  /** Where the Envoys of a lineage meet. */
+  readonly places: MeetingPlaces;
   readonly onLine: (line: EnvoyLine, epoch: number) => void;
   readonly scheduler?: SchedulerLike;
 }
@@ -84,7 +85,8 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
     run(launch, signals$) {
       return defer(() => {
         const adopted = launch.adopted ? detached?.adopted.find(({ epoch }) => epoch === launch.epoch) : undefined;
-        const own = running.enter(launch, adopted);
+        const own = entered(() => running.enter(launch, adopted));
+        if (typeof own === 'string') return of(notStarted(own));
         const life$ = launch.adopted ? watched(adopted, signals$) : started(launch, own, signals$);
         return life$.pipe(
           tap((event) => {
@@ -134,13 +136,13 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
                 failed: (reason) =>
                   reading.config.kind === 'refused' ? { ok: false, reason } : { ok: undefined, reason, outOfMemory: false },
                 use: (path, override) => {
-                  const tried = envoyArgs(args, { config: path, override, restartEpoch: 0 });
+                  const tried = envoyArgs(args, { config: path, override, restartEpoch: 0, place: running.newest() });
                   return validate({ binary, args: tried, folder, tools, alone: () => running.newest() === undefined, scheduler });
                 },
               })
             : of(verdict),
         ),
-        switchMap((verdict) => (verdict.ok === true ? withCompatibility(verdict, binary, identity, running.newest()?.pid) : of(verdict))),
+        switchMap((verdict) => (verdict.ok === true ? withCompatibility(verdict, binary, identity, running.newest()) : of(verdict))),
         // The child reads the files when it starts: they may have changed since they were checked.
         switchMap((verdict) => (verdict.ok === true ? pairs$.pipe(map((again) => (again.ok === true ? verdict : again))) : of(verdict))),
       );
@@ -167,6 +169,15 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
   };
 }
 
+/** What is made, or why it cannot be. */
+function entered<T>(make: () => T): T | string {
+  try {
+    return make();
+  } catch (error) {
+    return `no place for the sockets of a hot restart: ${(error as Error).message}`;
+  }
+}
+
 function notStarted(reason: string): ProcessEvent {
   return { type: 'exited', exit: { kind: 'spawn-failed', reason } };
 }
@@ -187,7 +198,7 @@ function startEnvoy(
   { binary, args, folder, tools, detached, onLine }: EnvoyOptions,
   { launch: { epoch, restartEpoch }, own, from, signals$, scheduler }: Start,
 ): Observable<ProcessEvent> {
-  const given = [...envoyArgs({ ...args, baseId: own.baseId }, { ...from, restartEpoch }), '--admin-address-path', own.addressFile];
+  const given = [...envoyArgs(args, { ...from, restartEpoch, place: own }), '--admin-address-path', own.addressFile];
   if (detached !== undefined) return detached.start(own, binary, given, signals$);
   return spawnEnvoy({
     binary,

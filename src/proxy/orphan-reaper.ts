@@ -1,17 +1,20 @@
+import { dirname } from 'node:path';
 import { execa } from 'execa';
-import { sharedMemoryOf } from './proc.ts';
+import { sharedMemoryOf } from './base-ids.ts';
+import type { MeetingPlace } from './meeting-places.ts';
 
 /**
  * Waits for the end of its input, which comes with the end of the agent, whichever way that ends,
  * and then kills whatever has the base id among its arguments: Envoys, and what is on the way to be
- * one. The id is not among its own. The memory that they shared stays otherwise.
+ * one. The id is not among its own. What they shared stays otherwise.
  */
 const script = `while read -r _; do :; done
 for found in $(grep -lzx -- "$PILOT_AGENT_BASE_ID" /proc/[0-9]*/cmdline 2>/dev/null); do
   found=\${found#/proc/}
   kill -KILL "\${found%/cmdline}"
 done
-rm -f "$PILOT_AGENT_SHARED_MEMORY"`;
+rm -f "$PILOT_AGENT_SHARED_MEMORY" "$PILOT_AGENT_SOCKETS"/s_* "/dev/shm/pilot-agent-$PILOT_AGENT_BASE_ID-"*
+rmdir "$PILOT_AGENT_SOCKETS"`;
 
 /**
  * Starts a small process that outlives the agent just long enough to kill its Envoys, and returns
@@ -21,10 +24,14 @@ rm -f "$PILOT_AGENT_SHARED_MEMORY"`;
  * an Envoy that is stopped, or waits for a parent that is gone (10 s), does not hear (seen with
  * Envoy 1.36.2).
  */
-export function orphanReaper(sh: string, baseId: number): () => void {
+export function orphanReaper(sh: string, { baseId, socketPath }: MeetingPlace): () => void {
   const child = execa(sh, ['-c', script], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    env: { PILOT_AGENT_BASE_ID: String(baseId), PILOT_AGENT_SHARED_MEMORY: sharedMemoryOf(baseId) },
+    env: {
+      PILOT_AGENT_BASE_ID: String(baseId),
+      PILOT_AGENT_SHARED_MEMORY: sharedMemoryOf(baseId),
+      PILOT_AGENT_SOCKETS: dirname(socketPath),
+    },
     detached: true,
     cleanup: false,
     buffer: false,

@@ -18,13 +18,15 @@ export function startTime(pid: number): string | undefined {
 /** An Envoy whose agent is gone. */
 export interface StaleEnvoy {
   readonly pid: number;
+  /** Whose process it is. */
+  readonly uid: number;
   readonly baseId: number;
 }
 
 /**
  * The Envoys that write their admin address below `addressFile`, as those of an agent with this
  * folder do, and whose agent is gone: their parent does not run `program`. A stopped one is found,
- * too.
+ * too. Processes of other users count for root only: anybody can give a process such arguments.
  */
 export function staleEnvoys(addressFile: string, program: string, self = process.pid): readonly StaleEnvoy[] {
   return readdirSync('/proc')
@@ -37,8 +39,19 @@ export function staleEnvoys(addressFile: string, program: string, self = process
       if (!args.includes('--admin-address-path') || !(path === addressFile || path.startsWith(`${addressFile}-`))) return [];
       const parent = /^\d+ \(.*\) \S (\d+)/s.exec(read(`/proc/${pid}/stat`))?.[1];
       if (Number(parent) !== self && programOf(parent) === program) return []; // ours as process 1: it was given to us
-      return [{ pid, baseId: Number(args[args.indexOf('--base-id') + 1]) }];
+      const uid = uidOf(pid);
+      if (uid === undefined || (uid !== process.geteuid?.() && process.geteuid?.() !== 0)) return [];
+      return [{ pid, uid, baseId: Number(args[args.indexOf('--base-id') + 1]) }];
     });
+}
+
+/**
+ * Whose process that is; undefined once it has ended. The owner of `/proc/PID` says something else
+ * for a program with capabilities of its own.
+ */
+export function uidOf(pid: number): number | undefined {
+  const uid = /^Uid:\t\d+\t(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1];
+  return uid === undefined ? undefined : Number(uid);
 }
 
 function programOf(pid: string | undefined): string {
@@ -55,29 +68,4 @@ function read(path: string): string {
   } catch {
     return '';
   }
-}
-
-/** Envoy multiplies `--base-id` by this, and keeps the numbers between for the epochs' sockets. */
-const factor = 10;
-const choices = 400_000_000;
-
-/**
- * A `--base-id` of which neither a socket (`unixTable` is the text of `/proc/net/unix`) nor shared
- * memory (`shared` are the names in `/dev/shm`) exists, so that agents on one machine stay apart.
- *
- * Drawn at random: two agents that start in the same moment see the same table.
- */
-export function freeBaseId(unixTable: string, shared: readonly string[], random: () => number): number {
-  const sockets = [...unixTable.matchAll(/@envoy_domain_socket_\w+?_(\d+)/g)].map(([, id]) => Number(id));
-  const memories = shared.flatMap((name) => /^envoy_shared_memory_(\d+)$/.exec(name)?.[1] ?? []).map(Number);
-  const taken = new Set([...sockets, ...memories].map((id) => Math.floor(id / factor)));
-  for (;;) {
-    const id = 1 + Math.floor(random() * choices);
-    if (!taken.has(id)) return id;
-  }
-}
-
-/** What Envoy leaves in `/dev/shm` for a base id, whichever way it ends. */
-export function sharedMemoryOf(baseId: number): string {
-  return `/dev/shm/envoy_shared_memory_${baseId * factor}`;
 }

@@ -3,18 +3,17 @@ import { of, throwError } from 'rxjs';
 import { type AdminClient, adminClient } from '../admin/admin-client.ts';
 import type { Launch } from '../agent/ports.ts';
 import { remove } from '../files/whole-file.ts';
-import { sharedMemoryOf } from './proc.ts';
+import type { MeetingPlace, MeetingPlaces } from './meeting-places.ts';
 import { orphanReaper } from './orphan-reaper.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';
 import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { Tools } from './spawn-envoy.ts';
 
 /** A process that has been started, or is about to be, and has not ended. */
-export interface Running {
+export interface Running extends MeetingPlace {
   readonly epoch: number;
   readonly restartEpoch: number;
   readonly lineage: number;
-  readonly baseId: number;
   /** For a configuration of its own. */
   readonly config: string;
   pid: number | undefined;
@@ -32,25 +31,23 @@ const absent = new Error('there is no such process');
 const nobody: AdminClient = { request: () => of({ ok: false, error: absent }), open: () => throwError(() => absent), located: () => false };
 
 interface Premises {
-  readonly args: { readonly baseId: number };
   readonly admin: AdminClient;
   readonly addressFile: string;
   readonly folder: string;
   readonly tools: Tools;
   readonly detached?: DetachedEnvoys | undefined;
-  readonly newBaseId: () => number;
+  readonly places: MeetingPlaces;
 }
 
 /**
- * The processes of one agent, each with the base id of its lineage and its admin endpoint, and what
- * has to be cleared away after them.
+ * The processes of one agent, each with the meeting place of its lineage and its admin endpoint,
+ * and what has to be cleared away after them.
  *
  * Two lineages that run side by side have an admin endpoint each. The one that was published last
  * is where `admin` and `addressFile` lead.
  */
-export function processes({ args, admin, addressFile, folder, tools, detached, newBaseId }: Premises) {
+export function processes({ admin, addressFile, folder, tools, detached, places }: Premises) {
   const running = new Set<Running>();
-  const baseIds = new Map([[0, args.baseId]]);
   const reapers = new Map<number, () => void>();
   const former = `${addressFile}-former`;
 
@@ -63,7 +60,7 @@ export function processes({ args, admin, addressFile, folder, tools, detached, n
     if ([...running].every((other) => other.baseId !== baseId)) {
       reapers.get(baseId)?.();
       reapers.delete(baseId);
-      remove(sharedMemoryOf(baseId));
+      places.clear(gone);
     }
     if ([...running].every((other) => other.addressFile !== own)) remove(own);
     if (running.size === 0) for (const left of [addressFile, former]) remove(left);
@@ -72,13 +69,17 @@ export function processes({ args, admin, addressFile, folder, tools, detached, n
   }
 
   return {
-    /** `adopted` runs already. */
+    /**
+     * `adopted` runs already. Throws what the system says where the Envoys of a new lineage can
+     * have no place to meet.
+     */
     enter({ epoch, restartEpoch, lineage }: Launch, adopted: AdoptedEnvoy | undefined): Running {
-      const baseId = adopted?.baseId ?? baseIds.get(lineage) ?? newBaseId();
-      baseIds.set(lineage, baseId);
+      const kin = adopted ?? [...running].find((other) => other.lineage === lineage);
+      const { baseId, socketPath } = kin ?? places.make();
+      if (adopted !== undefined) places.enter(adopted);
       if (running.size === 0 && adopted === undefined) remove(addressFile);
       const own = {
-        ...{ epoch, restartEpoch, lineage, baseId, addressFile, admin },
+        ...{ epoch, restartEpoch, lineage, baseId, socketPath, addressFile, admin },
         config: `${folder}/envoy-beside-${epoch}.json`,
         pid: adopted?.pid,
         seenLive: false,
@@ -102,7 +103,7 @@ export function processes({ args, admin, addressFile, folder, tools, detached, n
       own.pid = pid;
       detached?.remember(running);
       if (detached === undefined && tools.sh !== undefined && !reapers.has(own.baseId))
-        reapers.set(own.baseId, orphanReaper(tools.sh, own.baseId));
+        reapers.set(own.baseId, orphanReaper(tools.sh, own));
     },
 
     /**
@@ -126,7 +127,10 @@ export function processes({ args, admin, addressFile, folder, tools, detached, n
 
     /** Nobody looks after it any more. What lives on needs all that it has. */
     leave(own: Running): void {
-      if (detached !== undefined && own.pid !== undefined && !own.ended) return;
+      if (detached !== undefined && own.pid !== undefined && !own.ended) {
+        places.leave(own);
+        return;
+      }
       running.delete(own);
       clear(own);
       detached?.remember(running);

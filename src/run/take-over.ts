@@ -1,10 +1,12 @@
-import { readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { asyncScheduler } from 'rxjs';
 import { findExecutable } from '../envoy/find-envoy.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { remove } from '../files/whole-file.ts';
+import { sharedMemoryOf } from '../proxy/base-ids.ts';
 import type { DetachedEnvoys } from '../proxy/detached-envoys.ts';
-import { sharedMemoryOf, staleEnvoys } from '../proxy/proc.ts';
+import { removeMeetingPlaces } from '../proxy/meeting-places.ts';
+import { staleEnvoys } from '../proxy/proc.ts';
 import { attempt, exitCodes, Fatal } from './exit.ts';
 
 /** The paths of programs. */
@@ -31,19 +33,22 @@ export interface TakeOverOptions {
 }
 
 /**
- * Sees to what an agent that is gone has left in `folder`: its Envoys are killed, and FIFOs
+ * Sees to what an agent that is gone has left in `folder`: its Envoys are killed, FIFOs and sockets
  * removed. With `tools` those that it has left on purpose are adopted instead; without them nothing
  * is returned. Rejects with a {@link Fatal} where that cannot be done.
  */
 export async function takeOver({ tools, folder, addressFile, log }: TakeOverOptions): Promise<DetachedEnvoys | undefined> {
   const detached = tools && (await makeDetached(folder, tools, log));
-  for (const { pid, baseId } of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
+  for (const { pid, uid, baseId } of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
     if (detached?.adopted.some((adopted) => adopted.pid === pid) === true) continue;
     log({ level: 'warn', event: 'envoy.orphan_killed', msg: 'an Envoy of an agent that is gone is killed', pid });
     attempt(() => process.kill(pid, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${pid})`);
-    rmSync(sharedMemoryOf(baseId), { force: true });
+    const memory = sharedMemoryOf(baseId);
+    // The arguments of a process may name what is not its own.
+    if (lstatSync(memory, { throwIfNoEntry: false })?.uid === uid) remove(memory);
   }
   removeFifos(folder);
+  removeMeetingPlaces(folder, detached?.adopted ?? []);
   return detached;
 }
 

@@ -13,7 +13,8 @@ import { findExecutable } from '../../src/envoy/find-envoy.ts';
 import { envoyLogFormat } from '../../src/log/envoy-lines.ts';
 import { envoyProxy } from '../../src/proxy/envoy-proxy.ts';
 import { detachedEnvoys } from '../../src/proxy/detached-envoys.ts';
-import { freeBaseId, sharedMemoryOf } from '../../src/proxy/proc.ts';
+import { reserveBaseId, sharedMemoryOf } from '../../src/proxy/base-ids.ts';
+import { meetingPlaces } from '../../src/proxy/meeting-places.ts';
 import type { Tools } from '../../src/proxy/spawn-envoy.ts';
 import { readingOf } from '../support/reading.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -50,7 +51,12 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
   mkdirSync(folder);
   mkdirSync(certDir);
   const [adminPort = 0, listenPort = 0] = await freePorts(2);
-  const baseId = freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random);
+  const baseIds: number[] = [];
+  const places = meetingPlaces(folder, () => {
+    const reserved = reserveBaseId();
+    baseIds.push(reserved.baseId);
+    return reserved;
+  });
 
   const answers: (() => void)[] = [];
   const upstream = createServer((asked, response) => {
@@ -83,7 +89,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
   const proxy = envoyProxy({
     binary: script !== undefined ? program : life === 'can not be started' ? join(root, 'no-such-envoy') : binary,
     args: {
-      ...{ baseId, drainDuration: 1_000, parentShutdownDuration: 60_000, serviceCluster: 'cluster', serviceNode: 'node' },
+      ...{ drainDuration: 1_000, parentShutdownDuration: 60_000, serviceCluster: 'cluster', serviceNode: 'node' },
       ...{ ipv6: false, logFormat: envoyLogFormat, logLevel, componentLogLevel: '', concurrency: 1 },
     },
     admin: adminClient(addressFile, adminPort),
@@ -101,7 +107,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
         scheduler: asyncScheduler,
       }),
     }),
-    newBaseId: () => freeBaseId(readFileSync('/proc/net/unix', 'utf8'), readdirSync('/dev/shm'), Math.random),
+    places,
     onLine: ({ message }) => heard.push(message),
   });
   const pids = new Set<number>();
@@ -130,9 +136,9 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
     alive: () => processes().length,
     remains: () => [
       ...processes().map((pid) => `process ${pid}`),
-      ...guardsOf(baseId).map((pid) => `guard ${pid}`),
+      ...baseIds.flatMap(guardsOf).map((pid) => `guard ${pid}`),
       ...readdirSync(folder).filter((name) => !adopted || name !== 'envoy.log'),
-      ...[sharedMemoryOf(baseId)].filter((path) => existsSync(path)),
+      ...baseIds.map(sharedMemoryOf).filter((path) => existsSync(path)),
     ],
     freeze: (_, pid) => void process.kill(pid, 'SIGSTOP'),
     thaw: (_, pid) => void process.kill(pid, 'SIGCONT'),
@@ -156,10 +162,10 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
     heard: heard as readonly string[],
     /** For what a trial that went wrong has left. */
     dispose: () => {
-      for (const pid of [...processes(), ...guardsOf(baseId)]) process.kill(pid, 'SIGKILL');
+      for (const pid of [...processes(), ...baseIds.flatMap(guardsOf)]) process.kill(pid, 'SIGKILL');
       upstream.closeAllConnections();
       for (const server of servers) server.close();
-      rmSync(sharedMemoryOf(baseId), { force: true });
+      for (const baseId of baseIds) rmSync(sharedMemoryOf(baseId), { force: true });
       rmSync(root, { recursive: true });
     },
   };

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
 import { findExecutable } from '../../src/envoy/find-envoy.ts';
 import type { LogEvent } from '../../src/log/log-event.ts';
-import { sharedMemoryOf } from '../../src/proxy/proc.ts';
+import { sharedMemoryOf } from '../../src/proxy/base-ids.ts';
 import { startLoad } from '../support/load.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
@@ -24,6 +24,7 @@ interface Kept {
   readonly epoch: number;
   readonly pid: number;
   readonly baseId: number;
+  readonly socketPath: string;
 }
 
 const run = (name = '') => join(rig.folder, 'run', name);
@@ -188,6 +189,38 @@ it('an Envoy that is kept is started again when it crashes, and its log is its o
   await agent.exit;
   expect(readFileSync(run('envoy.log'), 'utf8')).toContain('caught ENVOY_SIGTERM');
   expect(statSync(run('envoy.log')).mode & 0o777).toBe(0o600);
+});
+
+it('an Envoy that an earlier agent has left with abstract sockets is replaced side by side by one whose sockets are its own', async () => {
+  rig = await makeRig();
+  const envoy = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
+  const earlier = join(rig.folder, 'earlier');
+  const withoutSockets = `for word; do
+  shift
+  case $word in --socket-path | --socket-mode) skip=1 ;; *) [ -n "$skip" ] || set -- "$@" "$word"; skip= ;; esac
+done`;
+  writeFileSync(earlier, `#!/bin/sh\n${withoutSockets}\nexec ${envoy} "$@"\n`, { mode: 0o755 });
+  const before = rig.start([...keep, '--binaryPath', earlier], { env });
+  await before.said('epoch.live', 0);
+  before.kill('SIGTERM');
+  await before.exit;
+  const [old] = kept();
+  const { socketPath, ...written } = old ?? expect.unreachable();
+  expect(socketPath).toContain(run());
+  writeFileSync(run('envoy-kept.json'), JSON.stringify([written]), { mode: 0o600 });
+  const abstract = () => readFileSync('/proc/net/unix', 'utf8').includes(`@envoy_domain_socket_parent_${written.baseId}0`);
+  expect(abstract()).toBe(true);
+  const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'keep-alive', clients: 2 });
+  const after = rig.start(keep, { env });
+  expect(await after.said('epoch.adopted')).toMatchObject({ pid: written.pid });
+  await after.said('epoch.live', 1);
+  await after.said('epoch.ended', 0);
+  const { failed, errors } = await load.stop();
+  expect([failed, [...errors]]).toEqual([0, []]);
+  expect(abstract()).toBe(false);
+  await expect
+    .poll(kept, { timeout: 5_000 })
+    .toMatchObject([{ epoch: 1, lineage: 1, socketPath: expect.stringContaining(run()) as string }]);
 });
 
 it('a kept Envoy of another hot restart version is replaced side by side', async () => {

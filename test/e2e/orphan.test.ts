@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
 import { makeRig, type Rig } from './support/rig.ts';
@@ -97,6 +98,7 @@ it.each(['SIGSTOP', 'SIGCONT'] as const)('an Envoy whose agent is gone is taken 
   const [program = '', ...args] = readFileSync(`/proc/${envoy}/cmdline`, 'utf8').split('\0').slice(0, -1);
   agent.kill('SIGTERM');
   await agent.exit;
+  mkdirSync(dirname(args[args.indexOf('--socket-path') + 1] ?? ''), { mode: 0o700 });
   spawnSync('sh', ['-c', '"$@" >/dev/null 2>&1 &', 'sh', program, ...args]);
   await expect.poll(() => rig.envoys(), { timeout: 10_000 }).toHaveLength(1);
   const [stale = 0] = rig.envoys();

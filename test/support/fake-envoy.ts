@@ -6,7 +6,9 @@ import { expect } from 'vitest';
 import { adminClient } from '../../src/admin/admin-client.ts';
 import type { EpochConfig, Exit, Launch, ProcessEvent, Proxy, Signal, Verdict } from '../../src/agent/ports.ts';
 import { findExecutable } from '../../src/envoy/find-envoy.ts';
+import { reserveBaseId } from '../../src/proxy/base-ids.ts';
 import { type EnvoyOptions, envoyProxy } from '../../src/proxy/envoy-proxy.ts';
+import { meetingPlaces } from '../../src/proxy/meeting-places.ts';
 import { eventually } from './eventually.ts';
 import { type FakeAdmin, fakeAdmin, type Says } from './fake-admin.ts';
 import { readingOf } from './reading.ts';
@@ -134,13 +136,13 @@ export function envoyStage({
   const proxy = envoyProxy({
     ...{ binary, addressFile, folder, drainsAll },
     args: {
-      ...{ baseId, drainDuration: 45_000, parentShutdownDuration: 60_000, serviceCluster: 'a cluster', serviceNode: 'a~node' },
+      ...{ drainDuration: 45_000, parentShutdownDuration: 60_000, serviceCluster: 'a cluster', serviceNode: 'a~node' },
       ...{ ipv6: false, logFormat: '%v', logLevel: 'info', componentLogLevel: 'misc:error', concurrency: 2 },
     },
     admin: adminClient(addressFile, adminPort, answerScheduler),
     pairs: pair === undefined ? [] : [{ chain: join(root, pair.chain), key: join(root, pair.key) }],
     tools: { mkfifo, setpriv: undefined, sh: undefined },
-    newBaseId: () => ++lastBaseId,
+    places: meetingPlaces(folder, () => reserveBaseId(() => lastBaseId++)),
     onLine: ({ message }, epoch) => heard.push(`${epoch} ${message}`),
   });
   function run({ epoch = 0, restartEpoch = epoch, ...rest }: Partial<NewLaunch>, signals$: Observable<Signal>): Observable<ProcessEvent> {

@@ -4,7 +4,6 @@ import { envoyLogFormat } from '../../src/log/envoy-lines.ts';
 
 /** What the peer's own test of the arguments gives. */
 const peers: EnvoyArgs = {
-  baseId: 7,
   drainDuration: 45_000,
   parentShutdownDuration: 60_000,
   serviceCluster: 'my-cluster',
@@ -21,7 +20,7 @@ const lines = (...options: readonly string[]) => options.flatMap((option) => opt
 
 describe('envoyArgs', () => {
   it('gives the peer’s vector in its order, without --max-obj-name-len (Envoy 1.36 has dropped it), and with ours behind it', () => {
-    expect(args({ override: '{"key": "value"}', restartEpoch: 5 })).toEqual(
+    expect(args({ override: '{"key": "value"}', restartEpoch: 5, place: { baseId: 7, socketPath: '/run/envoy-7/s' } })).toEqual(
       lines(
         '-c = test.json',
         '--restart-epoch = 5',
@@ -36,6 +35,8 @@ describe('envoyArgs', () => {
         '--config-yaml = {"key": "value"}',
         '--concurrency = 8',
         '--base-id = 7',
+        '--socket-path = /run/envoy-7/s',
+        '--socket-mode = 600',
         '--drain-strategy = immediate',
         '--skip-hot-restart-on-no-parent',
       ),
@@ -60,7 +61,14 @@ describe('envoyArgs', () => {
     { what: 'concurrency 0: a worker for each core', given: { concurrency: 0 }, option: '--concurrency', value: undefined },
     { what: 'v4', given: { ipv6: false }, option: '--local-address-ip-version', value: 'v4' },
     { what: 'an IPv6 node', given: { ipv6: true }, option: '--local-address-ip-version', value: 'v6' },
-    { what: 'base id 123', given: { baseId: 123 }, option: '--base-id', value: '123' },
+    { what: 'base id 123', given: { place: { baseId: 123, socketPath: '' } }, option: '--base-id', value: '123' },
+    {
+      what: 'abstract sockets that are there already',
+      given: { place: { baseId: 1, socketPath: '' } },
+      option: '--socket-path',
+      value: undefined,
+    },
+    { what: 'no other Envoy', given: {}, option: '--base-id', value: undefined },
     { what: 'log level info', given: { logLevel: 'info' }, option: '-l', value: 'info' },
     { what: 'an empty log level', given: { logLevel: '' }, option: '-l', value: undefined },
     {

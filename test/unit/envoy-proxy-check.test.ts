@@ -27,7 +27,7 @@ describe('a check', () => {
       ...['--service-cluster', 'a cluster', '--service-node', 'a~node', '--local-address-ip-version', 'v4'],
       ...['--log-format', '%v', '-l', 'info', '--component-log-level', 'misc:error'],
       ...['--config-yaml', 'node: {}', '--concurrency', '2'],
-      ...['--base-id', String(stage.baseId), '--drain-strategy', 'immediate'],
+      ...['--drain-strategy', 'immediate'],
       ...['--mode', 'validate'],
     ]);
     expect({ config, mode }).toEqual({ config: '{"a":1}', mode: 0o600 });
@@ -48,7 +48,7 @@ describe('a check', () => {
     if (runs) await stage.start({});
     stage.install(validating(`echo "error initializing configuration '$2': no such cluster" >&2; exit 1`));
     expect(await check()).toEqual({ ok: false, reason: 'no such cluster' });
-    expect(readdirSync(stage.folder)).toEqual(runs ? ['envoy-rev0.json'] : []);
+    expect(readdirSync(stage.folder)).toEqual(runs ? [`envoy-${stage.baseId}`, 'envoy-rev0.json'] : []);
   });
 
   it.each(['exit 3', 'kill -SEGV $$'])('takes another end of a validation (%s) for a refusal only while an Envoy runs', async (script) => {

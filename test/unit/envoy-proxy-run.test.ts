@@ -18,7 +18,8 @@ describe('an Envoy', () => {
       ...['--restart-epoch', '0', '--drain-time-s', '45', '--parent-shutdown-time-s', '60'],
       ...['--service-cluster', 'a cluster', '--service-node', 'a~node', '--local-address-ip-version', 'v4'],
       ...['--log-format', '%v', '-l', 'info', '--component-log-level', 'misc:error', '--concurrency', '2'],
-      ...['--base-id', String(stage.baseId), '--drain-strategy', 'immediate'],
+      ...['--base-id', String(stage.baseId), '--socket-path', join(stage.folder, `envoy-${stage.baseId}`, 's'), '--socket-mode', '600'],
+      ...['--drain-strategy', 'immediate'],
       ...['--admin-address-path', stage.addressFile],
     ]);
   });
@@ -149,7 +150,7 @@ describe('an Envoy beside another line', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     second.signal('SIGKILL');
     await second.exit();
-    expect(readdirSync(stage.folder)).toEqual(['envoy-rev0.json']);
+    expect(readdirSync(stage.folder)).toEqual([`envoy-${stage.baseId}`, 'envoy-rev0.json']);
   });
 
   it('is started from what is given where no cluster leads to its admin endpoint', async () => {
@@ -174,7 +175,7 @@ describe('an Envoy beside another line', () => {
     const admin = await (await stage.start({ epoch: 0 })).comesUp({ [which]: [{ listener: { enable_reuse_port: false } }] });
     expect(await stage.events(beside)).toEqual(notStarted);
     expect(admin.asked).toEqual(['GET /config_dump?resource=static_listeners', 'GET /config_dump?resource=dynamic_listeners']);
-    expect(readdirSync(stage.folder)).toEqual(['envoy-admin-address', 'envoy-rev0.json']);
+    expect(readdirSync(stage.folder)).toEqual([`envoy-${stage.baseId}`, 'envoy-admin-address', 'envoy-rev0.json']);
   });
 
   it('is not started where its configuration lets it share no port', async () => {

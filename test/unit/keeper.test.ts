@@ -91,19 +91,27 @@ describe('an Envoy that is kept', () => {
     await expect.poll(() => read(join(folder, 'envoy.log')), { timeout: 10_000 }).toBe('ready\n');
     keeps.remember([
       {
-        ...{ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, pid: pid(), addressFile: join(folder, 'envoy-admin-address') },
+        ...{
+          epoch: 0,
+          restartEpoch: 0,
+          lineage: 0,
+          baseId: 7,
+          socketPath: '',
+          pid: pid(),
+          addressFile: join(folder, 'envoy-admin-address'),
+        },
         ...{ config: '', admin: { request: () => new Subject(), open: () => new Subject(), located: () => false }, seenLive: true, ended: false }, // prettier-ignore
       },
     ]);
     expect(statSync(join(folder, 'envoy-kept.json')).mode & 0o777).toBe(0o600);
     const [written] = JSON.parse(read(join(folder, 'envoy-kept.json'))) as [{ epoch: number; pid: number; startTime: string }];
-    expect(written).toEqual({ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, pid: pid(), startTime: startTime(pid()), addressFile: join(folder, 'envoy-admin-address') }); // prettier-ignore
+    expect(written).toEqual({ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, socketPath: '', pid: pid(), startTime: startTime(pid()), addressFile: join(folder, 'envoy-admin-address') }); // prettier-ignore
     life.unsubscribe();
     const signals$ = new Subject<Signal>();
     const events: ProcessEvent[] = [];
     const next = detachedEnvoys({ setsid, sh, folder, log: () => undefined, scheduler: asyncScheduler });
     next
-      .watch({ ...written, restartEpoch: 0, lineage: 0, baseId: 7, addressFile: '' }, signals$)
+      .watch({ ...written, restartEpoch: 0, lineage: 0, baseId: 7, socketPath: '', addressFile: '' }, signals$)
       .subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGTERM');
     await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0);
@@ -124,7 +132,7 @@ describe('an Envoy that is kept', () => {
     const { keeps, pid } = start('exec sleep 60');
     const signals$ = new Subject<Signal>();
     const events: ProcessEvent[] = [];
-    const known = { epoch: 1, restartEpoch: 0, lineage: 0, baseId: 7, pid: pid(), startTime: '1', addressFile: '' };
+    const known = { epoch: 1, restartEpoch: 0, lineage: 0, baseId: 7, socketPath: '', pid: pid(), startTime: '1', addressFile: '' };
     keeps.watch(known, signals$).subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGKILL');
     await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0);
@@ -165,7 +173,7 @@ it('an agent that cannot write down what it keeps says so', () => {
   });
   keeps.remember([
     {
-      ...{ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, pid: process.pid, addressFile: '' },
+      ...{ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, socketPath: '', pid: process.pid, addressFile: '' },
       ...{ config: '', admin: { request: () => new Subject(), open: () => new Subject(), located: () => false }, seenLive: true, ended: false }, // prettier-ignore
     },
   ]);

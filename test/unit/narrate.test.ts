@@ -215,7 +215,11 @@ const cases: readonly Case[] = [
     given: checking,
     when: { type: 'config-accepted', hash: b, standalone: true },
     lines: [
-      { level: 'warn', event: 'envoy.replaced', msg: 'the Envoy binary was replaced by one of another hot restart version' },
+      {
+        level: 'warn',
+        event: 'envoy.replaced',
+        msg: 'the Envoy that runs cannot be a parent: its hot restart version is another one, or its sockets are abstract',
+      },
       rescued(1),
     ],
   },

@@ -80,7 +80,8 @@ export const cli: readonly Mutant[] = [
   },
   { id: 'cli/lock-mode', file: 'run/folder-lock.ts', find: 'chmodSync(path(`${name}.new`), 0o600);', replace: '' },
   { id: 'cli/fifos-removed', file: 'run/take-over.ts', find: '(?:envoy-rev\\d+|validate)', replace: 'validate' },
-  { id: 'cli/take-over-memory', file: 'run/take-over.ts', find: 'rmSync(sharedMemoryOf(baseId), { force: true });', replace: '' },
+  { id: 'cli/take-over-memory', file: 'run/take-over.ts', find: 'remove(memory);', replace: 'void 0;' },
+  { id: 'cli/take-over-memory-of-others', file: 'run/take-over.ts', find: '?.uid === uid) remove(memory);', replace: ') remove(memory);' },
   {
     id: 'cli/secrets-output',
     file: 'run/run-secrets.ts',
