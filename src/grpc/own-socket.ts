@@ -1,6 +1,7 @@
-import { chmodSync, lstatSync, renameSync } from 'node:fs';
+import { lstatSync, renameSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { catchError, concat, defer, map, NEVER, Observable, of, switchMap, take } from 'rxjs';
+import { privately } from '../files/privately.ts';
 import { remove } from '../files/whole-file.ts';
 
 /** What becomes of a socket that is listened on: `failed` may come after `listening` too. */
@@ -61,16 +62,16 @@ function listen(path: string): Observable<SocketEvent> {
     });
     server.on('error', ({ message: reason }) => subscriber.next({ type: 'failed', reason }));
 
-    // Bound beside its place and then put there: it is never open to others, and takes the place of
-    // a dead one in one step.
+    // Bound beside its place and then put there: it takes the place of a dead one in one step.
     const beside = `${path}.new`;
     remove(beside);
-    server.listen(beside, () => {
+    const placeIt = () => {
       if (subscriber.closed) return;
       const placed = place(beside, path);
       if (placed.ok) own = placed.inode;
       subscriber.next(placed.ok ? { type: 'listening' } : { type: 'failed', reason: placed.reason });
-    });
+    };
+    privately(() => server.listen(beside, placeIt));
     return () => {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -79,16 +80,13 @@ function listen(path: string): Observable<SocketEvent> {
   });
 }
 
-/**
- * Puts a socket that is bound where it belongs, for its owner alone; or says why that cannot be.
- */
+/** Puts a socket that is bound where it belongs, or says why that cannot be. */
 function place(
   beside: string,
   path: string,
 ): { readonly ok: true; readonly inode: number | undefined } | { readonly ok: false; readonly reason: string } {
   // prettier-ignore
   try {
-    chmodSync(beside, 0o600);
     renameSync(beside, path);
     return { ok: true, inode: inodeOf(path) };
   } catch (error) {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, constants, openSync, readdirSync, renameSync } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, renameSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { asyncScheduler, filter, firstValueFrom, forkJoin, Observable, of, timeout } from 'rxjs';
+import { privately } from '../files/privately.ts';
 import { remove } from '../files/whole-file.ts';
 import { pollUntil } from '../operators/poll-until.ts';
 
@@ -121,7 +122,6 @@ async function enter(folder: string, version: string): Promise<Candidate> {
     }
   }
   try {
-    if (!isSilent) chmodSync(path(`${name}.new`), 0o600);
     if (!isSilent) renameSync(path(`${name}.new`), path(name)); // who is asked between bind and listen seems to be dead
   } catch (error) {
     leave();
@@ -141,7 +141,8 @@ async function enter(folder: string, version: string): Promise<Candidate> {
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject).listen(path, () => resolve()).unref(); // prettier-ignore
+    server.once('error', reject).unref();
+    privately(() => server.listen(path, resolve));
   });
 }
 

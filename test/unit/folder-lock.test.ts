@@ -57,6 +57,20 @@ it('a folder has one holder, by whatever name it is called, until it is let go o
   release(third);
 });
 
+it('a socket is its owner’s alone from the moment it is there, whatever the mask is', async () => {
+  const before = process.umask(0);
+  try {
+    const held$ = lock();
+    const [early = ''] = sockets();
+    expect(early).toMatch(/\.new$/);
+    expect(statSync(join(folder, early)).mode & 0o777).toBe(0o600);
+    release(await held$);
+    expect(process.umask(0)).toBe(0);
+  } finally {
+    process.umask(before);
+  }
+});
+
 it('a holder that is killed is followed at once', { timeout: 30_000 }, async () => {
   const other = await holder();
   expect(await lock()).toMatchObject({ ok: false, holder: { pid: other.pid, version: 'other' } });

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -105,6 +105,19 @@ describe('grpcOnSocket', () => {
     expect(await call(20)).toBe(20);
     expect(loads).toBe(1);
     expect(events).toEqual([{ type: 'listening' }, { type: 'called', bytes: 10 }, { type: 'called', bytes: 20 }]);
+  });
+
+  it('is its owner’s alone from the moment it is bound, whatever the mask is', async () => {
+    const before = process.umask(0);
+    try {
+      serve();
+      expect(statSync(`${socket}.new`).mode & 0o777).toBe(0o600);
+      expect(process.umask(0)).toBe(0);
+      await listening();
+      expect(statSync(socket).mode & 0o777).toBe(0o600);
+    } finally {
+      process.umask(before);
+    }
   });
 
   it('loads gRPC as soon as it listens where it is told to', async () => {

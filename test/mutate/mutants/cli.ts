@@ -78,7 +78,12 @@ export const cli: readonly Mutant[] = [
     find: "of<Answer>({ kind: 'held' })",
     replace: "of<Answer>({ kind: 'gone' })",
   },
-  { id: 'cli/lock-mode', file: 'run/folder-lock.ts', find: 'chmodSync(path(`${name}.new`), 0o600);', replace: '' },
+  {
+    id: 'cli/lock-mode',
+    file: 'run/folder-lock.ts',
+    find: 'privately(() => server.listen(path, resolve));',
+    replace: 'server.listen(path, resolve);',
+  },
   { id: 'cli/fifos-removed', file: 'run/take-over.ts', find: '(?:envoy-rev\\d+|validate)', replace: 'validate' },
   { id: 'cli/take-over-memory', file: 'run/take-over.ts', find: 'remove(memory);', replace: 'void 0;' },
   { id: 'cli/take-over-memory-of-others', file: 'run/take-over.ts', find: '?.uid === uid) remove(memory);', replace: ') remove(memory);' },

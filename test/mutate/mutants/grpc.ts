@@ -8,6 +8,12 @@ export const grpc: readonly Mutant[] = [
     replace: 'event$',
   },
   { id: 'grpc/keeps-waiting', file: 'grpc/grpc-on-socket.ts', find: '.forEach(receive)', replace: '' },
+  {
+    id: 'grpc/socket-private',
+    file: 'grpc/own-socket.ts',
+    find: 'privately(() => server.listen(beside, placeIt));',
+    replace: 'server.listen(beside, placeIt);',
+  },
   { id: 'grpc/own-socket', file: 'grpc/own-socket.ts', find: ' && inodeOf(path) === own', replace: '' },
   { id: 'grpc/connections-closed', file: 'grpc/own-socket.ts', find: 'for (const socket of sockets) socket.destroy();', replace: '' },
 ];
