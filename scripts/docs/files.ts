@@ -14,7 +14,7 @@ export const files: readonly File[] = [
   { names: ['SDS'], when: 'Secrets are served', text: 'Socket. One that a dead agent has left is replaced' },
   { names: ['XDS'], when: 'Envoy takes its configuration from the agent', text: 'Socket, likewise' },
   { names: ['xds-store'], when: 'The same', text: 'The last good configuration, for a restart while the control plane is away. It stays' },
-  { names: ['envoy-revN.json', 'envoy-revN.yaml'], when: 'Epoch N runs', text: 'Its generated bootstrap' },
+  { names: ['envoy-revN.json', 'envoy-revN.yaml'], when: 'Epoch N runs', text: 'Its bootstrap: generated, or with an override in it' },
   { names: ['envoy-B'], when: 'An Envoy of base id B runs', text: 'Folder for the sockets by which the Envoys of a hot restart meet' },
   { names: ['envoy-revN.stderr'], when: 'Epoch N starts', text: "FIFO for Envoy's stderr" },
   { names: ['envoy-check.json', 'envoy-check.yaml'], when: 'A check runs', text: 'The bootstrap that is checked' },

@@ -69,7 +69,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
   'Mesh and configuration': [
     { name: 'PROXY_CONFIG', text: 'A ProxyConfig in YAML or JSON: one of the [layers](layers.md)' },
     { name: 'ISTIO_BOOTSTRAP', text: "A template of Envoy's configuration", more: 'It wins over `--templateFile`.' },
-    { name: 'ISTIO_BOOTSTRAP_OVERRIDE', text: 'A file that Envoy lays over its configuration' },
+    { name: 'ISTIO_BOOTSTRAP_OVERRIDE', text: 'A file that is laid over the configuration of Envoy' },
     { name: 'ISTIO_DELTA_XDS', standard: 'false', text: 'Envoy asks the control plane for what has changed alone (delta xDS)' },
     { name: 'ISTIO_NAMESPACE', standard: 'istio-system', text: 'Namespace of the control plane' },
     {

@@ -64,10 +64,10 @@ async function tried(config: AgentConfig, made: EpochConfig): Promise<Verdict> {
   };
   const verdict$ = withConfigFile<Verdict>(made, join(folder, 'envoy-check'), {
     failed: (reason) => ({ ok: false, reason }),
-    use: (path, override) =>
+    use: (path) =>
       validate({
         binary,
-        args: envoyArgs(args, { config: path, override, restartEpoch: 0 }),
+        args: envoyArgs(args, { config: path, override: '', restartEpoch: 0 }),
         folder,
         tools: { mkfifo, setpriv, sh },
         alone: () => false,

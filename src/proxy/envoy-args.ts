@@ -18,7 +18,10 @@ export interface EnvoyArgs {
 /** What differs from one epoch to the next. */
 export interface EpochArgs {
   readonly config: string;
-  /** YAML that Envoy lays over its configuration; '' for none. */
+  /**
+   * JSON that Envoy lays over its configuration; '' for none. Everybody on the machine can read it:
+   * it says where the admin endpoint is, and no more.
+   */
   readonly override: string;
   readonly restartEpoch: number;
   /** Undefined for a check where no Envoy runs. No check opens a socket. */

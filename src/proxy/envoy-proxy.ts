@@ -64,10 +64,10 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
 
   function started(launch: NewLaunch, own: Running, signals$: Observable<Signal>): Observable<ProcessEvent> {
     return withConfigFile<ProcessEvent>(launch.reading.config, `${folder}/envoy-rev${launch.epoch}`, {
-      failed: notStarted,
+      failed: (reason, isRefused) => (isRefused && launch.reading.config.kind !== 'refused' ? notTaken(reason) : notStarted(reason)),
       outlives: detached !== undefined,
-      use: (path, override) => {
-        const given = { config: path, override, ipv6: args.ipv6 };
+      use: (path) => {
+        const given = { config: path, override: '', ipv6: args.ipv6 };
         const from$: Observable<StartFrom | undefined> = launch.sideBySide ? sideBySide(given, admin, own.config) : of(given);
         return from$.pipe(
           switchMap((from) => {
@@ -133,10 +133,9 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         switchMap((verdict) =>
           verdict.ok === true
             ? withConfigFile<Verdict>(reading.config, `${folder}/envoy-check`, {
-                failed: (reason) =>
-                  reading.config.kind === 'refused' ? { ok: false, reason } : { ok: undefined, reason, outOfMemory: false },
-                use: (path, override) => {
-                  const tried = envoyArgs(args, { config: path, override, restartEpoch: 0, place: running.newest() });
+                failed: (reason, isRefused) => (isRefused ? { ok: false, reason } : { ok: undefined, reason, outOfMemory: false }),
+                use: (path) => {
+                  const tried = envoyArgs(args, { config: path, override: '', restartEpoch: 0, place: running.newest() });
                   return validate({ binary, args: tried, folder, tools, alone: () => running.newest() === undefined, scheduler });
                 },
               })
@@ -176,6 +175,11 @@ function entered<T>(make: () => T): T | string {
   } catch (error) {
     return `no place for the sockets of a hot restart: ${(error as Error).message}`;
   }
+}
+
+/** An override that cannot be read ends an Envoy with 1. The check says the same of it. */
+function notTaken(reason: string): ProcessEvent {
+  return { type: 'exited', exit: { kind: 'failed', code: 1, tail: [reason] } };
 }
 
 function notStarted(reason: string): ProcessEvent {

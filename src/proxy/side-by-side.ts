@@ -31,7 +31,7 @@ async function prepare(given: StartFrom, text: string, copy: string): Promise<St
   const adminPort = await freePort(host);
   const followed = followAdmin(text, adminPort);
   if (followed !== undefined) await writeFile(copy, followed, { mode: 0o600 });
-  const override = await adminOverride(given.override, host, adminPort);
+  const override = adminOverride(host, adminPort);
   return { ...given, config: followed === undefined ? given.config : copy, override, adminPort };
 }
 
@@ -45,18 +45,9 @@ function freePort(host: string): Promise<number> {
   });
 }
 
-/**
- * What is put over a configuration so that Envoy's admin endpoint is at `port`: `override`, YAML or
- * JSON or '', with the address in it.
- */
-export async function adminOverride(override: string, host: string, port: number): Promise<string> {
-  const given = override === '' ? {} : asObject((await import('yaml')).parse(override));
-  const address = { socket_address: { address: host, port_value: port } };
-  return JSON.stringify({ ...given, admin: { ...asObject(given['admin']), address } });
-}
-
-function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+/** What is put over a configuration so that Envoy's admin endpoint is at `port`. */
+export function adminOverride(host: string, port: number): string {
+  return JSON.stringify({ admin: { address: { socket_address: { address: host, port_value: port } } } });
 }
 
 /**

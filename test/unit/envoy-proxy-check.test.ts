@@ -17,7 +17,7 @@ const version = (text: string) => `[ "$*" = --hot-restart-version ] && { echo ${
 
 describe('a check', () => {
   it('lets Envoy validate what it would be started from, with its real arguments', async () => {
-    stage = envoyStage({ config: () => ({ ...bootstrap, text: '{"a":1}', extension: '.yaml', override: 'node: {}' }) });
+    stage = envoyStage({ config: () => ({ ...bootstrap, text: '{"a":1}', extension: '.yaml', override: '' }) });
     expect(await check()).toEqual(ok);
     const path = join(stage.folder, 'envoy-check.yaml');
     const { argv, config, mode } = stage.validated() ?? expect.unreachable('nothing was validated');
@@ -26,7 +26,7 @@ describe('a check', () => {
       ...['--restart-epoch', '0', '--drain-time-s', '45', '--parent-shutdown-time-s', '60'],
       ...['--service-cluster', 'a cluster', '--service-node', 'a~node', '--local-address-ip-version', 'v4'],
       ...['--log-format', '%v', '-l', 'info', '--component-log-level', 'misc:error'],
-      ...['--config-yaml', 'node: {}', '--concurrency', '2'],
+      ...['--concurrency', '2'],
       ...['--drain-strategy', 'immediate'],
       ...['--mode', 'validate'],
     ]);

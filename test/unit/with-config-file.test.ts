@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finalize, lastValueFrom, of, Subject } from 'rxjs';
@@ -10,14 +10,51 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-config-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const generated: EpochConfig = { kind: 'generated', text: '{"admin":{}}', extension: '.json', override: 'node: {}' };
+const generated: EpochConfig = { kind: 'generated', text: '{"admin":{}}', extension: '.json', override: '' };
 const failed = (reason: string) => `failed: ${reason}`;
 const given = (config: EpochConfig, stem = join(folder, 'envoy-rev0')) =>
-  lastValueFrom(withConfigFile(config, stem, { use: (path, override) => of(`${path} ${override}`), failed }), { defaultValue: '' });
+  lastValueFrom(withConfigFile(config, stem, { use: (path) => of(path), failed }), { defaultValue: '' });
 
 it('leaves a given file alone', async () => {
-  expect(await given({ kind: 'given', path: '/etc/envoy.yaml', override: 'o' })).toBe('/etc/envoy.yaml o');
+  expect(await given({ kind: 'given', path: '/etc/envoy.yaml', override: '' })).toBe('/etc/envoy.yaml');
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it('lays an override over a generated bootstrap and over a given file, in a file of its owner alone', async () => {
+  const source = join(folder, 'source.yaml');
+  writeFileSync(source, 'admin: {}\nnode: {id: a}');
+  const shown = (config: EpochConfig) =>
+    lastValueFrom(
+      withConfigFile(config, join(folder, 'envoy-rev0'), {
+        use: (path) => of(`${path.slice(folder.length)} ${(statSync(path).mode & 0o777).toString(8)} ${readFileSync(path, 'utf8')}`),
+        failed,
+      }),
+      { defaultValue: '' },
+    );
+  const laidOver = '/envoy-rev0.json 600 {"admin":{},"node":{"id":"b"}}';
+  expect(await shown({ ...generated, override: 'node: {id: b}' })).toBe(laidOver);
+  expect(await shown({ ...generated, text: 'admin: {}', extension: '.yaml', override: 'node: {id: b}' })).toBe(laidOver);
+  expect(await shown({ kind: 'given', path: source, override: 'node: {id: b}' })).toBe(laidOver);
+  expect(readdirSync(folder)).toEqual(['source.yaml']);
+});
+
+it.each<[string, string]>([
+  ['secret: [hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML (BAD_INDENT, line 1, column 14)'],
+  ['- hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML with fields'],
+  ['hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML with fields'],
+  ['hush: *hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML that can be unfolded: an alias has no anchor, or there are too many'],
+  [`hush: ${'['.repeat(20_000)}`, 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML (RESOURCE_EXHAUSTION, line 1, column 828)'],
+])('says why an override cannot be laid over it, and nothing of what is in it: %.12s', async (override, reason) => {
+  expect(await given({ ...generated, override })).toBe(`failed: ${reason}`);
+});
+
+it('says why a configuration takes no override, and nothing of what is in it', async () => {
+  const path = join(folder, 'envoy.json');
+  writeFileSync(path, 'hush');
+  const why = `failed: ISTIO_BOOTSTRAP_OVERRIDE cannot be laid over ${path}`;
+  expect(await given({ kind: 'given', path, override: '{}' })).toBe(`${why}: it is no JSON`);
+  expect(await given({ kind: 'given', path: `${path}.pb`, override: '{}' })).toBe(`${why}.pb: only .json, .yaml and .yml can be merged`);
+  expect(await given({ kind: 'given', path: join(folder, 'no.json'), override: '{}' })).toMatch(/no\.json: it cannot be read: ENOENT/);
 });
 
 it.each(['.json', '.yaml'] as const)(

@@ -3,7 +3,13 @@ import type { Mutant } from '../mutant.ts';
 export const proxy: readonly Mutant[] = [
   { id: 'proxy/http-listener-counted-once', file: 'proxy/admin-questions.ts', find: '&& !speaksHttp.has(listener)', replace: '' },
   { id: 'proxy/internal-not-counted', file: 'proxy/admin-questions.ts', find: '|listener\\.envoy_internal_.+', replace: '' },
-  { id: 'proxy/override-admin', file: 'proxy/side-by-side.ts', find: '{ ...given, admin:', replace: '{ admin:' },
+  { id: 'proxy/override-appended', file: 'proxy/merge-override.ts', find: '[...(base as readonly unknown[]), ', replace: '[' },
+  {
+    id: 'proxy/override-one-of',
+    file: 'proxy/merge-override.ts',
+    find: 'for (const other of group ?? [])',
+    replace: 'for (const other of [] as string[])',
+  },
   { id: 'proxy/crowded-edge', file: 'proxy/memory.ts', find: 'resident <= free', replace: 'resident < free' },
   { id: 'proxy/crowded-reserve', file: 'proxy/memory.ts', find: 'memory.limit * (1 - reserve)', replace: 'memory.limit' },
   { id: 'proxy/args-seconds', file: 'config/proxy-config.ts', find: 'value.durationDown', replace: 'value.durationUp' },

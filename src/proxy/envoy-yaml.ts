@@ -1,0 +1,50 @@
+import type { ScalarTag } from 'yaml';
+
+/** What a text says, or why it says nothing. No reason has anything of the text in it. */
+export type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+
+const int32 = 2 ** 31;
+
+/** Plain scalars as yaml-cpp has them: booleans of YAML 1.1, and octal numbers with a 0. */
+const asEnvoy: ScalarTag[] = [
+  { tag: 'tag:yaml.org,2002:null', default: true, test: /^(?:~|null|Null|NULL)?$/, resolve: () => null },
+  { tag: 'tag:yaml.org,2002:bool', default: true, test: /^(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/, resolve: () => true },
+  { tag: 'tag:yaml.org,2002:bool', default: true, test: /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/, resolve: () => false },
+  { tag: 'tag:yaml.org,2002:int', default: true, test: /^[-+]?(?:0|[1-9]\d*|0[0-7]+|0[xX][\da-fA-F]+)$/, resolve: integer },
+];
+
+/** What does not fit into 32 bits is a text for Envoy, and all that is no integer: `0.5` too. */
+function integer(text: string): number | string {
+  const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(text) ?? [];
+  const value = BigInt(/^0\d/.test(digits) ? `0o${digits}` : digits) * (sign === '-' ? -1n : 1n);
+  if (value < -(2n ** 63n) || value >= 2n ** 63n) return text;
+  return value >= -int32 && value < int32 ? Number(value) : String(value);
+}
+
+/**
+ * Reads YAML as Envoy 1.36 does (`--config-yaml`, and files `.yaml`): of two keys that are the same
+ * the last one counts, there are no merge keys, and only the first document is read.
+ */
+export async function parseEnvoyYaml(text: string): Promise<Parsed> {
+  const { isScalar, LineCounter, parseAllDocuments, visit } = await import('yaml');
+  const lines = new LineCounter();
+  const options = { schema: 'failsafe', customTags: asEnvoy, uniqueKeys: false, merge: false } as const;
+  const documents = parseAllDocuments(text, { ...options, lineCounter: lines });
+  const document = 'empty' in documents ? undefined : documents[0];
+  if (document === undefined) return { ok: true, value: null };
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { line, col } = lines.linePos(error.pos[0]);
+    return { ok: false, reason: `it is no YAML (${error.code}, line ${line}, column ${col})` };
+  }
+  visit(document, {
+    Pair(_, { key }) {
+      if (isScalar(key) && key.type === 'PLAIN') key.value = key.source; // a name, whatever it looks like
+    },
+  });
+  try {
+    return { ok: true, value: document.toJS() };
+  } catch {
+    return { ok: false, reason: 'it is no YAML that can be unfolded: an alias has no anchor, or there are too many' };
+  }
+}

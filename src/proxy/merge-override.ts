@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises';
+import type { EpochConfig } from '../agent/ports.ts';
+import { type Parsed, parseEnvoyYaml } from './envoy-yaml.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type WithOverride = Exclude<EpochConfig, { readonly kind: 'refused' }>;
+
+/** The configuration with its override in it, as JSON; or why there is none. */
+export type Merged = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+
+/**
+ * Lays the override over a configuration, as Envoy does with `--config-yaml`, where everybody could
+ * read it. Never rejects.
+ */
+export async function mergeOverride(config: WithOverride): Promise<Merged> {
+  try {
+    return await merged(config);
+  } catch {
+    return { ok: false, reason: 'ISTIO_BOOTSTRAP_OVERRIDE: it is too deep, or too large, to be merged' };
+  }
+}
+
+async function merged(config: WithOverride): Promise<Merged> {
+  const [below, above] = await Promise.all([baseOf(config), parseEnvoyYaml(config.override)]);
+  if (!above.ok) return { ok: false, reason: `ISTIO_BOOTSTRAP_OVERRIDE: ${above.reason}` };
+  if (!below.ok) return { ok: false, reason: `ISTIO_BOOTSTRAP_OVERRIDE cannot be laid over ${nameOf(config)}: ${below.reason}` };
+  const [base, over] = [below.value ?? {}, above.value ?? {}];
+  if (!isFields(over)) return { ok: false, reason: 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML with fields' };
+  if (!isFields(base)) return { ok: false, reason: `${nameOf(config)} has no fields` };
+  return { ok: true, text: JSON.stringify(mergeMessages(base, over)) };
+}
+
+function nameOf(config: WithOverride): string {
+  return config.kind === 'given' ? config.path : 'the bootstrap';
+}
+
+async function baseOf(config: WithOverride): Promise<Parsed> {
+  if (config.kind === 'generated') return config.extension === '.json' ? parseJson(config.text) : parseEnvoyYaml(config.text);
+  const extension = /\.(?:json|ya?ml)$/.exec(config.path)?.[0];
+  if (extension === undefined) return { ok: false, reason: 'only .json, .yaml and .yml can be merged' };
+  try {
+    const text = await readFile(config.path, 'utf8');
+    return extension === '.json' ? parseJson(text) : await parseEnvoyYaml(text);
+  } catch (error) {
+    return { ok: false, reason: `it cannot be read: ${(error as Error).message}` };
+  }
+}
+
+function parseJson(text: string): Parsed {
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch {
+    return { ok: false, reason: 'it is no JSON' };
+  }
+}
+
+/**
+ * Fields of which a message has one at most. The names are those of all messages that a merge can
+ * reach: the elements of a repeated field are never merged, so few are
+ * (envoy/config/bootstrap/v3/bootstrap.proto and what its singular fields lead to).
+ */
+const oneofs: readonly (readonly string[])[] = [
+  ['socket_address', 'pipe', 'envoy_internal_address'],
+  ['port_value', 'named_port'],
+  ['path', 'path_config_source', 'api_config_source', 'ads', 'self'],
+  ['reject_all', 'exclusion_list', 'inclusion_list'],
+  ['envoy_grpc', 'google_grpc'],
+  ['ssl_credentials', 'google_default', 'local_credentials'],
+  ['filename', 'inline_bytes', 'inline_string', 'environment_variable'],
+  ['user_agent_version', 'user_agent_build_version'],
+  ['json_format', 'text_format'],
+];
+/** Maps by a key, and google.protobuf.Struct: a value in them takes another's place. */
+const maps: readonly string[] = ['metadata', 'config', 'json_format', 'dynamic_parameters', 'args', 'certificate_provider_instances'];
+
+/**
+ * What protobuf's `MergeFrom` makes of two messages, in JSON: repeated fields are put behind each
+ * other, messages are merged, other fields replaced. A field that has its default (0, false, '') is
+ * one that is not set. Pure.
+ */
+export function mergeMessages(base: Fields, over: Fields): Fields {
+  const merged = new Map(Object.entries(base));
+  const names = new Map(Object.keys(base).map((name) => [snake(name), name]));
+  for (const [given, value] of Object.entries(over)) {
+    const field = snake(given);
+    const name = names.get(field) ?? given;
+    const group = oneofs.find((members) => members.includes(field));
+    if (value === null || (group === undefined && isDefault(value) && merged.has(name))) continue;
+    for (const other of group ?? []) if (other !== field) merged.delete(names.get(other) ?? other);
+    merged.set(name, mergeValues(field, merged.get(name), value));
+  }
+  return Object.fromEntries(merged);
+}
+
+function mergeValues(field: string, base: unknown, over: unknown): unknown {
+  if (Array.isArray(base) && Array.isArray(over)) return [...(base as readonly unknown[]), ...(over as readonly unknown[])];
+  if (!isFields(base) || !isFields(over)) return over;
+  if ('@type' in base || '@type' in over) return over; // google.protobuf.Any holds bytes
+  return maps.includes(field) ? { ...base, ...over } : mergeMessages(base, over);
+}
+
+/** JSON of protobuf has a field by either of its names. */
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function isDefault(value: unknown): boolean {
+  return value === 0 || value === false || value === '';
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

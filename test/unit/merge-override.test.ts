@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { mergeMessages } from '../../src/proxy/merge-override.ts';
+
+type Message = Parameters<typeof mergeMessages>[0];
+
+/** That Envoy understands the same by `--config-yaml`: test/e2e/override.test.ts. */
+describe('mergeMessages', () => {
+  it.each<[what: string, base: Message, over: Message, merged: Message]>([
+    ['puts lists behind each other', { a: [1] }, { a: [1, 2] }, { a: [1, 1, 2] }],
+    ['merges messages', { a: { b: 1, c: 1 } }, { a: { c: 2 } }, { a: { b: 1, c: 2 } }],
+    ['knows a field by both of its names', { a_b: { c_d: 1 } }, { aB: { cD: 2 } }, { a_b: { c_d: 2 } }],
+    ['adds what is not there', { a: 1 }, { bC: 0 }, { a: 1, bC: 0 }],
+    ['sets nothing by a default', { a: 1, b: true, c: 'c' }, { a: 0, b: false, c: '' }, { a: 1, b: true, c: 'c' }],
+    ['sets nothing by null', { a: 1 }, { a: null, b: null }, { a: 1 }],
+    ['has one of an address', { socketAddress: { port_value: 1 } }, { pipe: { path: '/p' } }, { pipe: { path: '/p' } }],
+    ['has a port of 0 where it is asked for', { named_port: 'x' }, { port_value: 0 }, { port_value: 0 }],
+    ['replaces an Any', { x: { '@type': 'a', b: 1 } }, { x: { '@type': 'a', c: 2 } }, { x: { '@type': 'a', c: 2 } }],
+    ['replaces the members of metadata', { metadata: { a: { b: 1 }, c_d: 1 } }, { metadata: { a: { e: 2 }, cD: 2 } }, { metadata: { a: { e: 2 }, c_d: 1, cD: 2 } }], // prettier-ignore
+    ['replaces what is of another kind', { a: [1], b: {} }, { a: 1, b: 'c' }, { a: 1, b: 'c' }],
+  ])('%s', (_, base, over, merged) => {
+    expect(mergeMessages(base, over)).toEqual(merged);
+  });
+});
