@@ -42,12 +42,13 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const line = { given, leftover, logFlags };
   const resolved = await readConfig(line);
   const { config, isCertain } = knownOf(resolved);
-  const { configPath, node, role } = config;
+  const { configPath, node, role, statusPort, proxyAdminPort, healthPort } = config;
+  const here = { pid, version, configPath: resolve(configPath), statusPort, proxyAdminPort, healthPort };
   const [{ plan, sources, warnings, xds }, , binary, oddities, agentLog, detachTools] = await allOf([
     () => checkedConfig(resolved),
     () => checkCustomConfig(resolved),
     () => (isCertain('binaryPath') ? envoyBinary(config.binaryPath) : ''),
-    () => (isCertain('configPath') ? holdFolder(configPath, version) : []),
+    () => (isCertain('configPath') ? holdFolder(configPath, version, { agent: here }) : []),
     () => attempt(() => openLog(config.logging), '--log_target'),
     () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
   ]);
@@ -74,8 +75,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   log({ level: 'info', ...(rotation.way === 'sds' ? byPush : byRestart), because: rotation.because });
   for (const warning of [...warnings, ...oddities, ...plan.warnings])
     log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
-  const { statusPort, proxyAdminPort, healthPort } = config;
-  tellOf({ pid, version, configPath: resolve(configPath), statusPort, proxyAdminPort, healthPort });
+  tellOf(here);
   const tools = findTools(config.searchPath, pid, log);
 
   const folder = resolve(configPath);

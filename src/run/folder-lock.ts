@@ -42,7 +42,7 @@ const full: readonly string[] = ['ENOSPC', 'EDQUOT'];
 const timeoutMs = 1_000;
 const again = 10;
 /** The socket of an agent, and what it is called before it is listened on. */
-const socketName = /^agent-[0-9a-f]{16}\.lock$/;
+export const socketName = /^agent-[0-9a-f]{16}\.lock$/;
 const earlyName = /^agent-[0-9a-f]{16}\.lock\.new$/;
 
 /**
@@ -51,11 +51,12 @@ const earlyName = /^agent-[0-9a-f]{16}\.lock\.new$/;
  * socket on which nobody listens can be removed at any time.
  *
  * Of two that want the folder at the same moment the one with the lower name gets it. Who takes a
- * connection and does not answer within a second has the folder too: it is stopped, or busy.
+ * connection and does not answer within a second has the folder too: it is stopped, or busy. Each
+ * answer has `tells` in it.
  * Rejects where there can be no socket, with what the system says.
  */
-export async function lockFolder(folder: string, version: string): Promise<FolderLock> {
-  const own = await enter(folder, version);
+export async function lockFolder(folder: string, version: string, tells: object = {}): Promise<FolderLock> {
+  const own = await enter(folder, version, tells);
   const others = own.names(socketName).filter((name) => name !== own.name);
   const answers = await firstValueFrom(forkJoin(others.map((name) => ask(own.path(name), own.question))), { defaultValue: [] });
   const held = own.decide(answers);
@@ -84,7 +85,7 @@ interface Candidate {
   leave(): void;
 }
 
-async function enter(folder: string, version: string): Promise<Candidate> {
+async function enter(folder: string, version: string, tells: object): Promise<Candidate> {
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   // The path of a socket has 107 bytes at most (unix(7)); that of the folder may have more.
   const path = (entry: string) => `/proc/self/fd/${descriptor}/${entry}`;
@@ -96,7 +97,7 @@ async function enter(folder: string, version: string): Promise<Candidate> {
 
   const server = createServer((socket) => {
     socket.unref().on('error', () => socket.destroy());
-    socket.once('data', (question) => socket.end(JSON.stringify(answerTo(String(question)))));
+    socket.once('data', (question) => socket.end(JSON.stringify({ ...tells, ...answerTo(String(question)) })));
   });
   function answerTo(question: string): Answer {
     const { id: asking, holder } = members(question);
@@ -126,7 +127,7 @@ async function enter(folder: string, version: string): Promise<Candidate> {
   } catch (error) {
     leave();
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return enter(folder, version);
+    return enter(folder, version, tells);
   }
   return {
     ...{ name, isSilent, question: JSON.stringify({ ...(!isSilent && { id }), holder: self }), path, leave },

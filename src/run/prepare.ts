@@ -54,11 +54,11 @@ export function prepareFolder(path: string): void {
 /**
  * Makes `--configPath` where it is not there, holds it until this process has ended, and resolves
  * to what is odd about that. Rejects with a {@link Fatal} where it cannot be written (78), or is
- * another agent's (69): then nothing in it was touched.
+ * another agent's (69): then nothing in it was touched. Commands that ask there are told `tells`.
  */
-export async function holdFolder(path: string, version: string): Promise<readonly string[]> {
+export async function holdFolder(path: string, version: string, tells: object = {}): Promise<readonly string[]> {
   attempt(() => prepareFolder(path), `--configPath ${path} cannot be written`);
-  const lock = await lockFolder(path, version).catch((error: unknown) => {
+  const lock = await lockFolder(path, version, tells).catch((error: unknown) => {
     throw new Fatal(`--configPath ${path} cannot have a socket: ${(error as Error).message}`, exitCodes.config);
   });
   if (!lock.ok) throw new Fatal(`--configPath ${path} belongs to another agent${told(lock.holder)}`, exitCodes.unavailable);

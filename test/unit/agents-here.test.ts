@@ -1,19 +1,37 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type AgentHere, agentsHere } from '../../src/run/agents-here.ts';
 
+let folder: string;
 const children: ChildProcess[] = [];
-afterEach(() => children.splice(0).forEach((child) => child.kill('SIGKILL')));
+const servers: Server[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pilot-agent-here-'));
+  chmodSync(folder, 0o755);
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const server of servers.splice(0)) server.close();
+  rmSync(folder, { recursive: true });
+});
 
-const folder = `/agents-here-test-${process.pid}`;
 /** Of this test: others may run on this machine. */
-const found = async () => (await agentsHere()).filter(({ configPath }) => configPath.startsWith(folder));
+const found = async () => (await agentsHere()).filter(({ configPath }) => configPath.includes(folder));
 const about = (configPath: string): AgentHere => ({ pid: 7, version: '1', configPath, statusPort: 1, proxyAdminPort: 2, healthPort: 3 });
 
-async function agent(configPath: string): Promise<ChildProcess> {
-  const code = `const { tellOf } = await import('./src/run/agents-here.ts');
+/** An agent that has a folder, and tells of itself. */
+async function agent(configPath: string, uid?: number): Promise<ChildProcess> {
+  mkdirSync(configPath, { recursive: true });
+  chmodSync(configPath, 0o777);
+  const code = `const { tellOf } = await import(${JSON.stringify(resolve('src/run/agents-here.ts'))});
+    const { lockFolder } = await import(${JSON.stringify(resolve('src/run/folder-lock.ts'))});
+    ${uid === undefined ? '' : `process.seteuid(${uid});`}
+    await lockFolder(${JSON.stringify(configPath)}, '1', { agent: ${JSON.stringify(about(configPath))} });
     tellOf(${JSON.stringify(about(configPath))});
     setInterval(() => undefined, 1000);
     setTimeout(() => console.log('told'), 50);`;
@@ -21,6 +39,14 @@ async function agent(configPath: string): Promise<ChildProcess> {
   children.push(child);
   await once(child.stdout, 'data');
   return child;
+}
+
+/** What anybody in the network can do. */
+async function claims(text: string): Promise<void> {
+  const name = `pilot-agent/${Math.random().toString(16).slice(2, 10).padEnd(16, '0')}`.padEnd(107, '-');
+  const server = createServer((socket) => socket.on('error', () => undefined).end(text)).listen(`\0${name}`);
+  servers.push(server);
+  await once(server, 'listening');
 }
 
 it('an agent is found while it lives, with what it tells', { timeout: 30_000 }, async () => {
@@ -33,14 +59,33 @@ it('an agent is found while it lives, with what it tells', { timeout: 30_000 }, 
   expect(await found()).toEqual([]);
 });
 
+it('an agent is found in a folder with a long path', { timeout: 30_000 }, async () => {
+  const long = join(folder, 'x'.repeat(120));
+  await agent(long);
+  expect(await found()).toEqual([about(long)]);
+});
+
 it.each([
-  ['no JSON', 'hello'],
-  ['something else', '{"pid":1}'],
-  ['what would write to a terminal', JSON.stringify(about(`${folder}\u001b[2J`))],
-])('who answers with %s is no agent', async (_, answer) => {
-  const name = `pilot-agent/${'0'.repeat(16)}`.padEnd(107, '-');
-  const server = createServer((socket) => socket.on('error', () => undefined).end(answer)).listen(`\0${name}`);
-  await once(server, 'listening');
+  ['no JSON', () => 'hello'],
+  ['something else', () => '{"pid":1}'],
+  ['without end', () => 'x'.repeat(1_000_000)],
+  ['a folder where nobody is', () => JSON.stringify(about(folder))],
+  ['a folder that is none', () => JSON.stringify(about('/dev/null'))],
+  ['what would write to a terminal', () => JSON.stringify(about(`${folder}\u001b[2J`))],
+])('who claims %s is no agent', async (_, said) => {
+  await claims(said());
   expect(await found()).toEqual([]);
-  server.close();
+});
+
+it('who claims to be an agent is not heard of its ports: the holder of the folder is', { timeout: 30_000 }, async () => {
+  await agent(`${folder}/a`);
+  await claims(JSON.stringify({ ...about(`${folder}/a`), statusPort: 666 }));
+  await claims(JSON.stringify({ ...about(`${folder}/fake`), statusPort: 666 }));
+  expect(await found()).toEqual([about(`${folder}/a`)]);
+});
+
+it.skipIf(process.getuid?.() !== 0)('an agent of another user is none beside one’s own', { timeout: 30_000 }, async () => {
+  await agent(`${folder}/other`, 65_534);
+  await agent(`${folder}/own`);
+  expect(await found()).toEqual([about(`${folder}/own`)]);
 });

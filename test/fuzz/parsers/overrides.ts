@@ -28,8 +28,9 @@ export const overrides = [
     growing: {
       'keys in two forms': (size) => {
         const keys = Array.from({ length: size }, (_, index) => index);
-        const [base, above] = ['a_b', 'aB'].map((name) => Object.fromEntries(keys.map((key) => [`${name}${key}`, 1])));
-        return [base ?? {}, above ?? {}];
+        const named = (name: string): Readonly<Record<string, number>> => Object.fromEntries(keys.map((key) => [`${name}${key}`, 1]));
+        const pair: [Readonly<Record<string, number>>, Readonly<Record<string, number>>] = [named('a_b'), named('aB')];
+        return pair;
       },
     },
   }),

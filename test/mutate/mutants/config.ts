@@ -62,7 +62,7 @@ export const config: readonly Mutant[] = [
   { id: 'config/misspelt-beside', file: 'config/misspelt-variables.ts', find: 'env[name] === undefined && !free', replace: '!free' },
   { id: 'config/misspelt-link', file: 'config/misspelt-variables.ts', find: 'serviceLink.test(name)', replace: 'false' },
   { id: 'config/given-default', file: 'run/differing-values.ts', find: ' && text(value) !== text(standard[name]?.value)', replace: '' },
-  { id: 'config/answer-of-anyone', file: 'run/agents-here.ts', find: '? agent : undefined; // it', replace: '? agent : agent; // it' },
+  { id: 'config/answer-of-anyone', file: 'run/agents-here.ts', find: '.check(z.regex(/^[^\\p{Cc}]+$/u))', replace: '' },
   { id: 'config/worst-code', file: 'run/exit.ts', find: '[config, usage, unavailable].find', replace: '[unavailable, usage, config].find' },
   {
     id: 'config/presented-variable',
