@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Verdict } from '../agent/ports.ts';
 import { noRoomFor, memory, residentOf } from './memory.ts';
@@ -21,9 +22,23 @@ export async function withCompatibility(
   if (reason !== undefined) return { ok: true, noRoom: reason };
   // A child would have abstract sockets too, which everybody reaches.
   if (socketPath === '') return { ok: true, standalone: true };
+  const flaw = socketsFlaw(dirname(socketPath));
+  if (flaw !== undefined) return flaw;
   if (identityOf(binary) === started) return verdict;
   const [now, before] = await Promise.all([hotRestartVersion(binary), hotRestartVersion(`/proc/${pid}/exe`)]);
   return now === before ? verdict : { ok: true, standalone: true };
+}
+
+/** A child has sockets beside those of its parent. Where it cannot now, it may be able to later. */
+function socketsFlaw(folder: string): Verdict | undefined {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { ok: true, standalone: true };
+    return { ok: undefined, reason: `a new Envoy could not reach the one that runs: ${message}`, outOfMemory: false };
+  }
 }
 
 /** In ms; 70 as a rule. */

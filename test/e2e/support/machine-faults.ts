@@ -196,6 +196,7 @@ export const faults = {
   },
   'a read-only folder': {
     isPossible: mountable,
+    told: { event: 'config.unchecked' },
     stage: (folder) => {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       let isMounted = false;
