@@ -136,10 +136,13 @@ export function templateVariables(inputs: TemplateInputs): TemplateVariables {
 
 export type RenderedTemplate = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
-/** An action with its trim markers, or what opens one that is not closed. */
-const action = /\{\{(?:(?<left>-\s+)?(?:(?<comment>\/\*.*?\*\/)|(?<code>.*?))(?<right>\s+-)?\}\})?/gs;
 const name = String.raw`\.[\p{L}_][\p{L}\p{N}_.]*`;
 const known = new RegExp(String.raw`^(?:(?<call>toJSON)\s+)?(?<path>${name})(?:\s*\|\s*(?<pipe>toJSON))?$`, 'u');
+
+/** `}}` may stand in a comment. */
+const commentBegins = /(?:-\s+)?\/\*/y;
+/** No bootstrap is as large. In characters. */
+const longest = 4 << 20;
 
 /**
  * A bootstrap template of Istio's, filled in: `{{ .name }}`, `{{ .config.ProxyAdminPort }}`,
@@ -157,18 +160,30 @@ export function renderTemplate(template: string, variables: ReadonlyMap<string, 
     const begun = trims ? piece.trimStart() : piece;
     text += next ? begun.trimEnd() : begun;
   };
-  for (const { 0: whole, index, groups = {} } of template.matchAll(action)) {
-    const { left, comment, code, right } = groups;
-    literal(template.slice(end, index), left !== undefined);
-    trims = right !== undefined;
-    end = index + whole.length;
-    if (comment !== undefined) continue;
-    const value = code === undefined ? { flaw: '{{ is not closed' } : evaluate(code.trim(), variables);
-    if (value.flaw !== undefined) return { ok: false, reason: `line ${template.slice(0, index).split('\n').length}: ${value.flaw}` };
+  for (let begin = template.indexOf('{{'); begin >= 0; begin = template.indexOf('{{', end)) {
+    const { left, code, right, after } = actionAt(template, begin);
+    literal(template.slice(end, begin), left);
+    trims = right;
+    end = after;
+    if (code?.startsWith('/*') === true && code.indexOf('*/', 2) === code.length - 2) continue;
+    const value = code === undefined ? { flaw: '{{ is not closed' } : evaluate(code, variables);
+    if (value.flaw !== undefined) return { ok: false, reason: `line ${template.slice(0, begin).split('\n').length}: ${value.flaw}` };
     text += value.text;
+    if (text.length > longest) return { ok: false, reason: `it makes a text of more than ${longest} characters, which is the limit` };
   }
   literal(template.slice(end), false);
   return { ok: true, text };
+}
+
+/** The action whose `{{` is at `begin`, with its trim markers; without code if it is not closed. */
+function actionAt(template: string, begin: number) {
+  const start = begin + 2;
+  commentBegins.lastIndex = start;
+  const inside = commentBegins.test(template) ? template.indexOf('*/', commentBegins.lastIndex) : start;
+  const close = inside < 0 ? -1 : template.indexOf('}}', inside);
+  const whole = close < 0 ? '' : template.slice(start, close);
+  const [left, right] = [/^-\s/.test(whole), /\s-$/.test(whole)];
+  return { left, right, after: close + 2, code: close < 0 ? undefined : whole.slice(left ? 1 : 0, right ? -1 : undefined).trim() };
 }
 
 type Evaluated = { readonly text: string; readonly flaw?: undefined } | { readonly flaw: string };

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { decodeJwt } from 'jose';
 import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
+import { bytesOutside, largest } from '../files/outside-file.ts';
 import { pemCertificates, setFlaws } from '../secrets/certificates.ts';
 import type { SecretSet } from '../secrets/secret.ts';
 import type { Authority, Failure } from './authority.ts';
@@ -116,8 +116,8 @@ export function issueCertificate(
 
 async function readToken(path: string): Promise<string> {
   if (path === '') throw new Error('there is no token: JWT_POLICY names none');
-  return readFile(path, 'utf8').then(
-    (text) => text.trim(),
+  return bytesOutside(path, largest.token).then(
+    (bytes) => bytes.toString().trim(),
     (error: unknown) => Promise.reject(new Error(`the token is missing: ${(error as Error).message}`)),
   );
 }

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { create } from '@bufbuild/protobuf';
 import type * as Grpc from '@grpc/grpc-js';
 import { asyncScheduler, defer, filter, Observable, of, type SchedulerLike, switchMap } from 'rxjs';
+import { bytesOutside, largest } from '../files/outside-file.ts';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { troubleOf } from '../grpc/trouble.ts';
 import { pollUntil } from '../operators/poll-until.ts';
@@ -64,9 +64,9 @@ export function istioAuthority(options: IstioAuthorityOptions, scheduler: Schedu
 async function credentialsOf({ roots, client }: IstioAuthorityOptions, { credentials }: typeof Grpc): Promise<Grpc.ChannelCredentials> {
   if (roots === undefined) return credentials.createInsecure();
   const [ca, chain, key] = await Promise.all([
-    roots === 'system' ? null : readFile(roots),
-    client === undefined ? null : readFile(client.chain),
-    client === undefined ? null : readFile(client.key),
+    roots === 'system' ? null : bytesOutside(roots, largest.pem),
+    client === undefined ? null : bytesOutside(client.chain, largest.pem),
+    client === undefined ? null : bytesOutside(client.key, largest.pem),
   ]);
   return credentials.createSsl(ca, key, chain);
 }

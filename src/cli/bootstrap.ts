@@ -1,11 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncScheduler, lastValueFrom } from 'rxjs';
 import type { EpochConfig, Verdict } from '../agent/ports.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
+import { parseText } from '../config/parse-text.ts';
 import { findExecutable } from '../envoy/find-envoy.ts';
+import { bytesOutside, largest } from '../files/outside-file.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
 import { nodeString } from '../node/node-id.ts';
 import { platform } from '../node/platform.ts';
@@ -14,7 +16,7 @@ import { envoyArgs } from '../proxy/envoy-args.ts';
 import { validate } from '../proxy/preflight.ts';
 import { limits, workerThreads } from '../proxy/limits.ts';
 import { checkCustomConfig, checkedConfig } from '../run/check-config.ts';
-import { parseText, readConfig } from '../run/effective-config.ts';
+import { readConfig } from '../run/effective-config.ts';
 import { allOf, exitCodes, Fatal } from '../run/exit.ts';
 import { factsOf, noFacts } from '../run/facts.ts';
 import { makeConfig, readShape } from '../run/make-config.ts';
@@ -45,7 +47,7 @@ export async function printBootstrap(given: GivenFlags, leftover: readonly strin
   if (verdict?.ok === false) throw new Fatal(`Envoy refuses it: ${verdict.reason}`, exitCodes.config);
   if (verdict !== undefined && verdict.ok === undefined)
     throw new Fatal(`Envoy could not check it: ${verdict.reason}`, exitCodes.unavailable);
-  const text = made.config.kind === 'given' ? readFileSync(made.config.path, 'utf8') : made.config.text;
+  const text = made.config.kind === 'given' ? (await bytesOutside(made.config.path, largest.envoy)).toString() : made.config.text;
   process.stdout.write(await printed(text, output));
 }
 
@@ -80,7 +82,7 @@ async function tried(config: AgentConfig, made: EpochConfig): Promise<Verdict> {
 }
 
 async function printed(text: string, output: string): Promise<string> {
-  const content = await parseText(text);
+  const content = await parseText(text, { characters: Infinity, tokens: Infinity, values: Infinity, levels: Infinity });
   if (!content.ok) throw new Fatal(`the configuration is not YAML: ${content.reason}`, exitCodes.config);
   if (output === 'json') return `${JSON.stringify(content.value, undefined, 2)}\n`;
   return (await import('yaml')).stringify(content.value);

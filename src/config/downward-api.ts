@@ -2,9 +2,10 @@ export type DownwardApi =
   { readonly ok: true; readonly entries: Readonly<Record<string, string>> } | { readonly ok: false; readonly reason: string };
 
 const single = new Map(Object.entries({ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\', '"': '"' }));
-/** What may stand between the quotes: characters, and the escapes of Go's `%q`. */
-const quoted = /^"((?:[^"\\]|\\(?:[abfnrtv\\"]|[0-3][0-7]{2}|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}))*)"$/;
-const escape = /\\(?:(?<letter>[abfnrtv\\"])|(?<octal>[0-7]{3})|x(?<byte>..)|u(?<short>.{4})|U(?<long>.{8}))|(?<plain>[^\\]+)/gsu;
+/** An escape of Go's `%q`, without its backslash. */
+const escape = /([abfnrtv\\"])|([0-3][0-7]{2})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(00(?:0[\da-fA-F]|10)[\da-fA-F]{4})/y;
+/** No pod has as many, and each is walked through more than once. */
+const most = 10_000;
 
 /**
  * The labels or annotations of a pod, from the file that Kubernetes' downward API makes of them:
@@ -17,21 +18,42 @@ export function parseDownwardApi(text: string): DownwardApi {
   for (const [index, line] of text.split('\n').entries()) {
     const at = line.indexOf('=');
     if (at < 0) continue;
-    const value = quoted.exec(line.slice(at + 1))?.[1];
+    const value = unquote(line.slice(at + 1));
     if (value === undefined) return { ok: false, reason: `line ${index + 1}: the value of ${line.slice(0, at)} is not a quoted text` };
-    entries.push([line.slice(0, at), unquote(value)]);
+    if (entries.push([line.slice(0, at), value]) > most)
+      return { ok: false, reason: `it has more than ${most} entries, which is the limit` };
   }
   return { ok: true, entries: Object.fromEntries(entries) };
 }
 
-/** Escapes of bytes make up characters together, so all become bytes first. */
-function unquote(text: string): string {
-  const parts = [...text.matchAll(escape)].map(({ groups = {} }) => {
-    const { letter, octal, byte, short, long, plain = '' } = groups;
-    if (octal !== undefined) return Buffer.of(parseInt(octal, 8));
-    if (byte !== undefined) return Buffer.of(parseInt(byte, 16));
-    const point = short ?? long;
-    return Buffer.from(point === undefined ? (single.get(letter ?? '') ?? plain) : String.fromCodePoint(parseInt(point, 16)));
-  });
-  return Buffer.concat(parts).toString();
+/**
+ * What stands between the quotes; undefined where that is no quoted text. Escapes of bytes make up
+ * characters together, so all become bytes first: never more than the escapes have.
+ */
+function unquote(quoted: string): string | undefined {
+  if (quoted.length < 2 || !quoted.startsWith('"') || !quoted.endsWith('"')) return undefined;
+  const text = quoted.slice(1, -1);
+  const bytes = Buffer.allocUnsafe(Buffer.byteLength(text));
+  let length = 0;
+  let from = 0;
+  const plain = (to: number) => {
+    if (to > from) length += bytes.write(text.slice(from, to), length);
+  };
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', from)) {
+    plain(at);
+    escape.lastIndex = at + 1;
+    const [whole = '', letter, octal, byte, short, long] = escape.exec(text) ?? [];
+    if (whole === '') return undefined;
+    if (octal !== undefined) length = bytes.writeUInt8(parseInt(octal, 8), length);
+    else if (byte !== undefined) length = bytes.writeUInt8(parseInt(byte, 16), length);
+    else length += bytes.write(single.get(letter ?? '') ?? String.fromCodePoint(parseInt(short ?? long ?? '', 16)), length);
+    from = at + 1 + whole.length;
+  }
+  plain(text.length);
+  return hasQuote(text) ? undefined : bytes.toString('utf8', 0, length);
+}
+
+/** A quote without a backslash before it ends the text too early. */
+function hasQuote(text: string): boolean {
+  return text.replace(/\\./gs, '').includes('"');
 }

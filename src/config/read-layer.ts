@@ -46,7 +46,8 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
     const result = z.safeParse(schema.shape[field] ?? schema, value);
     if (result.success) fields[field] = result.data;
     else wrong.push(field);
-    return result.error?.issues.map(({ path, message }) => ({ place: layer.place(joined([field, ...path])), text: message })) ?? [];
+    const issues = result.error?.issues.map(({ path, message }) => ({ place: layer.place(joined([field, ...path])), text: message })) ?? [];
+    return few(issues, (more) => ({ place: layer.place(field), text: `${more} more of its values are wrong` }));
   });
   const flaws = paths.flatMap(({ path, value }) => {
     const text = jsonFlaw(value);
@@ -58,9 +59,19 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
     wrong,
     further: flaws.length === 0 ? (withoutSecrets(further) as Readonly<Record<string, unknown>>) : {},
     problems: [...problems, ...flaws],
-    warnings: paths.map(({ path }) => `${layer.place(path)} is not known here: the control plane gets it as it is`),
+    warnings: few(
+      paths.map(({ path }) => `${layer.place(path)} is not known here: the control plane gets it as it is`),
+      (more) => `${layer.place('')}: ${more} more fields are not known here: the control plane gets them as they are`,
+    ),
   };
 }
+
+/** The first of them are told, and how many there are besides. */
+function few<T>(all: readonly T[], others: (count: number) => T): readonly T[] {
+  return all.length > mostTold ? [...all.slice(0, mostTold), others(all.length - mostTold)] : all;
+}
+
+const mostTold = 20;
 
 function joined(path: readonly PropertyKey[]): string {
   return path

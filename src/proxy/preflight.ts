@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { catchError, connect, defer, map, mergeMap, type Observable, of, type SchedulerLike, startWith, timer, withLatestFrom } from 'rxjs';
 import type { Verdict, Exit } from '../agent/ports.ts';
-import { isShortage } from '../files/whole-file.ts';
+import { largest, type OutsideFile, readOutside } from '../files/outside-file.ts';
 import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
 
 /** The two files that a TLS identity is made of. */
@@ -22,10 +21,12 @@ export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike):
     const { keyPairFlaw } = await import('../secrets/certificates.ts');
     for (const pair of pairs) {
       const [chain, key] = await Promise.all([read(pair.chain), read(pair.key)]);
-      if (chain === undefined && key === undefined) continue;
-      if (key === undefined) return refusal(pair.key, 'the key is missing');
-      if (chain === undefined) return refusal(pair.chain, 'the certificate is missing');
-      const flaw = keyPairFlaw(chain.toString(), key, scheduler.now());
+      if (chain.kind === 'unreadable') return refusal(pair.chain, `the certificate cannot be read: ${chain.reason}`);
+      if (key.kind === 'unreadable') return refusal(pair.key, `the key cannot be read: ${key.reason}`);
+      if (chain.kind === 'absent' && key.kind === 'absent') continue;
+      if (key.kind === 'absent') return refusal(pair.key, 'the key is missing');
+      if (chain.kind === 'absent') return refusal(pair.chain, 'the certificate is missing');
+      const flaw = keyPairFlaw(chain.bytes.toString(), key.bytes, scheduler.now());
       if (flaw !== undefined) return refusal(pair.chain, flaw);
     }
     return { ok: true };
@@ -36,11 +37,10 @@ function refusal(path: string, flaw: string): Verdict {
   return { ok: false, reason: `${path}: ${flaw}` };
 }
 
-async function read(path: string): Promise<Buffer | undefined> {
-  return readFile(path).catch((error: unknown) => {
-    if (isShortage(error)) throw error;
-    return undefined;
-  });
+async function read(path: string): Promise<OutsideFile> {
+  const file = await readOutside(path, largest.pem);
+  if (file.kind !== 'read' && file.isShort) throw new Error(file.reason);
+  return file;
 }
 
 export interface Validation {

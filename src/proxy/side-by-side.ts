@@ -1,7 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { defer, type Observable, of, switchMap } from 'rxjs';
+import { defer, map, type Observable, of, switchMap } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
+import { largest, readOutside } from '../files/outside-file.ts';
+import { writeWhole } from '../files/whole-file.ts';
 import { sharesPorts } from './admin-questions.ts';
 
 /**
@@ -21,7 +22,8 @@ export interface StartFrom {
  * clusters that follow it, for which the configuration is written to `copy`. Cold.
  */
 export function sideBySide(given: StartFrom, admin: AdminClient, copy: string): Observable<StartFrom | undefined> {
-  return defer(() => readFile(given.config, 'utf8').catch(() => '')).pipe(
+  return defer(() => readOutside(given.config, largest.envoy)).pipe(
+    map((file) => (file.kind === 'read' ? file.bytes.toString() : '')),
     switchMap((text) => sharesPorts(admin, text).pipe(switchMap((shared) => (shared ? prepare(given, text, copy) : of(undefined))))),
   );
 }
@@ -30,7 +32,7 @@ async function prepare(given: StartFrom, text: string, copy: string): Promise<St
   const host = given.ipv6 ? '::1' : '127.0.0.1';
   const adminPort = await freePort(host);
   const followed = followAdmin(text, adminPort);
-  if (followed !== undefined) await writeFile(copy, followed, { mode: 0o600 });
+  if (followed !== undefined) writeWhole(copy, followed);
   const override = adminOverride(host, adminPort);
   return { ...given, config: followed === undefined ? given.config : copy, override, adminPort };
 }

@@ -1,9 +1,9 @@
-import { accessSync, constants, statSync } from 'node:fs';
 import { EMPTY } from 'rxjs';
 import type { AgentConfig } from '../config/agent-config.ts';
+import { largest, readOutsideSync } from '../files/outside-file.ts';
 import type { ResolvedConfig, Rest } from '../config/resolve-config.ts';
 import { type EffectiveConfig, problemsAsFatal } from './effective-config.ts';
-import { allOf, attempt, exitCodes, Fatal } from './exit.ts';
+import { allOf, exitCodes, Fatal } from './exit.ts';
 import { noFacts } from './facts.ts';
 import { makeConfig, readShape } from './make-config.ts';
 import { type SecretsPlan, secretsPlan } from './secrets-plan.ts';
@@ -60,10 +60,7 @@ function served(config: AgentConfig, plan: SecretsPlan): void {
 export function checkCustomConfig(resolved: ResolvedConfig): void {
   const { config, isCertain } = knownOf(resolved);
   const { customConfigFile: file } = config;
-  if (file !== '' && isCertain('customConfigFile')) attempt(() => readable(file), `--customConfigFile ${file} cannot be read`);
-}
-
-function readable(file: string): void {
-  accessSync(file, constants.R_OK);
-  if (statSync(file).isDirectory()) throw new Error('it is a directory');
+  if (file === '' || !isCertain('customConfigFile')) return;
+  const read = readOutsideSync(file, largest.envoy);
+  if (read.kind !== 'read') throw new Fatal(`--customConfigFile ${file} cannot be read: ${read.reason}`, exitCodes.config);
 }

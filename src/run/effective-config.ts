@@ -1,47 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import { environment } from '../config/environment.ts';
+import { parseText } from '../config/parse-text.ts';
 import { misspeltVariables } from '../config/misspelt-variables.ts';
 import { parseDownwardApi } from '../config/downward-api.ts';
 import { flags } from '../config/flags.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import { resolveConfig, type ResolvedConfig } from '../config/resolve-config.ts';
 import type { Content, Layers } from '../config/text-layers.ts';
+import { largest, readOutsideSync } from '../files/outside-file.ts';
 import { exitCodes, Fatal } from './exit.ts';
-
-/**
- * What a text of YAML says, of which JSON is a part; an empty text says null. The parser of YAML is
- * loaded only for what is no JSON.
- */
-export async function parseText(text: string): Promise<Content> {
-  try {
-    return { ok: true, value: JSON.parse(text) as unknown };
-  } catch {
-    return parseYaml(text);
-  }
-}
-
-async function parseYaml(text: string): Promise<Content> {
-  const { LineCounter, parseDocument } = await import('yaml');
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, merge: true, prettyErrors: false });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    const { line, col } = lineCounter.linePos(error.pos[0]);
-    return { ok: false, reason: `line ${line}, column ${col}: ${withoutContent(error.message)}` };
-  }
-  try {
-    return { ok: true, value: document.toJS() as unknown };
-  } catch (error) {
-    return { ok: false, reason: withoutContent((error as Error).message) }; // an alias without its anchor, or too many
-  }
-}
-
-/** Some messages end with what was found there, which may be a secret. */
-function withoutContent(message: string): string {
-  return message.replace(/:? ["'].*$/s, '');
-}
 
 /**
  * Where Kubernetes' downward API writes the labels and annotations of the pod, below the working
@@ -56,14 +24,10 @@ export const annotationsFile = './etc/istio/pod/annotations';
  */
 export function readDownward(path: string): { readonly entries: Readonly<Record<string, string>>; readonly warnings: readonly string[] } {
   const ignored = (reason: string) => ({ entries: {}, warnings: [`${path} is ignored: ${reason}`] });
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? { entries: {}, warnings: [] } : ignored(`it cannot be read: ${message}`);
-  }
-  const parsed = parseDownwardApi(text);
+  const file = readOutsideSync(path, largest.downward);
+  if (file.kind === 'absent') return { entries: {}, warnings: [] };
+  if (file.kind === 'unreadable') return ignored(`it cannot be read: ${file.reason}`);
+  const parsed = parseDownwardApi(file.bytes.toString());
   return parsed.ok ? { entries: parsed.entries, warnings: [] } : ignored(parsed.reason);
 }
 
@@ -85,14 +49,9 @@ async function readLayers(meshFile: string, proxyConfig: string | undefined): Pr
 
 /** Undefined for a file that is not there. */
 async function readMesh(path: string): Promise<Content | undefined> {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? undefined : { ok: false, reason: `cannot be read: ${message}` };
-  }
-  return parseText(text);
+  const file = readOutsideSync(path, largest.text);
+  if (file.kind === 'absent') return undefined;
+  return file.kind === 'read' ? parseText(file.bytes.toString()) : { ok: false, reason: `cannot be read: ${file.reason}` };
 }
 
 async function parsed(text: string | undefined): Promise<Content | undefined> {

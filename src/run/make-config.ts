@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { BootstrapInputs, SdsInputs } from '../bootstrap/bootstrap-inputs.ts';
 import { bootstrap } from '../bootstrap/bootstrap.ts';
@@ -6,6 +5,7 @@ import { nodeMetadata } from '../bootstrap/node-metadata.ts';
 import { renderTemplate, templateVariables } from '../bootstrap/template.ts';
 import { controlPlaneOf, controlPlaneSans, mixerSan } from '../node/control-plane.ts';
 import { nodeLocality, nodeString } from '../node/node-id.ts';
+import { largest, outsideFlaw, readOutsideSync } from '../files/outside-file.ts';
 import type { EpochConfig } from '../agent/ports.ts';
 import { annotationsFile, labelsFile, readDownward } from './effective-config.ts';
 import type { Problem } from '../config/read-layer.ts';
@@ -20,6 +20,8 @@ export interface ShapeFiles {
   readonly annotations: Readonly<Record<string, string>>;
   /** Undefined where none is asked for. */
   readonly template: FileText | undefined;
+  /** Why Envoy should not be let read its custom configuration; undefined if it may. */
+  readonly customFlaw: string | undefined;
   /** What the mesh file says, as it is: it is in the configuration already. */
   readonly mesh: FileText | undefined;
   readonly warnings: readonly string[];
@@ -31,13 +33,14 @@ export interface ShapePaths {
   readonly meshConfig: string;
   readonly bootstrapOverride: string;
   readonly proxyBootstrapTemplatePath: string;
+  readonly customConfigFile: string;
 }
 
 /**
  * Reads them. An override that cannot be read is left out with a warning, as with the Go agent;
  * labels and annotations that are not there are none.
  */
-export function readShape({ meshConfig, bootstrapOverride, proxyBootstrapTemplatePath }: ShapePaths): ShapeFiles {
+export function readShape({ meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, customConfigFile }: ShapePaths): ShapeFiles {
   const override = bootstrapOverride === '' ? undefined : read(bootstrapOverride);
   const labels = readDownward(labelsFile);
   return {
@@ -45,6 +48,7 @@ export function readShape({ meshConfig, bootstrapOverride, proxyBootstrapTemplat
     labels: labels.entries,
     annotations: readDownward(annotationsFile).entries,
     template: proxyBootstrapTemplatePath === '' ? undefined : read(proxyBootstrapTemplatePath),
+    customFlaw: customConfigFile === '' ? undefined : outsideFlaw(customConfigFile, largest.envoy),
     mesh: meshConfig === '' ? undefined : read(meshConfig),
     warnings: [
       ...(override?.ok === false ? [`ISTIO_BOOTSTRAP_OVERRIDE ${bootstrapOverride} is left out: ${override.reason}`] : []),
@@ -54,11 +58,8 @@ export function readShape({ meshConfig, bootstrapOverride, proxyBootstrapTemplat
 }
 
 function read(path: string): FileText {
-  try {
-    return { ok: true, text: readFileSync(path, 'utf8') };
-  } catch (error) {
-    return { ok: false, reason: `cannot be read: ${(error as Error).message}` };
-  }
+  const file = readOutsideSync(path, largest.text);
+  return file.kind === 'read' ? { ok: true, text: file.bytes.toString() } : { ok: false, reason: `cannot be read: ${file.reason}` };
 }
 
 export interface MadeConfig {
@@ -81,6 +82,12 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, { facts, sds, 
   const { platform, statsd, limits } = facts;
   const config: AgentConfig = { ...asked, statsdUdpAddress: statsd };
   const { override, labels, annotations, template } = files;
+  if (files.customFlaw !== undefined) {
+    return refused(
+      [{ place: `--customConfigFile ${config.customConfigFile}`, text: `cannot be read: ${files.customFlaw}` }],
+      files.warnings,
+    );
+  }
   if (config.customConfigFile !== '') {
     return { config: { kind: 'given', path: resolve(config.customConfigFile), override }, warnings: files.warnings };
   }

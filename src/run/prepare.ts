@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { cacheDir, findEnvoy, findExecutable, pinnedEnvoy } from '../envoy/find-envoy.ts';
+import { removeUnfinished } from '../files/whole-file.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Tools } from '../proxy/spawn-envoy.ts';
 import { attempt, exitCodes, Fatal } from './exit.ts';
@@ -63,6 +64,7 @@ export async function holdFolder(path: string, version: string, tells: object = 
   });
   if (!lock.ok) throw new Fatal(`--configPath ${path} belongs to another agent${told(lock.holder)}`, exitCodes.unavailable);
   process.once('exit', () => lock.release());
+  removeUnfinished(path);
   return lock.isSilent ? [`--configPath ${path} is on a full disk: a second agent with it would not be noticed`] : [];
 }
 

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { BootstrapInputs } from '../bootstrap/bootstrap-inputs.ts';
 import { caFiles } from '../config/certificate-files.ts';
 import type { SecretsConfig } from '../config/secrets-config.ts';
+import { largest, readOutsideSync } from '../files/outside-file.ts';
 import { type SecretPaths, workloadFiles } from '../secrets/file-secrets.ts';
 import { wayOfRotation, type WayOfRotation } from '../secrets/rotation.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
@@ -100,10 +101,6 @@ function isOutput({ chain }: SecretPaths, output: string): boolean {
 
 /** Whether a file has one of these paths in it. */
 export function namesPath(file: string, paths: readonly string[]): boolean {
-  try {
-    const text = readFileSync(file, 'utf8');
-    return paths.some((path) => text.includes(path));
-  } catch {
-    return false; // whoever uses it says why
-  }
+  const read = readOutsideSync(file, largest.envoy);
+  return read.kind === 'read' && paths.some((path) => read.bytes.includes(path)); // else whoever uses it says why
 }

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { asyncScheduler, concatMap, connect, map, merge, type Observable, scan, type SchedulerLike, switchMap, timer } from 'rxjs';
+import { largest, readOutside } from '../files/outside-file.ts';
 import { describeCertificates, lastingCertificate } from './certificates.ts';
 import type { Secret } from './secret.ts';
 
@@ -115,7 +115,8 @@ export function certificateExpiry(
 }
 
 async function readCertificates({ name, kind, path }: CertificateFile) {
-  const text = await readFile(path, 'utf8').catch(() => '');
+  const file = await readOutside(path, largest.pem);
+  const text = file.kind === 'read' ? file.bytes.toString() : '';
   const secret: Secret = kind === 'pair' ? { kind, chain: text, key: Buffer.alloc(0) } : { kind, roots: text };
   const served = servedCertificate(name, secret, { path, isRenewed: false });
   const expiresAt = Math.min(...describeCertificates(secret).map(({ notAfter }) => notAfter));

@@ -1,8 +1,7 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { asyncScheduler, concatMap, defer, distinctUntilChanged, filter, map, type Observable, type SchedulerLike, switchMap } from 'rxjs';
+import { largest, readOutside } from '../files/outside-file.ts';
 import { pollUntil } from '../operators/poll-until.ts';
 import { fileSource } from '../streams/file-source.ts';
 import { readings } from '../streams/readings.ts';
@@ -41,9 +40,6 @@ export interface SecretPaths {
   readonly root: string;
 }
 
-/** Some 500 roots fit in. In bytes. */
-const largest = 1024 * 1024;
-
 /**
  * Reads the files of a set once, checks them, and emits what came of it. Cold; one value; never
  * errors.
@@ -55,17 +51,17 @@ export function readSecretFiles({ chain, key, root }: SecretPaths, scheduler: Sc
   const source = [chain, key, root].filter((path) => path !== '').join(', ');
   const refused = (reason: string): SetReading => ({ type: 'refused', source, reason });
   return defer(async (): Promise<SetReading> => {
-    const [chainFile, keyFile, rootFile] = await Promise.all([chain, key, root].map(read));
+    const found = await Promise.all([chain, key, root].map(read));
+    const [chainFile, keyFile, rootFile] = found.map(({ content }) => content);
+    const flawOf = (...parts: readonly number[]) => parts.map((part) => found[part]?.flaw).find((flaw) => flaw !== undefined);
     const set = {
       ...(chainFile !== undefined && keyFile !== undefined && { pair: { chain: chainFile.toString(), key: keyFile } }),
       ...(rootFile !== undefined && { roots: rootFile.toString() }),
     };
     const { pair, roots } = setFlaws(set, scheduler.now());
     const pairFlaw =
-      tooLarge([chain, chainFile], [key, keyFile]) ??
-      half([chain, chainFile], [key, keyFile]) ??
-      (pair === undefined ? undefined : `${chain}, ${key}: ${pair}`);
-    const rootsFlaw = tooLarge([root, rootFile]) ?? (roots === undefined ? undefined : `${root}: ${roots}`);
+      flawOf(0, 1) ?? half([chain, chainFile], [key, keyFile]) ?? (pair === undefined ? undefined : `${chain}, ${key}: ${pair}`);
+    const rootsFlaw = flawOf(2) ?? (roots === undefined ? undefined : `${root}: ${roots}`);
     const good = {
       ...(pairFlaw === undefined && set.pair !== undefined && { pair: set.pair }),
       ...(rootsFlaw === undefined && set.roots !== undefined && { roots: set.roots }),
@@ -81,33 +77,17 @@ export function readSecretFiles({ chain, key, root }: SecretPaths, scheduler: Sc
 
 type ReadFile = readonly [path: string, content: Buffer | undefined];
 
-function tooLarge(...files: readonly ReadFile[]): string | undefined {
-  const found = files.find(([, content]) => content === tooMuch);
-  return found === undefined ? undefined : `${found[0]}: the file is larger than 1 MiB`;
-}
-
 function half([chain, chainFile]: ReadFile, [key, keyFile]: ReadFile): string | undefined {
   if (chainFile === undefined && keyFile !== undefined) return `${chain}: the certificate is missing`;
   if (chainFile !== undefined && keyFile === undefined) return `${key}: the key is missing`;
   return undefined;
 }
 
-const tooMuch = Buffer.alloc(0);
-
-async function read(path: string): Promise<Buffer | undefined> {
-  if (path === '') return undefined;
-  try {
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // a FIFO must not hold a thread of the pool
-    try {
-      const stats = await handle.stat();
-      if (!stats.isFile()) return undefined;
-      return stats.size > largest ? tooMuch : await handle.readFile();
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return undefined;
-  }
+async function read(path: string): Promise<{ readonly content?: Buffer; readonly flaw?: string }> {
+  if (path === '') return {};
+  const file = await readOutside(path, largest.pem);
+  if (file.kind === 'read') return { content: file.bytes };
+  return file.kind === 'absent' ? {} : { flaw: `${path} cannot be read: ${file.reason}` };
 }
 
 /**

@@ -1,8 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { asyncScheduler, defer, map, type Observable, type SchedulerLike } from 'rxjs';
-import { isShortage } from '../files/whole-file.ts';
+import { asyncScheduler, defaultIfEmpty, forkJoin, map, Observable, type SchedulerLike } from 'rxjs';
+import { eachPiece, largest } from '../files/outside-file.ts';
 import type { ConfigSource, SourceReading } from './config-source.ts';
 import { watchFiles } from './watch-files.ts';
 
@@ -15,24 +13,26 @@ interface MarkedReading {
   readonly mark?: string;
 }
 
-const read = async (path: string): Promise<MarkedReading> => {
-  // O_NONBLOCK: else a FIFO would hold a thread of the pool until somebody writes to it.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    if (!(await handle.stat()).isFile()) return { file: [path] };
+/** What is no regular file, or larger than a configuration of Envoy, is as if it were absent. */
+function read(path: string): Observable<MarkedReading> {
+  return new Observable((subscriber) => {
     const hash = createHash('sha256');
     let length = 0;
     let mark: string | undefined;
-    for await (const chunk of handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
-      hash.update(chunk);
-      if (length === 0) mark = serialOf(chunk);
-      length += chunk.length;
-    }
-    return { file: [path, length, hash.digest('hex')], ...(mark !== undefined && { mark }) };
-  } finally {
-    await handle.close();
-  }
-};
+    const take = (piece: Buffer) => {
+      hash.update(piece);
+      if (length === 0) mark = serialOf(piece);
+      length += piece.length;
+    };
+    void eachPiece(path, largest.envoy, take, () => !subscriber.closed).then((flaw) => {
+      if (flaw?.isShort === true) subscriber.error(new Error(flaw.reason));
+      subscriber.next(
+        flaw === undefined ? { file: [path, length, hash.digest('hex')], ...(mark !== undefined && { mark }) } : { file: [path] },
+      );
+      subscriber.complete();
+    });
+  });
+}
 
 /** As `openssl x509 -serial` prints it. */
 function serialOf(text: Buffer): string | undefined {
@@ -44,13 +44,8 @@ function serialOf(text: Buffer): string | undefined {
   }
 }
 
-function absent(path: string, error: unknown): MarkedReading {
-  if (isShortage(error)) throw error;
-  return { file: [path] };
-}
-
 function readFiles(paths: readonly string[]): Observable<readonly MarkedReading[]> {
-  return defer(() => Promise.all(paths.map((path) => read(path).catch((error: unknown): MarkedReading => absent(path, error)))));
+  return forkJoin(paths.map(read)).pipe(defaultIfEmpty([]));
 }
 
 function hashOf(files: readonly MarkedReading[]): string {
@@ -64,8 +59,9 @@ function hashOf(files: readonly MarkedReading[]): string {
  * content of each, so that neither content that moves from one file to the next nor a file that is
  * emptied instead of removed goes unnoticed (the Go agent hashes contents alone).
  *
- * Cold: one reading a subscription, in chunks of 64 KiB. What is absent, unreadable or no regular
- * file counts as absent. Errors where the system is short of file descriptors or memory.
+ * Cold: one reading a subscription, in chunks of 64 KiB; unsubscribing ends it. What is absent,
+ * unreadable, no regular file or larger than 64 MiB counts as absent. Errors where the system is
+ * short of file descriptors or memory.
  */
 export function hashFiles(paths: readonly string[]): Observable<string> {
   return readFiles(paths).pipe(map(hashOf));

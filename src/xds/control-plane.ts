@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type * as Grpc from '@grpc/grpc-js';
 import type { ClientDuplexStream, ServiceError, VerifyOptions } from '@grpc/grpc-js';
 import {
@@ -20,6 +19,7 @@ import {
   timer,
   withLatestFrom,
 } from 'rxjs';
+import { bytesOutside, largest } from '../files/outside-file.ts';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { settle } from '../operators/settle.ts';
 import { AggregatedDiscoveryService } from '../proto/envoy/service/discovery/v3/ads_pb.ts';
@@ -158,13 +158,15 @@ async function credentialsOf({ tls }: ControlPlaneAddress, { credentials }: type
 
 async function tokenOf({ tls }: ControlPlaneAddress): Promise<string> {
   if (tls?.token === undefined) return '';
-  const token = (await read('the token', tls.token)).toString().trim();
+  const token = (await read('the token', tls.token, largest.token)).toString().trim();
   if (!/^[!-~]+$/.test(token)) throw new Error(`there is no token in ${tls.token}`);
   return token;
 }
 
-async function read(what: string, path: string): Promise<Buffer> {
-  return readFile(path).catch((error: unknown) => Promise.reject(new Error(`${what} cannot be read: ${(error as Error).message}`)));
+async function read(what: string, path: string, most: number = largest.pem): Promise<Buffer> {
+  return bytesOutside(path, most).catch((error: unknown) =>
+    Promise.reject(new Error(`${what} cannot be read: ${(error as Error).message}`)),
+  );
 }
 
 type Answer = DiscoveryResponse | DeltaDiscoveryResponse;

@@ -28,7 +28,10 @@ const start = ({ files = {}, env = {}, flags = [] }: Bad, command = 'proxy') => 
 
 describe('a configuration that can not be', () => {
   it.each<[what: string, bad: Bad]>([
-    ['a mesh file that is a folder', { flags: ['--meshConfig', '@/certs'], code: 78, why: /^mesh file @\/certs: cannot be read: EISDIR/ }],
+    [
+      'a mesh file that is a folder',
+      { flags: ['--meshConfig', '@/certs'], code: 78, why: /^mesh file @\/certs: cannot be read: it is a directory, and no regular file/ },
+    ],
     [
       'a mesh file that is no YAML',
       {

@@ -74,7 +74,7 @@ describe('a configuration', () => {
   it('that is the user’s own has to be a file that can be read', () => {
     const custom = (customConfigFile: string) => () => checkCustomConfig(resolved({ given: { customConfigFile } }));
     expect(custom(join(folder, 'none'))).toThrow(/^--customConfigFile .*none cannot be read: ENOENT/);
-    expect(custom(folder)).toThrow(/^--customConfigFile .* cannot be read: it is a directory$/);
+    expect(custom(folder)).toThrow(/^--customConfigFile .* cannot be read: it is a directory, and no regular file$/);
     custom(file('envoy.json', '{}'))();
     checkCustomConfig(resolved({ proxyConfig: { customConfigFile: 7 } }));
   });

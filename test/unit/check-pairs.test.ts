@@ -56,10 +56,12 @@ describe('checkPairs', () => {
     ]);
   });
 
-  it('takes what can not be read for missing', async () => {
+  it('says of what can not be read why', async () => {
     mkdirSync(join(folder, 'b.pem'));
     put('b.key', other.key);
-    expect(await check(pair('b'))).toEqual([{ ok: false, reason: `${join(folder, 'b.pem')}: the certificate is missing` }]);
+    expect(await check(pair('b'))).toEqual([
+      { ok: false, reason: `${join(folder, 'b.pem')}: the certificate cannot be read: it is a directory, and no regular file` },
+    ]);
   });
 
   it('asks the scheduler what time it is', async () => {

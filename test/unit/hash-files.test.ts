@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hashFiles } from '../../src/streams/file-source.ts';
 
 const none = { defaultValue: '' };
+const linkOf = (fd: string) => {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return undefined;
+  }
+};
 
 describe('hashFiles', () => {
   let root = '';
@@ -60,6 +68,15 @@ describe('hashFiles', () => {
 
   it('never errors, whatever the path', async () => {
     expect(await firstValueFrom(hashFiles(['', '\0', '/proc/self/mem', '/dev/zero']), none)).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('ends when nobody waits for it any more', async () => {
+    execFileSync('truncate', ['-s', '60M', at('large')]);
+    const open = () => readdirSync('/proc/self/fd').filter((fd) => linkOf(fd) === at('large')).length;
+    const reading = hashFiles([at('large')]).subscribe();
+    await expect.poll(open).toBe(1);
+    reading.unsubscribe();
+    await expect.poll(open).toBe(0);
   });
 
   it('reads through links', async () => {

@@ -69,6 +69,14 @@ describe('parseDownwardApi', () => {
     expect(parseDownwardApi(`first="1"\n${line}\nlast="3"`)).toEqual({ ok: false, reason: 'line 2: the value of a is not a quoted text' });
   });
 
+  it('reads as much as a pod may have, and not more entries than any has', () => {
+    const value = 'a\n"'.repeat(80_000);
+    expect(parseDownwardApi(`a=${JSON.stringify(value)}`)).toEqual({ ok: true, entries: { a: value } });
+    const entries = (count: number) => Array.from({ length: count }, (_, index) => `k${index}=""\n`).join('');
+    expect(parseDownwardApi(entries(10_000))).toMatchObject({ ok: true });
+    expect(parseDownwardApi(entries(10_001))).toEqual({ ok: false, reason: 'it has more than 10000 entries, which is the limit' });
+  });
+
   it('never throws', () => {
     fc.assert(fc.property(fc.string(), (text) => typeof parseDownwardApi(`a="${text}"`).ok === 'boolean'));
   });

@@ -1,9 +1,11 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstValueFrom, type Observable, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EpochConfig } from '../../src/agent/ports.ts';
+import { labelsFile } from '../../src/run/effective-config.ts';
 import { shapeSource } from '../../src/run/shape-source.ts';
 import { type Platform, unknownPlatform } from '../../src/node/cloud.ts';
 import { accepted, type Said } from '../support/resolved.ts';
@@ -60,6 +62,31 @@ describe('what shapes Envoy’s configuration', () => {
     expect(textOf(before.config?.epoch ?? expect.unreachable())).not.toMatch(/gcp_project|10\.9\.9\.9/);
     expect(after.hash).toBe(before.hash);
     expect(after.parts()).toEqual(before.parts());
+  });
+
+  const fifo = (path: string) => execFileSync('mkfifo', [path]);
+  const large = (path: string) => writeFileSync(path, `a="${'b'.repeat(16 << 20)}"`);
+  it.each<[what: string, put: (path: string) => unknown, why: RegExp]>([
+    ['a FIFO', fifo, /it is a FIFO, and no regular file$/],
+    ['a device', (path) => symlinkSync('/dev/zero', path), /it is a device, and no regular file$/],
+    ['16 MB of text', large, /it has 16777220 bytes, and (524288|262144|67108864) are read at most$/],
+  ])('says of %s in the place of a file what is wrong, and goes on', async (what, put, why) => {
+    mkdirSync('etc/istio/pod', { recursive: true });
+    put(labelsFile);
+    put('override');
+    const override = { given: {}, env: { ISTIO_BOOTSTRAP_OVERRIDE: 'override' } };
+    const shaped = await read(sourceOf(override, override));
+    expect(shaped.epoch.kind).toBe('generated');
+    expect(shaped.warnings).toHaveLength(2);
+    for (const warning of shaped.warnings) expect(warning).toMatch(why);
+
+    put('template');
+    const template = { given: { templateFile: 'template' } };
+    expect((await read(sourceOf(template, template))).epoch).toEqual({ kind: 'refused', reason: expect.stringMatching(why) as string });
+
+    if (what === '16 MB of text') return; // of Envoy's own configuration that is not too much
+    const custom = { given: { customConfigFile: 'template' } };
+    expect((await read(sourceOf(custom, custom))).epoch).toEqual({ kind: 'refused', reason: expect.stringMatching(why) as string });
   });
 
   it('names the node as it was at the start', async () => {

@@ -211,6 +211,11 @@ describe('renderTemplate', () => {
     expect(rendered(`{{ .name }}\n\n  ${action}\n`, known)).toEqual({ ok: false, reason: `line 3: ${reason}` });
   });
 
+  it('refuses one that makes too much of itself', () => {
+    const reason = 'it makes a text of more than 4194304 characters, which is the limit';
+    expect(rendered('{{ toJSON .name }}'.repeat(10_000), { name: 'x'.repeat(1_000) })).toEqual({ ok: false, reason });
+  });
+
   it('never throws', () => {
     const piece = fc.constantFrom('{{', '}}', '-', ' ', '.name', '.', '|', 'toJSON', '/*', '*/', '\n', 'a', '"');
     fc.assert(fc.property(fc.array(piece).map((all) => all.join('')), (text) => typeof rendered(text, known).ok === 'boolean')); // prettier-ignore

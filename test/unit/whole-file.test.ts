@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { remove, writeWhole } from '../../src/files/whole-file.ts';
+import { leftOut } from '../support/left-out.ts';
+import { remove, removeUnfinished, writeWhole } from '../../src/files/whole-file.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'whole-file-'))));
@@ -32,6 +33,51 @@ describe('writeWhole', () => {
     mkdirSync(join(folder, 'taken'));
     expect(() => writeWhole(join(folder, 'taken'), 'text')).toThrow('EISDIR');
     expect(readdirSync(folder)).toEqual(['taken']);
+  });
+});
+
+describe('a folder that others may write into', () => {
+  const stranger = 4711;
+  const path = () => join(folder, 'file');
+
+  it('a link in the place of the file is replaced, and not followed', () => {
+    writeFileSync(join(folder, 'foreign'), 'theirs');
+    symlinkSync('foreign', path());
+    symlinkSync('foreign', `${path()}.new`); // the name that was written under before
+    writeWhole(path(), 'ours');
+    expect(lstatSync(path()).isFile()).toBe(true);
+    expect(readFileSync(path(), 'utf8')).toBe('ours');
+    expect(readFileSync(join(folder, 'foreign'), 'utf8')).toBe('theirs');
+  });
+
+  it('a file of another user does not become ours with what is in it', () => {
+    for (const name of ['file', 'file.new']) writeFileSync(join(folder, name), 'theirs', { mode: 0o666 });
+    if (process.geteuid?.() === 0) for (const name of ['file', 'file.new']) chownSync(join(folder, name), stranger, stranger);
+    writeWhole(path(), 'token');
+    const { uid, mode } = statSync(path());
+    expect([uid, mode & 0o777]).toEqual([process.geteuid?.(), 0o600]);
+    expect(readFileSync(`${path()}.new`, 'utf8')).toBe('theirs');
+  });
+
+  it('is cleared of what a killed agent has left unfinished, and of nothing else', () => {
+    const left = 'file.0123456789abcdef.new';
+    const others = ['file', 'file.new', 'file.0123.new', 'link.0123456789abcdef.new', 'folder.0123456789abcdef.new'];
+    writeFileSync(join(folder, left), '');
+    for (const name of others.slice(0, 3)) writeFileSync(join(folder, name), '');
+    symlinkSync('file', join(folder, 'link.0123456789abcdef.new'));
+    mkdirSync(join(folder, 'folder.0123456789abcdef.new'));
+    removeUnfinished(folder);
+    expect(readdirSync(folder).sort()).toEqual(others.sort());
+    expect(() => removeUnfinished(join(folder, 'none'))).not.toThrow();
+  });
+
+  if (process.geteuid?.() !== 0) leftOut('a file that another user has left');
+  it.runIf(process.geteuid?.() === 0)('keeps what another user has left there', () => {
+    const left = join(folder, 'file.0123456789abcdef.new');
+    writeFileSync(left, '');
+    chownSync(left, stranger, stranger);
+    removeUnfinished(folder);
+    expect(existsSync(left)).toBe(true);
   });
 });
 

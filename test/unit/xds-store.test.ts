@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import { appendFileSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -67,9 +67,10 @@ describe('the store of the xDS proxy', () => {
 
   it('keeps what was there where it cannot be written', () => {
     at().write(good('1'));
-    mkdirSync(`${path}.new`);
-    expect(at().write(good('2'))).toContain('EISDIR');
-    expect(at().read()).toMatchObject({ good: good('1') });
+    const long = join(folder, 'x'.repeat(250)); // there is no room for the name that it is written under first
+    renameSync(path, long);
+    expect(store(long, 'node', 'istiod:15012').write(good('2'))).toContain('ENAMETOOLONG');
+    expect(store(long, 'node', 'istiod:15012').read()).toMatchObject({ good: good('1') });
   });
 
   const flip = (index: number) => () => {

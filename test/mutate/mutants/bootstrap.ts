@@ -12,8 +12,9 @@ export const bootstrap: readonly Mutant[] = [
   },
   { id: 'bootstrap/xds-pushed', file: 'bootstrap/clusters.ts', find: 'sds?.isPushed === true', replace: 'sds !== undefined' },
   { id: 'bootstrap/fastest-refresh', file: 'bootstrap/clusters.ts', find: 'fastestRefresh = 2', replace: 'fastestRefresh = 1' },
-  { id: 'bootstrap/template-trim', file: 'bootstrap/template.ts', find: 'trims = right !== undefined;', replace: '' },
-  { id: 'bootstrap/template-comment', file: 'bootstrap/template.ts', find: 'if (comment !== undefined) continue;', replace: '' },
+  { id: 'bootstrap/template-trim', file: 'bootstrap/template.ts', find: 'trims = right;', replace: '' },
+  { id: 'bootstrap/template-comment', file: 'bootstrap/template.ts', find: "code.indexOf('*/', 2) === code.length - 2", replace: 'false' },
+  { id: 'bootstrap/template-longest', file: 'bootstrap/template.ts', find: 'if (text.length > longest)', replace: 'if (false)' },
   {
     id: 'bootstrap/metadata-labels',
     file: 'bootstrap/node-metadata.ts',

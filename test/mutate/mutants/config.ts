@@ -1,6 +1,9 @@
 import type { Mutant } from '../mutant.ts';
 
 export const config: readonly Mutant[] = [
+  { id: 'config/text-values', file: 'config/parse-text.ts', find: '(count += 1) > values', replace: 'count > values' },
+  { id: 'config/text-levels', file: 'config/parse-text.ts', find: 'if (level === levels) return', replace: 'if (level > levels) return' },
+  { id: 'config/text-names', file: 'config/parse-text.ts', find: 'if (names.has(name)) {', replace: 'if (false) {' },
   { id: 'config/drain-order', file: 'config/resolve-config.ts', find: 'parent > drain ||', replace: 'parent >= drain ||' },
   { id: 'config/boolean-upper', file: 'config/value.ts', find: "'FALSE',", replace: '' },
   { id: 'config/role-value', file: 'config/flag-layer.ts', find: '!mayBeValue || roles', replace: 'roles' },

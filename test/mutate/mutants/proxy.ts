@@ -99,7 +99,16 @@ export const proxy: readonly Mutant[] = [
     find: "exit.kind === 'clean' || (isAlone && !isRefusal)",
     replace: '!isRefusal',
   },
-  { id: 'proxy/config-file-mode', file: 'files/whole-file.ts', find: 'mode: 0o600', replace: 'mode: 0o644' },
+  { id: 'proxy/config-file-mode', file: 'files/whole-file.ts', find: 'ownFile, 0o600', replace: 'ownFile, 0o644' },
+  {
+    id: 'files/link-followed',
+    file: 'files/whole-file.ts',
+    find: "`${path}.${randomBytes(8).toString('hex')}.new`",
+    replace: '`${path}.new`',
+  },
+  { id: 'files/unfinished-of-others', file: 'files/whole-file.ts', find: ' && stats.uid === process.geteuid?.()', replace: '' },
+  { id: 'files/fifo', file: 'files/outside-file.ts', find: 'if (!stats.isFile()) return', replace: 'if (stats.isDirectory()) return' },
+  { id: 'files/no-end', file: 'files/outside-file.ts', find: 'O_RDONLY | constants.O_NONBLOCK', replace: 'O_RDONLY' },
   {
     id: 'proxy/validate-killed',
     file: 'proxy/preflight.ts',

@@ -1,0 +1,106 @@
+import type * as Yaml from 'yaml';
+import type { Content } from './text-layers.ts';
+
+/** How much one text may have. */
+export interface TextLimits {
+  readonly characters: number;
+  /** Of YAML: its parser takes some 7 µs for each, and the agent does nothing else meanwhile. */
+  readonly tokens: number;
+  /** Of any text, for what it says is walked through more than once. */
+  readonly values: number;
+  readonly levels: number;
+}
+
+const usual: TextLimits = { characters: 256 << 10, tokens: 10_000, values: 10_000, levels: 100 };
+
+/**
+ * What a text of YAML says, of which JSON is a part; an empty text says null. One that is beyond
+ * the limits is refused, by which none holds the agent for more than 100 ms, and so is a name
+ * that a map has twice. The parser of YAML is loaded only for what is no JSON. Never rejects.
+ */
+export async function parseText(text: string, limits: TextLimits = usual): Promise<Content> {
+  if (text.length > limits.characters)
+    return { ok: false, reason: `it has ${text.length} characters, and ${limits.characters} are read at most` };
+  const content = parseJson(text) ?? (await parseYaml(text, limits));
+  const flaw = content.ok ? sizeFlaw(content.value, limits) : undefined;
+  return flaw === undefined ? content : { ok: false, reason: flaw };
+}
+
+function parseJson(text: string): Content | undefined {
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+async function parseYaml(text: string, { tokens }: TextLimits): Promise<Content> {
+  const yaml = await import('yaml');
+  const lineCounter = new yaml.LineCounter();
+  try {
+    if (text.length > tokens && hasMore(new yaml.Lexer().lex(text), tokens))
+      return { ok: false, reason: `it has more than ${tokens} words and marks of YAML, which is the limit` };
+    // That names are unique is looked at below: the parser compares each with each.
+    const document = yaml.parseDocument(text, { lineCounter, merge: true, prettyErrors: false, uniqueKeys: false });
+    const [error] = document.errors;
+    if (error !== undefined) return { ok: false, reason: `${placeOf(error.pos[0], lineCounter)}: ${withoutContent(error.message)}` };
+    const repeated = repeatedName(document, yaml);
+    if (repeated !== undefined) return { ok: false, reason: `${placeOf(repeated, lineCounter)}: Map keys must be unique` };
+    return { ok: true, value: document.toJS() as unknown };
+  } catch (error) {
+    return { ok: false, reason: withoutContent((error as Error).message) }; // an alias without its anchor, or too many
+  }
+}
+
+function hasMore(tokens: Iterable<string>, most: number): boolean {
+  const iterator = tokens[Symbol.iterator]();
+  for (let count = 0; iterator.next().done !== true; count += 1) if (count === most) return true;
+  return false;
+}
+
+/** Where a name stands that its map has already. */
+function repeatedName(document: Yaml.Document, { isScalar, visit }: typeof Yaml): number | undefined {
+  let found: number | undefined;
+  visit(document, {
+    Map: (_, { items }) => {
+      const names = new Set<string>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (names.has(name)) {
+          found = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        names.add(name);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
+
+function placeOf(offset: number, lineCounter: Yaml.LineCounter): string {
+  const { line, col } = lineCounter.linePos(offset);
+  return `line ${line}, column ${col}`;
+}
+
+/** Some messages end with what was found there, which may be a secret. */
+function withoutContent(message: string): string {
+  return message.replace(/:? ["'].*$|(?<=\S): .*$| \\.*$/s, '');
+}
+
+/** What YAML repeats by an alias counts each time: it is walked through each time too. */
+function sizeFlaw(content: unknown, { values, levels }: TextLimits): string | undefined {
+  const open = [{ value: content, level: 0 }];
+  let count = 1;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, level } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    if (level === levels) return `it is nested more than ${levels} levels deep`;
+    for (const member of Object.values(value) as unknown[]) {
+      if ((count += 1) > values) return `it has more than ${values} values, which is the limit`;
+      open.push({ value: member, level: level + 1 });
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,145 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { isShortage } from './whole-file.ts';
+
+/** What came of reading a file that is not the agent's own. */
+export type OutsideFile =
+  { readonly kind: 'read'; readonly bytes: Buffer } | ({ readonly kind: 'absent' } & Trouble) | ({ readonly kind: 'unreadable' } & Trouble);
+
+interface Trouble {
+  readonly reason: string;
+  /** The machine is short of something: it may be readable a moment later. */
+  readonly isShort: boolean;
+}
+
+type Flaw = Exclude<OutsideFile, { readonly kind: 'read' }>;
+
+/** How large the files may be that others write, by what is in them. In bytes. */
+export const largest = {
+  /** A mesh file, a template, an override: what one parser reads at once. */
+  text: 256 << 10,
+  /** Kubernetes has 256 KiB of annotations at most, and quoted they are twice as large, if that. */
+  downward: 512 << 10,
+  /** Certificates, roots, a key. Some 500 roots fit in. */
+  pem: 1 << 20,
+  token: 64 << 10,
+  /** A configuration that Envoy reads itself. */
+  envoy: 64 << 20,
+} as const;
+
+/** O_NONBLOCK: else a FIFO would hold whoever opens it until somebody writes to it. */
+const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+const piece = 64 << 10;
+
+/**
+ * Reads a file that others may have put there, as far as `most` bytes: a regular file, or a link
+ * to one, as Kubernetes mounts them. Nothing else is waited for, nor read. Synchronous, which
+ * is for what is small; never throws.
+ */
+export function readOutsideSync(path: string, most: number): OutsideFile {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, flags);
+    const stats = fstatSync(fd);
+    const flaw = flawOf(stats, most);
+    if (flaw !== undefined) return flaw;
+    const read: Buffer[] = [];
+    for (let length = 0; ;) {
+      const buffer = Buffer.allocUnsafe(room(stats, length));
+      const count = readSync(fd, buffer);
+      if (count === 0) return { kind: 'read', bytes: Buffer.concat(read) };
+      length += count;
+      if (length > most) return tooLarge(stats.size, most);
+      read.push(buffer.subarray(0, count));
+    }
+  } catch (error) {
+    return failure(error);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/**
+ * The same without holding the loop: `take` gets each piece as it comes, as long as `goesOn` says
+ * so. Resolves to what is wrong with the file, undefined for nothing; never rejects.
+ */
+export async function eachPiece(
+  path: string,
+  most: number,
+  take: (piece: Buffer) => void,
+  goesOn: () => boolean = () => true,
+): Promise<Flaw | undefined> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path, flags);
+    const stats = await handle.stat();
+    const flaw = flawOf(stats, most);
+    if (flaw !== undefined) return flaw;
+    for (let length = 0; goesOn();) {
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(room(stats, length)));
+      if (bytesRead === 0) break;
+      length += bytesRead;
+      if (length > most) return tooLarge(stats.size, most);
+      take(buffer.subarray(0, bytesRead));
+    }
+    return undefined;
+  } catch (error) {
+    return failure(error);
+  } finally {
+    await handle?.close().catch(() => undefined);
+  }
+}
+
+/** The whole file, read in this way. Never rejects. */
+export async function readOutside(path: string, most: number): Promise<OutsideFile> {
+  const read: Buffer[] = [];
+  const flaw = await eachPiece(path, most, (taken) => read.push(taken));
+  return flaw ?? { kind: 'read', bytes: Buffer.concat(read) };
+}
+
+/** Why nobody should read a file that is there: it is none, or too large. Synchronous. */
+export function outsideFlaw(path: string, most: number): string | undefined {
+  try {
+    return flawOf(statSync(path), most)?.reason;
+  } catch {
+    return undefined; // who reads it says why that fails
+  }
+}
+
+/** The whole file, for who cannot go on without it: rejects with what is wrong with it. */
+export async function bytesOutside(path: string, most: number): Promise<Buffer> {
+  const file = await readOutside(path, most);
+  if (file.kind === 'read') return file.bytes;
+  throw new Error(file.reason);
+}
+
+/** Files of /proc have no size: they are read until they end, or are too large. */
+function room({ size }: Stats, length: number): number {
+  return Math.min(Math.max(size - length + 1, 1 << 10), piece);
+}
+
+function flawOf(stats: Stats, most: number): Flaw | undefined {
+  if (!stats.isFile()) return unreadable(`it is ${kindOf(stats)}, and no regular file`);
+  return stats.size > most ? tooLarge(stats.size, most) : undefined;
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a directory';
+  if (stats.isFIFO()) return 'a FIFO';
+  return stats.isSocket() ? 'a socket' : 'a device';
+}
+
+function tooLarge(size: number, most: number): Flaw {
+  const found = size > most ? `it has ${size} bytes` : 'it does not end';
+  return unreadable(`${found}, and ${most} are read at most`);
+}
+
+function unreadable(reason: string): Flaw {
+  return { kind: 'unreadable', reason, isShort: false };
+}
+
+function failure(error: unknown): Flaw {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENXIO') return unreadable('it is a socket or a device, and no regular file');
+  return { kind: code === 'ENOENT' ? 'absent' : 'unreadable', reason: message, isShort: isShortage(error) };
+}
