@@ -1,5 +1,6 @@
 import type { AgentConfig, AgentFlags } from '../config/agent-config.ts';
 import type { HttpProbe } from '../config/app-probes.ts';
+import { looksSecret } from '../config/looks-secret.ts';
 import { isSecretName } from '../config/passed-on.ts';
 import type { TlsFiles } from '../config/certificate-files.ts';
 import { tlsVariables, variables } from '../config/environment.ts';
@@ -32,7 +33,8 @@ const parts: Readonly<Record<Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | '
   ip: ({ config, sources }) => [['ip', config.node.ip, among(sources.node, '--ip', '$INSTANCE_IP')]],
   domain: ({ config, sources }) => [['domain', config.node.domain, among(sources.node, '--domain', '$POD_NAMESPACE')]],
   node: derived,
-  further: ({ config, sources }) => Object.entries(config.further).map(([name, value]) => [name, shown(name, value), sources.further]),
+  further: ({ config, sources }) =>
+    Object.entries(config.further).map(([name, value]) => [name, shown(name, value, true), sources.further]),
   own: ({ config: { own }, sources }) =>
     (['server', 'client'] as const).flatMap((side) =>
       (Object.keys(tlsVariables) as (keyof TlsFiles)[]).map((file): Row => {
@@ -58,7 +60,7 @@ const parts: Readonly<Record<Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | '
     ['log_target', logging.targets, among(sources.logging, '--log_target')],
   ],
   metadataVariables: ({ config }) =>
-    Object.entries(config.metadataVariables).map(([name, value]) => [name, shown(name, value), `$${name}`]),
+    Object.entries(config.metadataVariables).map(([name, value]) => [name, shown(name, value, true), `$${name}`]),
   certificates: derived,
   watched: derived,
   awaited: derived,
@@ -81,7 +83,7 @@ const flagOf = new Map(Object.entries<Flag>(flags).map(([name, { field }]): [str
 
 function plain(field: Plain, value: unknown, sources: Sources): Row {
   const name = field in variables ? variables[field as keyof typeof variables] : flagOf.get(field);
-  return [name ?? field, shown(field, value), sources[field]];
+  return [name ?? field, shown(field, value, field === 'proxyMetadata'), sources[field]];
 }
 
 /** Those of the sources that speak of a part of a field; a flag alone, for it wins. */
@@ -94,10 +96,16 @@ function policyOf(tokenFile: string): string {
   return [...tokenFiles].find(([, file]) => file === tokenFile)?.[0] ?? 'none';
 }
 
-function shown(field: string, value: unknown): unknown {
+/** `isFree`: the names in it are no fields of ours. */
+function shown(field: string, value: unknown, isFree = false): unknown {
+  const present = isFree ? presentFreely : presentable;
   // Most are: it is the time before Envoy is started.
   if (typeof value !== 'object' || value === null) return presentable(field, value) ?? null;
-  return (JSON.parse(JSON.stringify({ [field]: value }, presentable)) as Readonly<Record<string, unknown>>)[field] ?? null;
+  return (JSON.parse(JSON.stringify({ [field]: value }, present)) as Readonly<Record<string, unknown>>)[field] ?? null;
+}
+
+function presentFreely(name: string, value: unknown): unknown {
+  return typeof value === 'string' && looksSecret(name, value) ? '***' : presentable(name, value);
 }
 
 /** A value as PROXY_CONFIG has it: times with their unit, and nothing where there is a secret. */

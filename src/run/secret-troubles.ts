@@ -20,6 +20,9 @@ export interface SecretTroubles {
   readonly told: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
+/** Of what was told: a control plane may name ever new secrets. */
+const mostTold = 1_000;
+
 export const noTroubles: SecretTroubles = { missing: new Map(), refused: new Map(), told: new Map() };
 
 /** What is wrong once a secret is in another state. Pure. */
@@ -45,7 +48,7 @@ export function afterSds(before: SecretTroubles, event: SdsEvent): SecretTrouble
       return {
         ...before,
         missing: new Map(before.missing).set(stream, new Map(before.missing.get(stream)).set(name, reason)),
-        told: new Map(before.told).set(name, new Set([...told, reason])),
+        told: new Map(before.told.size < mostTold ? before.told : []).set(name, new Set([...told, reason])),
       };
     }
     default:

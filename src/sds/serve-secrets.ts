@@ -1,6 +1,6 @@
 import type * as Grpc from '@grpc/grpc-js';
 import type { sendUnaryData, ServerDuplexStream, ServerUnaryCall } from '@grpc/grpc-js';
-import { catchError, ignoreElements, mergeAll, Observable, of, tap } from 'rxjs';
+import { catchError, EMPTY, ignoreElements, mergeAll, Observable, of, tap } from 'rxjs';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import type {
   DeltaDiscoveryRequest,
@@ -14,6 +14,7 @@ import type { SecretBook } from '../secrets/secret-book.ts';
 import { fetchSecrets } from './fetch-secrets.ts';
 import { incremental, listSecrets, stateOfTheWorld, toResponse } from './messages.ts';
 import { serveStream } from './serve-stream.ts';
+import { namesFlaw } from './stream.ts';
 import type { SdsEvent } from './telemetry.ts';
 
 /**
@@ -44,6 +45,11 @@ function serveFetch(
   answer: sendUnaryData<DiscoveryResponse>,
   status: typeof Grpc.status,
 ): Observable<SdsEvent> {
+  const flaw = namesFlaw(names);
+  if (flaw !== undefined) {
+    answer({ code: status.INVALID_ARGUMENT, details: flaw });
+    return EMPTY;
+  }
   return fetchSecrets(names, book).pipe(
     tap(({ push, missing }) => {
       if (missing.length === 0) answer(null, toResponse(push));

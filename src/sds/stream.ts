@@ -80,6 +80,9 @@ export const freshStream: StreamState = {
   claimed: '',
 };
 
+/** Envoy opens a stream for each secret. A path has 4,096 bytes at most, and a name two of them. */
+const [mostNames, longestName] = [1_000, 8_192 + 16];
+
 type StreamStep = Step<StreamState, StreamEffect>;
 
 /**
@@ -91,7 +94,8 @@ type StreamStep = Step<StreamState, StreamEffect>;
  * request that answers an older push than the last says nothing any more.
  *
  * A client that has nothing under a name is told once that there is none: Envoy waits for ever
- * otherwise. One that has a secret keeps it.
+ * otherwise. One that has a secret keeps it. A client that asks for more names than any needs is
+ * given none of them.
  */
 export function reduceStream(state: StreamState, event: StreamEvent): StreamStep {
   if (event.type === 'request') return request(state, event.request);
@@ -137,6 +141,8 @@ function subscribe(
   const subscribed = new Map(state.subscribed);
   const newest = new Map(state.newest);
   const absent = new Map(state.absent);
+  const flaw = namesFlaw(add, subscribed.size);
+  if (flaw !== undefined) return [state, [...effects, { type: 'end', reason: flaw }]];
   for (const name of remove) {
     if (subscribed.delete(name)) effects.push({ type: 'unwatch', name });
     newest.delete(name);
@@ -147,6 +153,14 @@ function subscribe(
     subscribed.set(name, versions[name]);
   }
   return flush({ ...state, subscribed, newest, absent }, effects);
+}
+
+/** Why a client can not be given all that it asks for; undefined if it can. Pure. */
+export function namesFlaw(names: readonly string[], others = 0): string | undefined {
+  const count = names.length + others;
+  if (count > mostNames) return `it asks for ${count} secrets, and ${mostNames} are the limit`;
+  const long = names.find(({ length }) => length > longestName);
+  return long && `it asks for a name of ${long.length} characters, and ${longestName} are the limit`;
 }
 
 function flush(state: StreamState, effects: readonly StreamEffect[]): StreamStep {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { asyncScheduler, finalize, type Observable, of, ReplaySubject, type SchedulerLike, share, Subject, tap, timer } from 'rxjs';
 import type { SecretPaths } from './file-secrets.ts';
 import { keepServed } from './keep-served.ts';
@@ -30,6 +31,9 @@ export interface SecretBook {
 /** An Envoy that comes back, or its next epoch, finds the secret at hand. In ms. */
 const lingering = 30_000;
 
+/** Each is watched, and it is the control plane that names them to Envoy. */
+const mostSecrets = 4_000;
+
 /** Looks names up by `find`, once for each time that a secret is followed. */
 export function secretBook(find: (name: string) => Found, scheduler: SchedulerLike = asyncScheduler): SecretBook {
   const followed = new Map<string, Observable<SecretState>>();
@@ -55,6 +59,10 @@ export function secretBook(find: (name: string) => Found, scheduler: SchedulerLi
     get(name) {
       const known$ = followed.get(name);
       if (known$ !== undefined) return known$;
+      if (followed.size >= mostSecrets) {
+        const refused = `${mostSecrets} secrets are followed already, which is the limit`;
+        return of({ name, source: '', served: undefined, refused });
+      }
       const found = find(name);
       if (!found.ok) return of({ name, source: '', served: undefined, refused: found.reason });
       const state$ = follow(name, found.set$, found.kind);
@@ -81,11 +89,13 @@ export interface SecretSources {
  * Names are those of the Go agent.
  */
 export function findSecret({ workload$, ...sources }: SecretSources): (name: string) => Found {
+  const isSystem = (path: string) => /^\/(?:proc|sys)\//.test(resolve(path));
   return (name) => {
     if (name === 'default') return { ok: true, kind: 'pair', set$: workload$ };
     if (name === 'ROOTCA') return { ok: true, kind: 'roots', set$: workload$ };
     const [, kind, paths = ''] = /^(file-cert|file-root):(.+)$/s.exec(name) ?? [];
     const [first = '', second = '', ...others] = paths.split('~');
+    if ([first, second].some(isSystem)) return { ok: false, reason: 'no secret is read from /proc or /sys' };
     if (kind === 'file-cert') {
       if (first === '' || second === '' || others.length > 0) return { ok: false, reason: `${name} is not file-cert:<certificate>~<key>` };
       return { ok: true, kind: 'pair', set$: sources.files({ chain: first, key: second, root: '' }) };

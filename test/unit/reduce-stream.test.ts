@@ -229,6 +229,20 @@ describe('an incremental stream', () => {
     ]);
   });
 
+  const names = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `a${from + index}`);
+  it.each<[what: string, events: readonly StreamEvent[], why: string]>([
+    ['10,000 names', [asks(names(10_000))], 'it asks for 10000 secrets, and 1000 are the limit'],
+    ['one name too many, in time', [changes(names(1_000)), changes(names(1, 1_000))], 'it asks for 1001 secrets, and 1000 are the limit'],
+    ['a name that is too long', [asks(['a'.repeat(10_000)])], 'it asks for a name of 10000 characters, and 8208 are the limit'],
+  ])('ends where a client asks for %s, and looks for none of them', (_, events, why) => {
+    expect(play(...events).at(-1)).toEqual([`end ${why}`]);
+  });
+
+  it('gives as many names as there may be', () => {
+    expect(play(asks(names(1_000))).at(-1)).toHaveLength(1_000);
+    expect(play(changes(names(1_000)), changes([], names(500)), changes(names(500, 1_000))).at(-1)).toHaveLength(500);
+  });
+
   it('forgets what has been removed: a name that comes back waits for its secret', () => {
     expect(play(changes(['a']), comes('a', '1'), changes([], ['a'], { nonce: '1' }), comes('a', '2'), changes(['a'])).slice(2)).toEqual([
       ['acc a=1', '-a'],

@@ -31,6 +31,12 @@ describe('what is wrong with the secrets', () => {
     expect(said(misses(name))).toEqual({ reason: `secret ${name}: no such file`, notes: [] });
   });
 
+  it('forgets what was told when a control plane names ever new secrets', () => {
+    const many = play(...Array.from({ length: 1_001 }, (_, index) => misses(`file-root:/${index}`)));
+    expect(many.told.size).toBe(1);
+    expect(wasTold(many, misses('file-root:/1000'))).toBe(true);
+  });
+
   it('is why it cannot be had, and since when, of what an authority is to give', () => {
     const authority = { address: 'ca:15012', reason: 'connection refused', since: 60_000 };
     const since = 'certificate authority ca:15012: connection refused, since 1970-01-01T00:01:00.000Z';
