@@ -9,6 +9,7 @@ import { parseText } from '../config/parse-text.ts';
 import { findExecutable } from '../envoy/find-envoy.ts';
 import { bytesOutside, largest } from '../files/outside-file.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
+import { printable } from '../log/printable.ts';
 import { nodeString } from '../node/node-id.ts';
 import { platform } from '../node/platform.ts';
 import { withConfigFile } from '../proxy/config-file.ts';
@@ -41,7 +42,7 @@ export async function printBootstrap(given: GivenFlags, leftover: readonly strin
   const [{ config, warnings, plan, xds }] = await allOf([() => checkedConfig(read), () => checkCustomConfig(read)]);
   const facts = await lastValueFrom(factsOf(platform(config))(config), { defaultValue: noFacts });
   const made = makeConfig(config, readShape(config), { facts, sds: plan.sds, xdsSocket: xds?.socket });
-  for (const warning of [...warnings, ...plan.warnings, ...made.warnings]) console.error(`pilot-agent: ${warning}`);
+  for (const warning of [...warnings, ...plan.warnings, ...made.warnings]) console.error(`pilot-agent: ${printable(warning)}`);
   if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
   const verdict = isChecked === true ? await tried(config, made.config) : undefined;
   if (verdict?.ok === false) throw new Fatal(`Envoy refuses it: ${verdict.reason}`, exitCodes.config);

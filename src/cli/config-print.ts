@@ -1,5 +1,6 @@
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
+import { printable } from '../log/printable.ts';
 import { checkedConfig } from '../run/check-config.ts';
 import { readConfig } from '../run/effective-config.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
@@ -21,10 +22,10 @@ export async function configPrint(
 ): Promise<void> {
   if (!['table', 'json', 'yaml'].includes(output)) throw new Fatal("--output must be 'table', 'json' or 'yaml'", exitCodes.usage);
   const { config, sources, warnings } = await checkedConfig(await readConfig({ given, leftover, logFlags }));
-  for (const warning of warnings) console.error(`pilot-agent: ${warning}`);
+  for (const warning of warnings) console.error(`pilot-agent: ${printable(warning)}`);
   const shown = presentConfig({ config, sources });
   if (output === 'yaml') console.log((await import('yaml')).stringify(shown).trimEnd());
-  else console.log(output === 'json' ? JSON.stringify(shown, undefined, 2) : table(shown));
+  else console.log(output === 'json' ? JSON.stringify(shown, undefined, 2) : printable(table(shown)));
 }
 
 function table(shown: PresentedConfig): string {

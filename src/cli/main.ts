@@ -1,12 +1,13 @@
 import { flags, logFlags } from '../config/flags.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
+import { printable } from '../log/printable.ts';
 import { exitCodes, seeExit } from '../run/exit.ts';
 import { ending } from './ending.ts';
 import { program, spelledOut } from './program.ts';
 
 function end([code, why]: ReturnType<typeof ending>): void {
   const see = seeExit(code);
-  if (why !== undefined) process.stderr.write(`pilot-agent: ${why}${see === undefined ? '' : ` (${see})`}\n`);
+  if (why !== undefined) process.stderr.write(`pilot-agent: ${printable(why)}${see === undefined ? '' : ` (${see})`}\n`);
   process.exit(code);
 }
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { type ListSecretsResponse, SecretsService, type SecretSummary } from '../proto/pilotagent/v1/secrets_pb.ts';
 import { flags } from '../config/flags.ts';
+import { printable } from '../log/printable.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
@@ -27,7 +28,9 @@ export async function printSecrets({ configPath, output }: SecretsOptions): Prom
   const alone = configPath === undefined && agent === undefined ? `${nobodyHere}, and ` : '';
   if (!existsSync(socket)) throw new Fatal(`${alone}${socket} is not there: no agent serves secrets in ${folder}`, exitCodes.unavailable);
   const { secrets } = await ask(socket);
-  process.stdout.write(output === 'json' ? `${JSON.stringify(secrets.map(plain), undefined, 2)}\n` : secrets.map(page).join('\n'));
+  process.stdout.write(
+    output === 'json' ? `${JSON.stringify(secrets.map(plain), undefined, 2)}\n` : printable(secrets.map(page).join('\n')),
+  );
 }
 
 async function ask(socket: string): Promise<ListSecretsResponse> {

@@ -78,8 +78,8 @@ export function appProbes(json: string): AppProbes {
   let decoded: unknown;
   try {
     decoded = JSON.parse(json, withKnownNames);
-  } catch (error) {
-    return { ok: false, reason: `failed to decode app prober: ${(error as Error).message}` };
+  } catch {
+    return { ok: false, reason: 'failed to decode app prober: it is not JSON' }; // the parser's own word repeats what is there
   }
   const entries = z.record(z.string(), z.looseObject({})).safeParse(decoded);
   if (!entries.success) return { ok: false, reason: 'failed to decode app prober: it is not an object of probes by path' };

@@ -1,8 +1,10 @@
 import pretty from 'pino-pretty';
+import { printable } from './printable.ts';
 
 /**
  * Turns the log's objects into lines that a person reads: time, level, where from, epoch, what, and
- * the rest behind it.
+ * the rest behind it. What a terminal would act on is escaped, and where a message has more lines,
+ * they are set in: none looks like a line of its own.
  */
 export function terminalLines(destination: NodeJS.WritableStream | { write(text: string): unknown }) {
   return pretty({
@@ -14,10 +16,15 @@ export function terminalLines(destination: NodeJS.WritableStream | { write(text:
     messageFormat: (log, key, _label, { colors }) => {
       const { component, epoch, tail } = log as { component?: string; epoch?: number; tail?: readonly string[] };
       const from = [component, epoch === undefined ? undefined : `epoch ${epoch}`].filter((part) => part !== undefined).join(' ');
-      const last = tail === undefined || tail.length === 0 ? '' : `\n${tail.map((line) => `      | ${line}`).join('\n')}`;
-      return `${from === '' ? '' : `[${from}] `}${String(log[key])}${colors.gray(fields(log))}${last}`;
+      const head = `${from === '' ? '' : `[${from}] `}${String(log[key])}`;
+      const last = (tail ?? []).map((line) => `\n${line}`).join('');
+      return `${shown(head)}${colors.gray(shown(fields(log)))}${shown(last)}`;
     },
   });
+}
+
+function shown(text: string): string {
+  return printable(text).replaceAll('\n', '\n      | ');
 }
 
 /**

@@ -1,0 +1,13 @@
+/**
+ * What a terminal would act on instead of showing it: the controls of C0 and C1 but for line breaks
+ * and tabs, and what turns the direction of writing.
+ */
+const acted = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** A text of others that a terminal shows as it is, `\x1b` for an escape. Pure. */
+export function printable(text: string): string {
+  return text.replace(acted, (found) => {
+    const code = found.charCodeAt(0);
+    return code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+}
