@@ -45,7 +45,7 @@ export function readOutsideSync(path: string, most: number): OutsideFile {
     if (flaw !== undefined) return flaw;
     const read: Buffer[] = [];
     for (let length = 0; ;) {
-      const buffer = Buffer.allocUnsafe(room(stats, length));
+      const buffer = Buffer.allocUnsafe(room(stats, length, most));
       const count = readSync(fd, buffer);
       if (count === 0) return { kind: 'read', bytes: Buffer.concat(read) };
       length += count;
@@ -76,7 +76,7 @@ export async function eachPiece(
     const flaw = flawOf(stats, most);
     if (flaw !== undefined) return flaw;
     for (let length = 0; goesOn();) {
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(room(stats, length)));
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(room(stats, length, piece)));
       if (bytesRead === 0) break;
       length += bytesRead;
       if (length > most) return tooLarge(stats.size, most);
@@ -114,8 +114,8 @@ export async function bytesOutside(path: string, most: number): Promise<Buffer> 
 }
 
 /** Files of /proc have no size: they are read until they end, or are too large. */
-function room({ size }: Stats, length: number): number {
-  return Math.min(Math.max(size - length + 1, 1 << 10), piece);
+function room({ size }: Stats, length: number, most: number): number {
+  return Math.min(Math.max(size - length + 1, 1 << 10), most + 1);
 }
 
 function flawOf(stats: Stats, most: number): Flaw | undefined {

@@ -1,17 +1,29 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Secret, SecretSet, SetFlaws } from './secret.ts';
 
+/** Each takes 0.1 ms to parse. Envoy itself follows a chain over 100 certificates. */
+const most = { chain: 100, roots: 500 };
+
+function pemBlocks(text: string): readonly string[] {
+  return text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];
+}
+
 /**
- * The certificates of a PEM text, in their order; undefined if one of them does not parse. Other
- * blocks, and text between, are passed over.
+ * The certificates of a PEM text, in their order; undefined if one of them does not parse, or has
+ * a time that is none. Other blocks, and text between, are passed over.
  */
 export function pemCertificates(text: string): readonly X509Certificate[] | undefined {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];
   try {
-    return blocks.map((block) => new X509Certificate(block));
+    const certificates = pemBlocks(text).map((block) => new X509Certificate(block));
+    return certificates.some((certificate) => timesOf(certificate).some(Number.isNaN)) ? undefined : certificates;
   } catch {
     return undefined;
   }
+}
+
+/** In ms since 1970. OpenSSL takes times that are none, and calls them so. */
+function timesOf({ validFrom, validTo }: X509Certificate): readonly [notBefore: number, notAfter: number] {
+  return [Date.parse(validFrom), Date.parse(validTo)];
 }
 
 /** What a person wants to know of a certificate. Times in ms since 1970. */
@@ -38,14 +50,16 @@ export function lastingCertificate(secret: Secret): CertificateSummary | undefin
   return secret.kind === 'pair' ? sorted[0] : sorted.at(-1);
 }
 
-function summary({ subject, subjectAltName, serialNumber, validFrom, validTo }: X509Certificate): CertificateSummary {
+function summary(certificate: X509Certificate): CertificateSummary {
+  const { subject, subjectAltName, serialNumber } = certificate;
+  const [notBefore, notAfter] = timesOf(certificate);
   return {
     // Node types it as always there, but a certificate need not have a subject.
     subject: ((subject as string | undefined) ?? '').replaceAll('\n', ', '),
     subjectAltNames: subjectAltName ?? '',
     serialNumber,
-    notBefore: Date.parse(validFrom),
-    notAfter: Date.parse(validTo),
+    notBefore,
+    notAfter,
   };
 }
 
@@ -68,8 +82,10 @@ export function keyPairFlaw(chain: string, key: Buffer, now: number): string | u
   } catch {
     return 'the certificate does not parse';
   }
-  if (now < Date.parse(certificate.validFrom)) return `the certificate is not valid before ${certificate.validFrom}`;
-  if (now >= Date.parse(certificate.validTo)) return `the certificate has expired at ${certificate.validTo}`;
+  const [notBefore, notAfter] = timesOf(certificate);
+  if (Number.isNaN(notBefore + notAfter)) return 'the certificate has a time that is none';
+  if (now < notBefore) return `the certificate is not valid before ${certificate.validFrom}`;
+  if (now >= notAfter) return `the certificate has expired at ${certificate.validTo}`;
   try {
     return certificate.checkPrivateKey(createPrivateKey(key)) ? undefined : 'the key does not match the certificate';
   } catch {
@@ -96,11 +112,22 @@ const space = 0x20;
 function flawOfPair({ chain, key }: NonNullable<SecretSet['pair']>, now: number): string | undefined {
   if (chain.trim() === '') return 'the certificate is empty';
   if (key.every((byte) => byte <= space)) return 'the key is empty';
-  return keyPairFlaw(chain, key, now) ?? (pemCertificates(chain) === undefined ? 'a certificate of the chain does not parse' : undefined);
+  return (
+    tooMany(chain, most.chain) ??
+    keyPairFlaw(chain, key, now) ??
+    (pemCertificates(chain) === undefined ? 'a certificate of the chain does not parse' : undefined)
+  );
+}
+
+function tooMany(text: string, limit: number): string | undefined {
+  const { length } = pemBlocks(text);
+  return length > limit ? `it has ${length} certificates, and ${limit} are the limit` : undefined;
 }
 
 function flawOfRoots(roots: string): string | undefined {
   if (roots.trim() === '') return 'the root is empty';
+  const flaw = tooMany(roots, most.roots);
+  if (flaw !== undefined) return flaw;
   const certificates = pemCertificates(roots);
   if (certificates === undefined) return 'a root certificate does not parse';
   return certificates.length === 0 ? 'no root certificate is in it' : undefined;

@@ -1,6 +1,7 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { basename, join } from 'node:path';
 import { defer, map, type Observable, of } from 'rxjs';
+import { largest, readOutsideSync } from '../files/outside-file.ts';
 import { settle } from '../operators/settle.ts';
 import type { SecretSet } from './secret.ts';
 
@@ -34,28 +35,31 @@ function swap(folder: string, files: Readonly<Record<string, string | Buffer>>):
   const fresh = mkdtempSync(join(folder, prefix)); // 0700
   try {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(fresh, name), content, { mode: 0o600 });
-    link(basename(fresh), join(folder, data));
+    link(basename(fresh), join(folder, data), fresh);
   } catch (error) {
     rmSync(fresh, { recursive: true });
     throw error;
   }
   for (const name of Object.keys(files)) {
     const target = join(data, name);
-    if (linkTarget(join(folder, name)) !== target) link(target, join(folder, name));
+    if (linkTarget(join(folder, name)) !== target) link(target, join(folder, name), fresh);
   }
   for (const entry of readdirSync(folder)) {
-    const isOld = entry.startsWith(prefix) && entry !== basename(fresh);
+    const isOld = entry.startsWith(prefix) && entry !== basename(fresh) && isOwn(join(folder, entry));
     const leadsNowhere = linkTarget(join(folder, entry)) === join(data, entry) && !(entry in files);
     if (isOld || leadsNowhere) rmSync(join(folder, entry), { recursive: true });
   }
 }
 
-/** Puts a link at `path` in one step, whatever is there. */
-function link(target: string, path: string): void {
-  const beside = `${path}.new`;
-  rmSync(beside, { force: true });
+/** Puts a link at `path` in one step, whatever is there, by way of a folder that is nobody else's. */
+function link(target: string, path: string, own: string): void {
+  const beside = join(own, '..link');
   symlinkSync(target, beside);
   renameSync(beside, path);
+}
+
+function isOwn(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.();
 }
 
 function linkTarget(path: string): string | undefined {
@@ -65,5 +69,6 @@ function linkTarget(path: string): string | undefined {
 /** What is in those of the files that are there. */
 function present(folder: string, names: readonly string[]): Readonly<Record<string, Buffer>> {
   const found = names.filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
-  return Object.fromEntries(found.map((name) => [name, readFileSync(join(folder, name))]));
+  const read = found.map((name) => [name, readOutsideSync(join(folder, name), largest.pem)] as const);
+  return Object.fromEntries(read.flatMap(([name, file]) => (file.kind === 'read' ? [[name, file.bytes]] : [])));
 }

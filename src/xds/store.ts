@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { readOutsideSync } from '../files/outside-file.ts';
 import { remove, writeWhole } from '../files/whole-file.ts';
 import { XdsStoreSchema } from '../proto/pilotagent/v1/xds_store_pb.ts';
 import type { LastGood } from './last-good.ts';
@@ -30,13 +30,9 @@ export interface Store {
 export function store(path: string, nodeId: string, controlPlane: string): Store {
   return {
     read() {
-      let bytes: Buffer;
-      try {
-        bytes = readFileSync(path);
-      } catch (error) {
-        const { code, message } = error as NodeJS.ErrnoException;
-        return code === 'ENOENT' ? { kind: 'none' } : { kind: 'ignored', reason: message };
-      }
+      const file = readOutsideSync(path, largest + sumLength);
+      if (file.kind !== 'read') return file.kind === 'absent' ? { kind: 'none' } : { kind: 'ignored', reason: file.reason };
+      const { bytes } = file;
       const message = bytes.subarray(sumLength);
       if (!sumOf(message).equals(bytes.subarray(0, sumLength))) return { kind: 'ignored', reason: 'it is damaged' };
       return stored(message, nodeId, controlPlane);

@@ -1,7 +1,7 @@
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { certificateAuthority, type Issued } from '../../demo/certificates.ts';
-import { keyPairFlaw } from '../../src/secrets/certificates.ts';
+import { keyPairFlaw, pemCertificates } from '../../src/secrets/certificates.ts';
 
 const from = Date.UTC(2026, 0, 1);
 const to = Date.UTC(2026, 0, 2);
@@ -13,6 +13,18 @@ describe('keyPairFlaw', () => {
   let root: string;
   const encrypted = () =>
     createPrivateKey(issued.key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' }).toString();
+
+  /** With another end, for which it is not signed. */
+  const withTime = (text: string) => {
+    const { raw } = new X509Certificate(issued.certChain);
+    raw.write(text, raw.lastIndexOf(Buffer.from([0x17, 0x0d])) + 2, 'latin1');
+    return `-----BEGIN CERTIFICATE-----\n${raw.toString('base64')}\n-----END CERTIFICATE-----\n`;
+  };
+
+  it('has no certificate with a time that is none among those that it lists', () => {
+    expect(pemCertificates(issued.certChain)).not.toBeUndefined();
+    expect(pemCertificates(issued.certChain + withTime('269901000000Z'))).toBeUndefined();
+  });
 
   beforeAll(async () => {
     const ca = await certificateAuthority();
@@ -29,6 +41,7 @@ describe('keyPairFlaw', () => {
     { what: 'a certificate whose time has not come', now: from - 1, flaw: 'the certificate is not valid before Jan  1 00:00:00 2026 GMT' },
     { what: 'none in the last moment of its time', now: to - 1, flaw: undefined },
     { what: 'an expired certificate', now: to, flaw: 'the certificate has expired at Jan  2 00:00:00 2026 GMT' },
+    { what: 'a time that is none', chain: () => withTime('269901000000Z'), flaw: 'the certificate has a time that is none' },
     { what: 'the key of another certificate', key: () => other.key, flaw: 'the key does not match the certificate' },
     { what: 'a key that is garbage', key: () => 'garbage', flaw: 'the key does not parse' },
     { what: 'an empty key', key: () => '', flaw: 'the key does not parse' },

@@ -59,9 +59,25 @@ describe('readSecretFiles', () => {
     writeCertificates(folder, issued);
     rmSync(path('root-cert.pem'));
     execFileSync('mkfifo', [path('root-cert.pem')]);
-    expect(await read()).toMatchObject({ type: 'set' });
+    expect(await read()).toMatchObject({ set: { pair: {} }, refused: { roots: `${path('root-cert.pem')} cannot be read: it is a FIFO, and no regular file` } }); // prettier-ignore
     rmSync(path('root-cert.pem'));
     mkdirSync(path('root-cert.pem'));
-    expect(await read()).toMatchObject({ type: 'set' });
+    expect(await read()).toMatchObject({ set: { pair: {} }, refused: { roots: expect.stringContaining('it is a directory') as string } });
+  });
+
+  it.each([
+    ['cert-chain.pem', 2_501, 'it has 2501 certificates, and 100 are the limit'],
+    ['root-cert.pem', 2_501, 'it has 2501 certificates, and 500 are the limit'],
+  ])('refuses more certificates than can be read in time: %s', async (name, count, reason) => {
+    const one = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    writeCertificates(folder, issued);
+    writeFileSync(path(name), one.repeat(count));
+    expect(JSON.stringify(await read())).toContain(reason);
+  });
+
+  it('refuses a file of 10 MB', async () => {
+    writeCertificates(folder, issued);
+    writeFileSync(path('key.pem'), Buffer.alloc(10_000_000));
+    expect(await read()).toMatchObject({ refused: { pair: `${path('key.pem')} cannot be read: it has 10000000 bytes, and 1048576 are read at most` } }); // prettier-ignore
   });
 });

@@ -45,13 +45,25 @@ describe('writeSet', () => {
 
   it('replaces the plain files of another agent, and clears away what a killed one has left; other files stay', async () => {
     mkdirSync(join(output, '..set-old'), { recursive: true });
-    symlinkSync('..set-old', join(output, '..data.new'));
+    writeFileSync(join(output, '..set-old', '..link'), '');
     for (const name of ['key.pem', 'cert-chain.pem', 'mine']) writeFileSync(join(output, name), 'plain');
     expect(await write(numbered(1))).toBeUndefined();
     expect(names.map(read)).toEqual(['chain 1', 'key 1', 'roots 1']);
     expect(lstatSync(join(output, 'key.pem')).isSymbolicLink()).toBe(true);
     expect(entries()).toEqual(['..data', '..set-', 'cert-chain.pem', 'key.pem', 'mine', 'root-cert.pem']);
     expect(read('mine')).toBe('plain');
+  });
+
+  it('follows no link that others have put there under any name that could be known', async () => {
+    mkdirSync(output, { recursive: true });
+    writeFileSync(join(folder, 'foreign'), 'theirs');
+    for (const name of names) {
+      symlinkSync(join(folder, 'foreign'), join(output, name));
+      symlinkSync(join(folder, 'foreign'), join(output, `${name}.new`));
+    }
+    expect(await write(numbered(1))).toBeUndefined();
+    expect(names.map(read)).toEqual(['chain 1', 'key 1', 'roots 1']);
+    expect(readFileSync(join(folder, 'foreign'), 'utf8')).toBe('theirs');
   });
 
   it('shows a reader the files of one set, whenever it looks', { timeout: 30_000 }, async () => {
