@@ -1,8 +1,19 @@
 import type { FuzzedParser } from './parser.ts';
+import { configuration } from './parsers/configuration.ts';
+import { discovery } from './parsers/discovery.ts';
 import { exposition } from './parsers/exposition.ts';
 import { overrides } from './parsers/overrides.ts';
+import { secrets } from './parsers/secrets.ts';
 import { status } from './parsers/status.ts';
 import { values } from './parsers/values.ts';
 
 /** All parsers of what comes from outside. */
-export const parsers: readonly FuzzedParser[] = [...exposition, ...overrides, ...status, ...values];
+export const parsers: readonly FuzzedParser[] = [
+  ...values,
+  ...configuration,
+  ...overrides,
+  ...secrets,
+  ...discovery,
+  ...exposition,
+  ...status,
+];

@@ -1,0 +1,62 @@
+import * as fc from 'fast-check';
+import { NEVER } from 'rxjs';
+import { workloadIdentity } from '../../../src/ca/issue-certificate.ts';
+import { pemCertificates, setFlaws } from '../../../src/secrets/certificates.ts';
+import { gatewayFolder, gatewaySecrets } from '../../../src/secrets/gateway-secrets.ts';
+import { findSecret } from '../../../src/secrets/secret-book.ts';
+import { fuzzed, textOf } from '../parser.ts';
+
+const begin = '-----BEGIN CERTIFICATE-----\n';
+const end = '-----END CERTIFICATE-----\n';
+const find = findSecret({
+  workload$: NEVER,
+  files: () => NEVER,
+  gateway: gatewaySecrets(gatewayFolder('/gateway', { files: () => NEVER })),
+});
+const jwt = (claims: unknown) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
+
+export const secrets = [
+  fuzzed({
+    name: 'PEM',
+    inputs: textOf(begin, end, 'MIIB', 'AAAA\n', '-----BEGIN PRIVATE KEY-----\n', '-----END PRIVATE KEY-----\n', '-', '\n', '\0'),
+    parse: (text) => [
+      pemCertificates(text),
+      setFlaws({ pair: { chain: text, key: Buffer.from(text) }, roots: text }, 0),
+      setFlaws({ pair: { chain: text, key: Buffer.alloc(0) } }, 0),
+    ],
+    size: 200,
+    growing: {
+      certificates: (size) => `${begin}AAAA\n${end}`.repeat(size),
+      begins: (size) => begin.repeat(size),
+      'a long block': (size) => `${begin}${'AAAA\n'.repeat(size * 10)}${end}`,
+      dashes: (size) => '-'.repeat(size * 20),
+      blanks: (size) => ' '.repeat(size * 20),
+    },
+  }),
+  fuzzed({
+    name: 'tokens',
+    inputs: fc.oneof(
+      fc.string(),
+      fc.jsonValue().map(jwt),
+      textOf('system:serviceaccount:', ':', '/', 'ns').map((sub) => jwt({ sub })),
+      textOf('e30', '.', 'bnVsbA', '='),
+    ),
+    parse: (text) => workloadIdentity(text, 'cluster.local'),
+    growing: {
+      dots: (size) => '.'.repeat(size),
+      claims: (size) => jwt({ sub: `system:serviceaccount:${'a'.repeat(size)}` }),
+      colons: (size) => jwt({ sub: `system:serviceaccount:${':'.repeat(size)}` }),
+    },
+  }),
+  fuzzed({
+    name: 'names of secrets',
+    inputs: textOf('file-cert:', 'file-root:', '~', '/', '..', '/proc/', 'default', 'ROOTCA', '-cacert', 'a', '.', '\0', 'kubernetes://'),
+    parse: find,
+    growing: {
+      'parts of a path': (size) => `file-root:${'/..'.repeat(size)}`,
+      tildes: (size) => `file-cert:${'~'.repeat(size)}`,
+      'a name': (size) => 'a-'.repeat(size),
+      dots: (size) => `a${'.'.repeat(size)}`,
+    },
+  }),
+];
