@@ -84,7 +84,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const admin = adminClient(addressFile, config.proxyAdminPort);
   const platform$ = platform(config);
   const shape = shapeSource({
-    initial: { config, sources },
+    initial: { config, sources, warnings },
     reread: () => effectiveConfig(line),
     platform$,
     sds,

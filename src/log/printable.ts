@@ -6,8 +6,14 @@ const acted = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 /** A text of others that a terminal shows as it is, `\x1b` for an escape. Pure. */
 export function printable(text: string): string {
-  return text.replace(acted, (found) => {
-    const code = found.charCodeAt(0);
-    return code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
-  });
+  return text.replace(acted, escaped);
+}
+
+function escaped(control: string): string {
+  const code = control.charCodeAt(0);
+  return code < 256 ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`;
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
 }

@@ -25,7 +25,7 @@ export interface ShapedConfig {
 
 export interface ShapeOptions {
   /** As the agent was started with it: what only a new agent can honour stays as it is here. */
-  readonly initial: KnownConfig;
+  readonly initial: KnownConfig & Told;
   /**
    * Resolves the configuration as it is now; rejects with a {@link Fatal} that says what is wrong
    * with it.
@@ -103,16 +103,20 @@ interface Told {
 }
 
 /**
- * A configuration with what only a new agent can honour as it was at the start, and a warning that
- * names what differs. The node is who it was, at the addresses that it has now. Pure.
+ * A configuration with what only a new agent can honour as it was at the start, a warning that
+ * names what differs, and those that were not told at the start. The node is who it was, at the
+ * addresses that it has now. Pure.
  */
-function asStarted({ config, sources }: KnownConfig, initial: KnownConfig): KnownConfig & Told {
+function asStarted({ config, sources, warnings }: KnownConfig & Told, initial: KnownConfig & Told): KnownConfig & Told {
   const changed = kept.filter((field) => config[field] !== initial.config[field]);
   const old = <T extends object>(fields: T) => Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));
   return {
     config: { ...config, ...old(initial.config), node: { ...initial.config.node, addresses: config.node.addresses } },
     sources: { ...sources, ...old(initial.sources) },
-    warnings: changed.length === 0 ? [] : [`${changed.join(', ')}: changed, which only a new agent can honour`],
+    warnings: [
+      ...warnings.filter((warning) => !initial.warnings.includes(warning)),
+      ...(changed.length === 0 ? [] : [`${changed.join(', ')}: changed, which only a new agent can honour`]),
+    ],
   };
 }
 

@@ -51,7 +51,7 @@ function swap(folder: string, files: Readonly<Record<string, string | Buffer>>):
   }
 }
 
-/** Puts a link at `path` in one step, whatever is there, by way of a folder that is nobody else's. */
+/** Puts a link at `path` in one step, whatever is there, by way of a folder of this user alone. */
 function link(target: string, path: string, own: string): void {
   const beside = join(own, '..link');
   symlinkSync(target, beside);

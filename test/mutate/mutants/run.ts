@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const run: readonly Mutant[] = [
+  { id: 'run/shown-secret', file: 'run/present-config.ts', find: 'looksSecret(name, value)', replace: 'isSecretName(name)' },
   {
     id: 'run/last-drain-kills-child',
     file: 'run/last-drain.ts',

@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.ts';
 
 export const sds: readonly Mutant[] = [
+  { id: 'sds/most-names', file: 'sds/stream.ts', find: 'if (count > mostNames) return', replace: 'if (count > mostNames * 10) return' },
   { id: 'sds/stale-nonce', file: 'sds/stream.ts', find: 'if (isStale) return', replace: 'if (!isStale) return' },
   {
     id: 'sds/one-in-flight',
