@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http';
 import { asyncScheduler, defer, mergeMap, Observable, retry, type SchedulerLike, tap, throwError, timer } from 'rxjs';
 import { parseHostPort, portNumber } from '../config/host-port.ts';
+import { readOutsideSync } from '../files/outside-file.ts';
 import { attentiveTimeout } from '../operators/attentive-timer.ts';
 import { settle, type Settled } from '../operators/settle.ts';
 
@@ -103,17 +104,17 @@ function versionOf(file: string): string {
   }
 }
 
+/** Of a path, in bytes. */
+const longest = 4_096;
+
 /**
  * `127.0.0.1:15000`, `[::1]:15000` or the path of a socket. An address of all interfaces is asked
  * on the loopback.
  */
 function readAddress(file: string): RequestOptions | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
+  const read = readOutsideSync(file, longest);
+  if (read.kind !== 'read') return undefined;
+  const text = read.bytes.toString().trim();
   if (text.startsWith('/')) return { socketPath: text };
   const { host = '', port: digits } = parseHostPort(text) ?? {};
   const port = portNumber(digits);
