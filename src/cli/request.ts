@@ -1,4 +1,4 @@
-import { firstValueFrom, TimeoutError } from 'rxjs';
+import { firstValueFrom } from 'rxjs';
 import { type AdminAnswer, adminClient } from '../admin/admin-client.ts';
 import type { Settled } from '../operators/settle.ts';
 import { flags } from '../config/flags.ts';
@@ -18,7 +18,6 @@ export interface RequestOptions {
 /** In ms, as in the Go agent. */
 const timeoutMs = 60_000;
 const silence: Settled<AdminAnswer> = { ok: false, error: new Error('it hung up') };
-/** The exit code where Envoy has answered, but not what was wanted. */
 
 /**
  * `pilot-agent request`: asks Envoy's admin endpoint one thing and prints the answer, and nothing
@@ -38,7 +37,7 @@ export async function request(method: string, path: string, body: string | undef
 
   const answer = await firstValueFrom(admin.request(verb, target, timeoutMs, body), { defaultValue: silence });
   if (!answer.ok) {
-    const why = answer.error instanceof TimeoutError ? `nothing within ${timeoutMs / 1_000} s` : (answer.error as Error).message;
+    const why = (answer.error as Error).message;
     const alone = (port ?? configPath ?? agent) === undefined ? ` (${nobodyHere})` : '';
     throw new Fatal(`Envoy's admin endpoint does not answer: ${why}${alone}`, exitCodes.unavailable);
   }

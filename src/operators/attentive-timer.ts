@@ -24,7 +24,7 @@ export function attentiveTimeout<T>(delay: number, scheduler: SchedulerLike = as
   return raceWith(
     attentiveTimer(delay, scheduler).pipe(
       map((): never => {
-        throw new Error(`no answer within ${delay} ms`);
+        throw new Error(`nothing within ${delay / 1_000} s`);
       }),
     ),
   );

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';
 import type { ProcessEvent, Signal } from '../agent/ports.ts';
 import { remove, writeWhole } from '../files/whole-file.ts';
@@ -65,13 +65,16 @@ export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedO
   const logFile = `${folder}/envoy.log`;
   const endOf = ({ epoch, baseId }: Named) => `${folder}/envoy-rev${epoch}-${baseId}.exit`;
   /**
-   * Envoy would make it for everybody to read. Returns how long it is, in bytes; throws where it
-   * cannot be made.
+   * Envoy would make it for everybody to read, and write into what a link leads to. Returns how
+   * long it is, in bytes; throws where it cannot be made.
    */
   const makeLog = () => {
-    const fd = openSync(logFile, 'a', 0o600);
+    const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+    const fd = openSync(logFile, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     try {
-      return fstatSync(fd).size;
+      const stats = fstatSync(fd);
+      if (!stats.isFile()) throw new Error(`${logFile} is no regular file`);
+      return stats.size;
     } finally {
       closeSync(fd);
     }

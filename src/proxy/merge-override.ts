@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { EpochConfig } from '../agent/ports.ts';
+import { bytesOutside, largest } from '../files/outside-file.ts';
 import { type Parsed, parseEnvoyYaml } from './envoy-yaml.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ async function baseOf(config: WithOverride): Promise<Parsed> {
   const extension = /\.(?:json|ya?ml)$/.exec(config.path)?.[0];
   if (extension === undefined) return { ok: false, reason: 'only .json, .yaml and .yml can be merged' };
   try {
-    const text = await readFile(config.path, 'utf8');
+    const text = (await bytesOutside(config.path, largest.envoy)).toString();
     return extension === '.json' ? parseJson(text) : await parseEnvoyYaml(text);
   } catch (error) {
     return { ok: false, reason: `it cannot be read: ${(error as Error).message}` };

@@ -46,7 +46,7 @@ describe('attentiveTimeout', () => {
       const never$ = m.cold('   -');
       const answer$ = m.cold('  5001ms a 1s b|'); // what is due is done before what has come is read
       const late = lateScheduler('10ms ^ 4990ms !');
-      const timeout = expect.objectContaining({ message: 'no answer within 1000 ms' }) as unknown;
+      const timeout = expect.objectContaining({ message: 'nothing within 1 s' }) as unknown;
       m.expectObservable(never$.pipe(attentiveTimeout(1_000))).toBe('1s #', undefined, timeout);
       m.expectObservable(answer$.pipe(attentiveTimeout(1_000, late))).toBe('5001ms a 1s b|');
     }),

@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncScheduler, Subject } from 'rxjs';
@@ -148,6 +149,17 @@ describe('an Envoy that is kept', () => {
     renameSync(log, `${log}.1`);
     signals$.next('SIGUSR1');
     expect(modeOf()).toBe(0o600);
+  });
+
+  it('has no log where somebody else has put a link or a FIFO: nothing is written there, and it is not started', () => {
+    const foreign = join(folder, 'foreign.log');
+    writeFileSync(foreign, 'theirs');
+    symlinkSync(foreign, join(folder, 'envoy.log'));
+    expect(start('echo mine').events).toMatchObject([{ type: 'exited', exit: { kind: 'spawn-failed' } }]);
+    rmSync(join(folder, 'envoy.log'));
+    execFileSync('mkfifo', [join(folder, 'envoy.log')]);
+    expect(start('echo mine').events).toMatchObject([{ type: 'exited', exit: { kind: 'spawn-failed' } }]);
+    expect(readFileSync(foreign, 'utf8')).toBe('theirs');
   });
 
   it('that cannot be started is an exit', () => {
