@@ -175,7 +175,7 @@ export function httpPage(): string {
         'It sends the headers of the probe that it was sent and, over them, the configured ones.',
         "It answers with the application's status, without body and headers. If there is no answer in time, it answers with 500.",
         'HTTPS accepts any certificate. HTTP/2 is spoken with an application that offers it, or that understands nothing else.',
-        'A redirect to the same host is followed, nine times at most (Go gives up at the tenth). A redirect to another host is the answer.',
+        'A redirect to the same host is followed, nine times at most (Go gives up at the tenth). A redirect to another host is not, and counts as 200; the log says so once.',
       ]),
     ),
   );

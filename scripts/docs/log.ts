@@ -39,6 +39,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['address', 'controlPlane'], 'Of the control plane: its address, and what it calls itself'],
   [['since', 'forMs'], 'Since when the control plane is not available, and how long it was not'],
   [['of'], 'When the stored configuration was confirmed last'],
+  [['location'], 'Where an application has led a probe'],
   [['type'], 'What kind of resources Envoy has rejected'],
   [['values', 'config'], 'At the start: the values that are no defaults; each value with its source'],
   [['port', 'status'], 'Of the token server: its port, the status of its answer'],

@@ -95,6 +95,7 @@ export const logEvents = {
   'sts.token_given': { level: 'info', text: 'The token server has given a token.' },
   'sts.token_refused': { level: 'warn', text: 'The token server cannot give a token.' },
   'metrics.refused': { level: 'warn', text: 'A source has too many metrics. A scrape gives a part of them.' },
+  'probe.redirected': { level: 'warn', text: 'An application leads a probe to another host. That counts as success.' },
   'status.request_failed': { level: 'error', text: 'The status server could not answer a request.' },
   'log.reopened': { level: 'info', text: 'The log files are opened anew.' },
   'log.reopen_failed': { level: 'warn', text: 'A log file cannot be opened anew. The old one goes on.' },

@@ -75,6 +75,10 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
       const { source, reason } = sign;
       return [{ level: 'warn', event: 'metrics.refused', msg: 'the rest of the metrics of a source is left out', component: 'status', source, reason }]; // prettier-ignore
     }
+    case 'probe-redirected': {
+      const { path, location } = sign;
+      return [{ level: 'warn', event: 'probe.redirected', msg: 'the application leads a probe to another host, which counts as success', component: 'status', path, location }]; // prettier-ignore
+    }
     case 'certificate-expiring':
     case 'certificate-expired':
       return [narrateExpiry(sign)];

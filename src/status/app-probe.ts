@@ -1,11 +1,11 @@
-import { asyncScheduler, catchError, EMPTY, ignoreElements, map, of, type SchedulerLike, take, tap } from 'rxjs';
+import { asyncScheduler, catchError, EMPTY, filter, ignoreElements, map, type Observable, of, type SchedulerLike, take, tap } from 'rxjs';
 import type { AppProbe } from '../config/app-probes.ts';
 import { attentiveTimeout } from '../operators/attentive-timer.ts';
-import { answer, type Handler } from './handler.ts';
+import { answer, type Handler, type ProbeRedirected } from './handler.ts';
 import { ownRequest } from './own-requests.ts';
 import { openSocket } from './open-socket.ts';
 import { probeGrpc } from './probe-grpc.ts';
-import { probeHttp } from './probe-http.ts';
+import { type ProbeAnswer, probeHttp } from './probe-http.ts';
 
 /**
  * Answers what is below `/app-health` and `/app-lifecycle`: carries out the probe of that path, and
@@ -13,6 +13,7 @@ import { probeHttp } from './probe-http.ts';
  * probe's time-out.
  */
 export function appProbe(probes: ReadonlyMap<string, AppProbe>, scheduler: SchedulerLike = asyncScheduler): Handler {
+  const told = new Set<string>();
   return (request, response) => {
     const refusal = ownRequest(request);
     if (refusal !== undefined) {
@@ -27,22 +28,29 @@ export function appProbe(probes: ReadonlyMap<string, AppProbe>, scheduler: Sched
         ignoreElements(),
       );
     }
-    return statusOf(probe, request.headersDistinct).pipe(
+    return answerOf(probe, request.headersDistinct).pipe(
       attentiveTimeout(probe.timeout, scheduler),
-      catchError(() => of(500)),
-      tap((status) => response.writeHead(status, { 'content-length': 0 }).end()),
-      ignoreElements(),
+      catchError(() => of<ProbeAnswer>({ status: 500 })),
+      tap(({ status }) => response.writeHead(status, { 'content-length': 0 }).end()),
+      filter(({ elsewhere }) => elsewhere !== undefined && !told.has(path)),
+      map(({ elsewhere = '' }): ProbeRedirected => {
+        told.add(path);
+        return { type: 'probe-redirected', path, location: elsewhere.slice(0, longestLocation) };
+      }),
     );
   };
 }
 
-function statusOf(probe: AppProbe, headers: Parameters<typeof probeHttp>[1]) {
+/** In characters. */
+const longestLocation = 200;
+
+function answerOf(probe: AppProbe, headers: Parameters<typeof probeHttp>[1]): Observable<ProbeAnswer> {
   switch (probe.kind) {
     case 'http':
       return probeHttp(probe, headers);
     case 'tcp':
-      return openSocket(probe.host, probe.port).pipe(take(1), map(() => 200)); // prettier-ignore
+      return openSocket(probe.host, probe.port).pipe(take(1), map(() => ({ status: 200 }))); // prettier-ignore
     case 'grpc':
-      return probeGrpc(probe);
+      return probeGrpc(probe).pipe(map((status) => ({ status })));
   }
 }

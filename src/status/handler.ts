@@ -12,7 +12,7 @@ import type { MetricsRefused } from './tell-refused.ts';
  * it has shown; unsubscribing, which the end of the connection causes, abandons it. An error is
  * answered by 500.
  */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Observable<StatusRequest | MetricsRefused>;
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Observable<StatusRequest | MetricsRefused | ProbeRedirected>;
 
 /** Ends an answer: a status, and a line of text if there is something to say. */
 export function answer(response: ServerResponse, status: number, body = '', headers: OutgoingHttpHeaders = {}): void {
@@ -34,6 +34,13 @@ export type StatusRequest =
   | { readonly type: 'restart-requested' }
   | { readonly type: 'level-requested'; readonly level: LogLevel };
 
+/** An application has led a probe to another host, for the first time. */
+export interface ProbeRedirected {
+  readonly type: 'probe-redirected';
+  readonly path: string;
+  readonly location: string;
+}
+
 /** What becomes of the status server, and what is asked of it. */
 export type StatusEvent =
   | { readonly type: 'listening' }
@@ -44,6 +51,7 @@ export type StatusEvent =
   /** A request could not be answered. */
   | { readonly type: 'request-failed'; readonly path: string; readonly reason: string }
   | MetricsRefused
+  | ProbeRedirected
   | StatusRequest;
 
 /** What the status port answers from. Each `$` emits at once, on subscribe, what holds now. */

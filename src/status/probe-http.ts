@@ -14,22 +14,29 @@ const redirects = [301, 302, 303, 307, 308];
 
 type Address = Pick<HttpProbe, 'host' | 'port' | 'path' | 'secure'>;
 
+/** What a probe has come to. */
+export interface ProbeAnswer {
+  readonly status: number;
+  /** Where the application has led the probe, which nobody has followed. */
+  readonly elsewhere?: string;
+}
+
 /**
- * Emits the status with which the application answers, and completes. Errors if it does not.
+ * Emits what the application answers, and completes. Errors if it does not.
  *
  * Sends the headers of the probe's own request, and over them the configured ones. A redirect to
  * the same host is followed; one that leads elsewhere counts as 200, as with the kubelet. Each
  * request has a connection of its own. An HTTPS server that knows HTTP/2 is asked by it; so is a
  * plain one that does not understand HTTP/1.1.
  */
-export function probeHttp(probe: HttpProbe, received: ReceivedHeaders): Observable<number> {
+export function probeHttp(probe: HttpProbe, received: ReceivedHeaders): Observable<ProbeAnswer> {
   const headers = headersOf(probe, received);
   const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
-  function at(address: Address, redirected: number): Observable<number> {
+  function at(address: Address, redirected: number): Observable<ProbeAnswer> {
     return ask(address, headers, host).pipe(
       switchMap(({ status, location }) => {
         const next = redirects.includes(status) && location !== undefined ? follow(address, location) : undefined;
-        if (next === undefined) return of(status >= 300 && status < 400 ? 200 : status);
+        if (next === undefined) return of(status >= 300 && status < 400 ? { status: 200, elsewhere: location ?? '' } : { status });
         return redirected < mostRedirects ? at(next, redirected + 1) : throwError(() => new Error('too many redirects'));
       }),
     );

@@ -83,3 +83,10 @@ it.skipIf(!isPermitted)(
     expect(agent.errors()).toBe('');
   },
 );
+
+it.skipIf(!isPermitted)('says in one line that Envoy cannot start where nothing can be written into /dev/shm', async () => {
+  const readOnly = 'mount --bind /dev/shm /dev/shm && mount -o remount,bind,ro /dev/shm';
+  const agent = rig.start(['--binaryPath', envoy], { wrap: hardened([run], readOnly), cwd: rig.folder });
+  expect(await agent.exit).toEqual({ code: 69, signal: null });
+  expect(agent.errors()).toMatch(/^pilot-agent: Envoy cannot be started: [^\n]*read-only file system, access '\/dev\/shm'[^\n]*\n$/);
+});

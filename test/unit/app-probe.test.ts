@@ -6,6 +6,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import type { Subscription } from 'rxjs';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { certificateAuthority, type Issued } from '../../demo/certificates.ts';
+import type { StatusEvent } from '../../src/status/handler.ts';
 import { appProbes } from '../../src/config/app-probes.ts';
 import { routes } from '../../src/status/routes.ts';
 import { statusServer } from '../../src/status/status-server.ts';
@@ -23,9 +24,11 @@ describe('a probe of the application', () => {
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   const subscriptions: Subscription[] = [];
+  const events: StatusEvent[] = [];
   let issued: Issued;
   beforeAll(async () => (issued = await (await certificateAuthority()).issue()));
   afterEach(() => {
+    events.length = 0;
     for (const subscription of subscriptions.splice(0)) subscription.unsubscribe();
     for (const socket of sockets) socket.destroy();
     for (const session of sessions) session.destroy();
@@ -47,7 +50,10 @@ describe('a probe of the application', () => {
     let listening = false;
     subscriptions.push(
       statusServer(port, routes(statusParts(probes))).subscribe({
-        next: ({ type }) => (listening ||= type === 'listening'),
+        next: (event) => {
+          listening ||= event.type === 'listening';
+          events.push(event);
+        },
         error: expect.unreachable,
       }),
     );
@@ -126,16 +132,21 @@ describe('a probe of the application', () => {
   });
 
   it.each([
-    { what: 'follows a redirect to the same host', location: '/hello/sunnyvale', status: 200 },
-    { what: 'counts one that leads elsewhere as success, as the kubelet does', location: 'http://elsewhere.example/', status: 200 },
-  ])('$what', async ({ location, status }) => {
+    { what: 'follows a redirect to the same host', location: '/hello/sunnyvale', told: [] },
+    {
+      what: 'counts one that leads elsewhere as success, as the kubelet does, and says so',
+      location: 'http://elsewhere.example/',
+      told: [{ type: 'probe-redirected', path: '/app-health/a/readyz', location: 'http://elsewhere.example/' }],
+    },
+  ])('$what', async ({ location, told }) => {
     const port = await listen(
       createServer(({ url }, response) => {
         if (url === '/hello/sunnyvale') response.end();
         else response.writeHead(302, { location }).end();
       }),
     );
-    expect(await probe({ httpGet: { port, path: '/start' } })).toMatchObject({ status });
+    expect(await probe({ httpGet: { port, path: '/start' } })).toMatchObject({ status: 200 });
+    expect(events.slice(1)).toEqual(told);
   });
 
   it('passes on a header that came twice as two', async () => {
