@@ -43,9 +43,11 @@ it.each<[string, string]>([
   ['- hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML with fields'],
   ['hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML with fields'],
   ['hush: *hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML that can be unfolded: an alias has no anchor, or there are too many'],
-  [`hush: ${'['.repeat(20_000)}`, 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML (RESOURCE_EXHAUSTION, line 1, column 828)'],
+  [`hush: ${'['.repeat(20_000)}`, 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML (RESOURCE_EXHAUSTION, line 1, column N)'],
 ])('says why an override cannot be laid over it, and nothing of what is in it: %.12s', async (override, reason) => {
-  expect(await given({ ...generated, override })).toBe(`failed: ${reason}`);
+  // The parser goes as deep as the stack of this Node is.
+  const told = (await given({ ...generated, override })).replace(/(RESOURCE_EXHAUSTION, line 1, column )\d+/, '$1N');
+  expect(told).toBe(`failed: ${reason}`);
 });
 
 it('says why a configuration takes no override, and nothing of what is in it', async () => {
