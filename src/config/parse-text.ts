@@ -41,7 +41,8 @@ async function parseYaml(text: string, { tokens }: TextLimits): Promise<Content>
     if (text.length > tokens && hasMore(new yaml.Lexer().lex(text), tokens))
       return { ok: false, reason: `it has more than ${tokens} words and marks of YAML, which is the limit` };
     // That names are unique is looked at below: the parser compares each with each.
-    const document = yaml.parseDocument(text, { lineCounter, merge: true, prettyErrors: false, uniqueKeys: false });
+    // A warning of the parser has what is in the text, and goes to stderr by itself.
+    const document = yaml.parseDocument(text, { lineCounter, merge: true, prettyErrors: false, uniqueKeys: false, logLevel: 'error' });
     const [error] = document.errors;
     if (error !== undefined) return { ok: false, reason: `${placeOf(error.pos[0], lineCounter)}: ${withoutContent(error.message)}` };
     const repeated = repeatedName(document, yaml);

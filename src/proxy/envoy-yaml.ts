@@ -28,7 +28,8 @@ function integer(text: string): number | string {
 export async function parseEnvoyYaml(text: string): Promise<Parsed> {
   const { isScalar, LineCounter, parseAllDocuments, visit } = await import('yaml');
   const lines = new LineCounter();
-  const options = { schema: 'failsafe', customTags: asEnvoy, uniqueKeys: false, merge: false } as const;
+  // A warning of the parser has what is in the text, and goes to stderr by itself.
+  const options = { schema: 'failsafe', customTags: asEnvoy, uniqueKeys: false, merge: false, logLevel: 'error' } as const;
   const documents = parseAllDocuments(text, { ...options, lineCounter: lines });
   const document = 'empty' in documents ? undefined : documents[0];
   if (document === undefined) return { ok: true, value: null };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseText } from '../../src/config/parse-text.ts';
+import { parseEnvoyYaml } from '../../src/proxy/envoy-yaml.ts';
 
 describe('a text', () => {
   it.each<[text: string, value: unknown]>([
@@ -29,6 +30,19 @@ describe('a text', () => {
     ],
   ])('%j is refused in one line, with its place: %s', async (text, reason) => {
     expect(await parseText(text)).toEqual({ ok: false, reason });
+  });
+
+  it('makes the parser warn of nothing by itself, in whose warnings the text would be', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    try {
+      for (const text of ['{ {secret: hush}: 1 }', '? [hush]\n: 1', '%HUSH a\n---\na: 1', 'a: !hush 1']) {
+        await parseText(text);
+        await parseEnvoyYaml(text);
+      }
+      expect(warn.mock.calls).toEqual([]);
+    } finally {
+      warn.mockRestore();
+    }
   });
 
   it('of two documents is refused: which one would count', async () => {

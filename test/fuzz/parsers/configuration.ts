@@ -1,11 +1,9 @@
 import * as fc from 'fast-check';
 import { environmentMetadata, podPorts } from '../../../src/bootstrap/environment-metadata.ts';
 import { renderTemplate } from '../../../src/bootstrap/template.ts';
-import { appProbes } from '../../../src/config/app-probes.ts';
 import { parseDownwardApi } from '../../../src/config/downward-api.ts';
 import { environment } from '../../../src/config/environment.ts';
 import { looksSecret } from '../../../src/config/looks-secret.ts';
-import { metricsTargets } from '../../../src/config/metrics-targets.ts';
 import { parseText } from '../../../src/config/parse-text.ts';
 import { resolveConfig } from '../../../src/config/resolve-config.ts';
 import { printable } from '../../../src/log/printable.ts';
@@ -141,23 +139,6 @@ export const configuration = [
       'a comment': (size) => `{{/*${'*'.repeat(size)}*/}}`,
       'comments that do not end': (size) => '{{/*'.repeat(size),
     },
-  }),
-  fuzzed({
-    name: 'probes of the application',
-    inputs: json,
-    parse: appProbes,
-    growing: {
-      probes: fields((index) => [`/app-health/c${index}/readyz`, { httpGet: { port: 80 } }]),
-      brackets: (size) => '['.repeat(size),
-    },
-    size: 100,
-  }),
-  fuzzed({
-    name: 'metrics targets',
-    inputs: json,
-    parse: (text) => metricsTargets({ ISTIO_PROMETHEUS_ANNOTATIONS: text, PILOT_AGENT_METRICS_TARGETS: text }, new Map()),
-    size: 50,
-    growing: { targets: (size) => JSON.stringify(Array.from({ length: size }, (_, index) => ({ port: index + 1, path: '/' }))) },
   }),
   fuzzed({
     name: 'node metadata in variables',

@@ -48,7 +48,11 @@ export const status = [
     name: 'what Envoy says of itself',
     inputs: fc.oneof(fc.json(), textOf('{', '}', '"state":"LIVE"', ',', '"command_line_options":', 'null', '[')),
     parse: (body) => isLive(body, { baseId: 1, restartEpoch: 0 }),
-    growing: { brackets: (size) => '['.repeat(size) },
+    growing: {
+      brackets: (size) => '['.repeat(size),
+      targets: (size) => JSON.stringify(Array.from({ length: size }, (_, index) => ({ port: index + 1, path: '/' }))),
+    },
+    size: 50,
   }),
   fuzzed({
     name: 'Accept and Accept-Encoding',
