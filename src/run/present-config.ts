@@ -100,7 +100,7 @@ function policyOf(tokenFile: string): string {
 function shown(field: string, value: unknown, isFree = false): unknown {
   const present = isFree ? presentFreely : presentable;
   // Most are: it is the time before Envoy is started.
-  if (typeof value !== 'object' || value === null) return presentable(field, value) ?? null;
+  if (typeof value !== 'object' || value === null) return present(field, value) ?? null;
   return (JSON.parse(JSON.stringify({ [field]: value }, present)) as Readonly<Record<string, unknown>>)[field] ?? null;
 }
 

@@ -31,6 +31,7 @@ it('shows what variables say under their names, each with its own source, and no
     ISTIO_META_TOKEN: 'hush',
     ISTIO_METAJSON_ANNOTATIONS: '{"a":"hush"}',
     ISTIO_META_OWNER: 'me',
+    ISTIO_META_LINK: 'https://user:hush@host/',
     ISTIO_META_TLS_SERVER_KEY: '/k',
     SECRET_TTL: '1h',
     JWT_POLICY: 'first-party-jwt',
@@ -53,6 +54,7 @@ it('shows what variables say under their names, each with its own source, and no
     ISTIO_META_TLS_SERVER_KEY: { value: '/k', source: '$ISTIO_META_TLS_SERVER_KEY' },
     ISTIO_META_TLS_CLIENT_KEY: { value: '/etc/certs/key.pem', source: 'default' },
     ISTIO_META_TOKEN: { value: '***', source: '$ISTIO_META_TOKEN' },
+    ISTIO_META_LINK: { value: '***', source: '$ISTIO_META_LINK' },
     ISTIO_METAJSON_ANNOTATIONS: { value: '***', source: '$ISTIO_METAJSON_ANNOTATIONS' },
     ISTIO_META_OWNER: { value: 'me', source: '$ISTIO_META_OWNER' },
   });
