@@ -32,7 +32,7 @@ export default tseslint.config(
           properties: true,
           objects: false,
           variables: true,
-          names: { '^source$': false, '^interpret$': false, '^handler$': false },
+          names: { '^source$': false, '^interpret$': false, '^handler$': false, '^read$': false },
         },
       ],
       'rxjs-x/no-nested-subscribe': 'error',

@@ -45,3 +45,6 @@ export { type ReadingDelays, readings } from './streams/readings.ts';
 export { fileSource, hashFiles } from './streams/file-source.ts';
 export { signals } from './streams/process-events.ts';
 export { watchFiles } from './streams/watch-files.ts';
+export type { Content, Contribution, Use } from './sources/contribution.ts';
+export { type ContributingSource, type Read, source, type SourceOptions } from './sources/source.ts';
+export type { SourceConfig } from './config/source-config.ts';

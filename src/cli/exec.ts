@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { execa } from 'execa';
 import { filter, firstValueFrom, map, Observable, of, switchMap, timeout } from 'rxjs';
-import { httpAnswer } from '../node/http-answer.ts';
+import { httpAnswer } from '../http/http-answer.ts';
 import { signals } from '../streams/process-events.ts';
 import { awaitReady, unreadyAt, wholeNumber } from './wait.ts';
 import { flags } from '../config/flags.ts';

@@ -1,5 +1,5 @@
 import { asyncScheduler, defer, firstValueFrom, map, type Observable, of, type SchedulerLike, switchMap, takeLast, timeout } from 'rxjs';
-import { httpAnswer } from '../node/http-answer.ts';
+import { httpAnswer } from '../http/http-answer.ts';
 import { pollUntil } from '../operators/poll-until.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { nobodyHere, readyUrl, theAgent$ } from './the-agent.ts';

@@ -1,5 +1,5 @@
 import { map, type Observable } from 'rxjs';
-import { httpAnswer, type HttpQuestion } from './http-answer.ts';
+import { httpAnswer, type HttpQuestion } from '../http/http-answer.ts';
 
 /**
  * How long a metadata server is waited for in all, in ms: as in the Go agent, but nothing waits

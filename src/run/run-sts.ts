@@ -17,7 +17,7 @@ import {
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Platform } from '../node/cloud.ts';
-import { httpAnswer } from '../node/http-answer.ts';
+import { httpAnswer } from '../http/http-answer.ts';
 import { googleTokenExchange } from '../sts/google-token-exchange.ts';
 import { type StsEvent, stsServer } from '../sts/sts-server.ts';
 import { countSts, noSts, stsFamilies } from '../sts/telemetry.ts';

@@ -2,12 +2,16 @@ import { defaultIfEmpty, forkJoin, map, merge, type Observable } from 'rxjs';
 
 /**
  * What a source has to say about itself: it listens, something may have changed, or a part of it
- * cannot be listened to for now.
+ * cannot be listened to for now. `source` is its name, where it has one.
  */
 export type SourceChange =
   | { readonly type: 'ready' }
-  | { readonly type: 'changed'; readonly path?: string }
-  | { readonly type: 'watch-failed'; readonly path: string; readonly reason: string };
+  | { readonly type: 'changed'; readonly source?: string; readonly path?: string }
+  | { readonly type: 'watch-failed'; readonly path: string; readonly reason: string }
+  /** It was read, be it the same as before or not. `hash` names what it says. */
+  | { readonly type: 'source-read'; readonly source: string; readonly hash: string }
+  /** It could not be read, and is tried again after `delayMs`. What was read last stays. */
+  | { readonly type: 'source-unreadable'; readonly source: string; readonly reason: string; readonly delayMs: number };
 
 /** A part of what a source reads, with a hash of its own: it tells what has changed. */
 export interface SourcePart {

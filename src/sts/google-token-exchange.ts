@@ -1,5 +1,5 @@
 import { asyncScheduler, defer, map, type Observable, of, type SchedulerLike, switchMap, timeout, timer } from 'rxjs';
-import type { HttpAnswer, HttpQuestion } from '../node/http-answer.ts';
+import type { HttpAnswer, HttpQuestion } from '../http/http-answer.ts';
 import type { Settled } from '../operators/settle.ts';
 import type { Exchanged, ExchangeRequest, TokenExchange } from './token-exchange.ts';
 
@@ -46,9 +46,9 @@ const pause = 10;
  * (the Go agent sends an empty body from the second time on). A refusal (4xx) is not tried again.
  * Emits one answer and completes. Never errors.
  */
-function askForToken(answer$: Observable<Settled<HttpAnswer>>, scheduler: SchedulerLike = asyncScheduler): Observable<TokenAnswer> {
+function askForToken(answer$: Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>, scheduler: SchedulerLike = asyncScheduler): Observable<TokenAnswer> {
   function attempt(left: number): Observable<TokenAnswer> {
-    const silent: Settled<HttpAnswer> = { ok: false, error: new Error(`no answer within ${timeoutMs / 1000} s`) };
+    const silent: Settled<Pick<HttpAnswer, 'status' | 'body'>> = { ok: false, error: new Error(`no answer within ${timeoutMs / 1000} s`) };
     return answer$.pipe(
       timeout({ first: timeoutMs, with: () => of(silent), scheduler }),
       switchMap((answer) => {
@@ -72,7 +72,7 @@ export interface GoogleTokenExchangeOptions {
   /** `GKE_CLUSTER_URL`. */
   readonly clusterUrl: string;
   /** Asks a URL once, on subscribe. Never errors. */
-  ask(url: string, question: HttpQuestion): Observable<Settled<HttpAnswer>>;
+  ask(url: string, question: HttpQuestion): Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>;
 }
 
 const federatedUrl = 'https://securetoken.googleapis.com/v1/identitybindingtoken';

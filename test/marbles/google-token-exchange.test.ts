@@ -1,12 +1,12 @@
 import { concat, concatMap, defer, map, NEVER, type Observable, of, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { HttpAnswer, HttpQuestion } from '../../src/node/http-answer.ts';
+import type { HttpAnswer, HttpQuestion } from '../../src/http/http-answer.ts';
 import type { Settled } from '../../src/operators/settle.ts';
 import { googleTokenExchange } from '../../src/sts/google-token-exchange.ts';
 import type { Exchanged } from '../../src/sts/token-exchange.ts';
 import { marbles } from './support/marbles.ts';
 
-type Answer = Observable<Settled<HttpAnswer>>;
+type Answer = Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>;
 function said(status: number, body: object = {}): Answer {
   return of({ ok: true, value: { status, body: JSON.stringify(body) } });
 }

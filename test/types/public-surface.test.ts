@@ -108,7 +108,7 @@ it('a claim is only where the agent runs, an outcome only where it ends', () => 
 
 it('a source is its changes and its reading', () => {
   expectTypeOf<keyof ConfigSource>().toEqualTypeOf<'changes$' | 'reading$'>();
-  expectTypeOf<SourceChange['type']>().toEqualTypeOf<'ready' | 'changed' | 'watch-failed'>();
+  expectTypeOf<SourceChange['type']>().toEqualTypeOf<'ready' | 'changed' | 'watch-failed' | 'source-read' | 'source-unreadable'>();
   expectTypeOf(fileSource).returns.toEqualTypeOf<ConfigSource<never>>();
   expectTypeOf(composeSources(fileSource([]), fileSource([]))).toEqualTypeOf<ConfigSource<never>>();
   expectTypeOf(readings(fileSource([]), { minDelay: 1 })).toEqualTypeOf<Observable<Reading<undefined>>>();

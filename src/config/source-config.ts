@@ -1,0 +1,46 @@
+/** What every source has, whatever it reads. */
+interface Common {
+  /** In the log, in metrics and at `/debug/sources`; each has its own. */
+  readonly name: string;
+  /** What a reading is for. */
+  readonly as: 'restart' | 'envoy' | 'merge' | 'runtime' | 'secret';
+  /** For `merge`: the field of Envoy's configuration that it is laid over; '' for the whole. */
+  readonly at: string;
+}
+
+/**
+ * A source of configuration as the user asks for it, by a flag, a variable or a configuration file.
+ * Times in ms. An empty text is one that is not given.
+ */
+export type SourceConfig =
+  | (Common & { readonly kind: 'files'; readonly paths: readonly string[] })
+  | (Common & {
+      readonly kind: 'http';
+      readonly url: string;
+      readonly every: number;
+      readonly timeout: number;
+      /** Of the document, in bytes. */
+      readonly largest: number;
+      readonly caFile: string;
+      readonly tokenFile: string;
+    })
+  | (Common & {
+      readonly kind: 'kube';
+      /** `Secret`, `ConfigMap`, or a custom resource as `Gateway.networking.istio.io`. */
+      readonly resource: string;
+      readonly namespace: string;
+      readonly object: string;
+      /** The key of a Secret or ConfigMap whose value is meant; '' for all data. */
+      readonly key: string;
+      /** A kubeconfig; '' for $KUBECONFIG, or the service account of the pod. */
+      readonly kubeconfig: string;
+    })
+  | (Common & {
+      readonly kind: 'consul';
+      /** `http://host:port`; '' for $CONSUL_HTTP_ADDR, or http://127.0.0.1:8500. */
+      readonly address: string;
+      /** What is watched: the keys below a prefix, or the healthy instances of a service. */
+      readonly watch: { readonly prefix: string } | { readonly service: string };
+      readonly caFile: string;
+      readonly tokenFile: string;
+    });

@@ -1,0 +1,49 @@
+import {
+  asyncScheduler,
+  defer,
+  ignoreElements,
+  merge,
+  type MonoTypeOperatorFunction,
+  NEVER,
+  type Observable,
+  repeat,
+  type SchedulerLike,
+  Subject,
+  tap,
+  timer,
+} from 'rxjs';
+
+/**
+ * Subscribes to the source at once, and after its end again: at the next value of `occasion$`, or
+ * after so many ms as `pause` says then; never by itself where it says undefined. However many
+ * occasions come while the source runs, they cause one more run after it.
+ *
+ * Emits what the source does. Never completes; errors with the source or with `occasion$`.
+ */
+export function repeatOn<T>(
+  occasion$: Observable<unknown>,
+  pause: () => number | undefined,
+  scheduler: SchedulerLike = asyncScheduler,
+): MonoTypeOperatorFunction<T> {
+  return (source) =>
+    defer(() => {
+      let isAsked = false;
+      const asked$ = new Subject<void>();
+      const heard$ = occasion$.pipe(
+        tap(() => {
+          isAsked = true;
+          asked$.next();
+        }),
+        ignoreElements(),
+      );
+      const run$ = defer(() => {
+        isAsked = false;
+        return source;
+      });
+      const next$ = () => {
+        const ms = isAsked ? 0 : pause();
+        return merge(asked$, ms === undefined ? NEVER : timer(ms, scheduler));
+      };
+      return merge(heard$, run$.pipe(repeat({ delay: next$ })));
+    });
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import type { SourcePart } from '../streams/config-source.ts';
+
+/** What an author's reading says: a text, bytes, or what JSON can have. */
+export type Content = string | Uint8Array | object;
+
+/** What a source is for; the effect of a change follows from it. */
+export type Use =
+  /** A reason to look again: a change starts a new epoch from the same configuration. */
+  | 'restart'
+  /** It is Envoy's configuration, in the place of any other: a change starts a new epoch. */
+  | 'envoy'
+  /** It is laid over Envoy's configuration: a change starts a new epoch. */
+  | 'merge'
+  /** Log levels and runtime values: a change is told to the Envoy that runs. */
+  | 'runtime'
+  /** A certificate with its key, or roots: a change is pushed over SDS. */
+  | 'secret';
+
+/** What one source gives to the configuration. */
+export interface Contribution {
+  /** The name of the source. */
+  readonly source: string;
+  readonly use: Use;
+  /** For `merge`: the field of Envoy's configuration, as `static_resources.clusters`; '' for all. */
+  readonly at: string;
+  /** Names the content; '' where there is none. */
+  readonly hash: string;
+  /** What was read last; undefined where nothing was read yet. */
+  readonly content: Content | undefined;
+  /** Why there is none, or nothing newer; undefined where all is well. */
+  readonly trouble: string | undefined;
+}
+
+/** Whether the content has members of its own, each of which may change. */
+function isMap(content: Content | undefined): content is Readonly<Record<string, unknown>> {
+  return typeof content === 'object' && !(content instanceof Uint8Array) && !Array.isArray(content);
+}
+
+/** sha256 (hex) of a content; of an object as JSON with its members in order. '' for none. Pure. */
+export function contentHash(content: Content | undefined): string {
+  if (content === undefined) return '';
+  const bytes = typeof content === 'string' || content instanceof Uint8Array ? content : JSON.stringify(content, inOrder);
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function inOrder(_: string, value: unknown): unknown {
+  if (value instanceof Uint8Array) return contentHash(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * The parts of what a source says, for the log: the members of an object, or the whole. Pure.
+ */
+export function contentParts(source: string, content: Content | undefined): readonly SourcePart[] {
+  if (!isMap(content)) return [{ source, part: '', hash: contentHash(content) }];
+  return Object.entries(content).map(([part, value]) => ({ source, part, hash: contentHash([value]) }));
+}

@@ -1,0 +1,156 @@
+import {
+  asyncScheduler,
+  defer,
+  from,
+  map,
+  merge,
+  mergeMap,
+  NEVER,
+  type Observable,
+  type ObservableInput,
+  ReplaySubject,
+  retry,
+  scan,
+  type SchedulerLike,
+  share,
+  startWith,
+  take,
+  timer,
+} from 'rxjs';
+import { attentiveTimeout } from '../operators/attentive-timer.ts';
+import { backOff, jitter, type Pauses } from '../operators/back-off.ts';
+import { repeatOn } from '../operators/repeat-on.ts';
+import { settle } from '../operators/settle.ts';
+import { ofType } from '../operators/tagged-union.ts';
+import type { ConfigSource, SourceChange } from '../streams/config-source.ts';
+import { watchFiles } from '../streams/watch-files.ts';
+import { type Content, contentHash, contentParts, type Contribution, type Use } from './contribution.ts';
+
+/** A source that a run can use. Several are composed by `compose`. */
+export type ContributingSource = ConfigSource<readonly Contribution[]>;
+
+export interface SourceOptions {
+  /** What a reading is for; `restart` if left out. */
+  readonly as?: Use;
+  /** For `merge`: where in Envoy's configuration, as `static_resources.clusters`. */
+  readonly at?: string;
+  /** Reads again so many ms after the end of a reading. */
+  readonly every?: number;
+  /** Reads again at each value. */
+  readonly on$?: Observable<unknown>;
+  /** Reads again when what these paths lead to has changed. */
+  readonly watch?: readonly string[];
+  /** How long a reading may take until its first value, in ms; 10,000 if left out. */
+  readonly timeout?: number;
+  /** From a reading that failed to the next; 1 s, doubling to 60 s, if left out. */
+  readonly pauses?: Pauses;
+  /**
+   * What was read last stays while the source cannot be read (the default). With `false` there is
+   * nothing then.
+   */
+  readonly keepLastOnError?: boolean;
+  /** How long the start waits for the first reading, in ms; 1,000 if left out. */
+  readonly firstWithin?: number;
+  /** Makes a number from 0 up to, but not including, 1: it spreads the pauses by 20 %. */
+  readonly random?: () => number;
+  readonly scheduler?: SchedulerLike;
+}
+
+/**
+ * Reads once: a promise, or an Observable of which each value is a reading. `undefined` says that
+ * nothing has changed. One that does not complete is listened to until it does.
+ */
+export type Read = () => ObservableInput<Content | undefined>;
+
+/** What is known of a source. */
+interface Known {
+  readonly content: Content | undefined;
+  readonly hash: string;
+  readonly trouble: string | undefined;
+  readonly signs: readonly SourceChange[];
+}
+
+const spread = 0.2;
+
+/**
+ * Makes a source of one reading function. It is read at once, and then as the options say; readings
+ * come one at a time, and what asks for one meanwhile causes one more after it. One that fails is
+ * told, and tried again after a pause.
+ *
+ * `reading$` emits what was read last, and waits for the first reading `firstWithin` at most: a
+ * source that is slow or away delays no other. `changes$` tells each reading and each failure, and
+ * `changed` when there is something new. The source is read once however many listen, and only
+ * while somebody does. Neither ends nor errors, but that `reading$` completes after its value.
+ */
+export function source(name: string, read: Read, options: SourceOptions = {}): ContributingSource {
+  const { as: use = 'restart', at = '', keepLastOnError = true, firstWithin = 1_000, scheduler = asyncScheduler } = options;
+  const unread: Known = { content: undefined, hash: '', trouble: undefined, signs: [] };
+
+  function next(before: Known, look: Look): Known {
+    if (look.type === 'failed') {
+      const sign: SourceChange = { type: 'source-unreadable', source: name, reason: look.reason, delayMs: look.delayMs };
+      const known = keepLastOnError ? before : unread;
+      return { ...known, trouble: look.reason, signs: [sign, ...changed(before, known)] };
+    }
+    const known = look.content === undefined ? before : { ...before, content: look.content, hash: contentHash(look.content) };
+    const sign: SourceChange = { type: 'source-read', source: name, hash: known.hash };
+    return { ...known, trouble: undefined, signs: [sign, ...changed(before, known)] };
+  }
+  function changed(before: Known, after: Known): readonly SourceChange[] {
+    return before.hash === after.hash ? [] : [{ type: 'changed', source: name }];
+  }
+
+  const known$ = looks(read, options).pipe(
+    scan(next, unread),
+    // Between two who listen one after the other the source is not let go of.
+    share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => timer(0, scheduler) }),
+  );
+  const late$ = timer(firstWithin, scheduler).pipe(map(() => ({ ...unread, trouble: 'it has not been read yet' })));
+  return {
+    changes$: known$.pipe(
+      mergeMap(({ signs }) => signs),
+      startWith({ type: 'ready' } as const),
+    ),
+    reading$: merge(known$, late$).pipe(
+      take(1),
+      map(({ content, hash, trouble }) => ({
+        hash,
+        config: [{ source: name, use, at, hash, content, trouble }],
+        parts: () => contentParts(name, content),
+      })),
+    ),
+  };
+}
+
+/** What became of one reading. */
+type Look =
+  | { readonly type: 'read'; readonly content: Content | undefined }
+  | { readonly type: 'failed'; readonly reason: string; readonly delayMs: number };
+
+/** Reads again and again. Cold; never ends, never errors. */
+function looks(read: Read, options: SourceOptions): Observable<Look> {
+  const { every, on$ = NEVER, watch = [], timeout = 10_000, scheduler = asyncScheduler, random = Math.random } = options;
+  const { pauses = { first: 1_000, longest: 60_000 } } = options;
+  const watched$ = watch.length === 0 ? NEVER : watchFiles(watch, scheduler).pipe(ofType('changed'));
+  const occasion$ = merge(on$, watched$).pipe(retry({ delay: () => timer(pauses.first, scheduler) }));
+  return defer(() => {
+    let failures = 0; // in a row
+    let pause = every;
+    return defer(() => from(read()).pipe(attentiveTimeout(timeout, scheduler))).pipe(
+      settle(),
+      map((result): Look => {
+        failures = result.ok ? 0 : failures + 1;
+        pause = result.ok ? every : Math.round(jitter(backOff(pauses, failures - 1), spread, random()));
+        return result.ok
+          ? { type: 'read', content: result.value }
+          : { type: 'failed', reason: reasonOf(result.error), delayMs: pause ?? 0 };
+      }),
+      repeatOn(occasion$, () => pause, scheduler),
+    );
+  });
+}
+
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return reason === '' ? 'unknown' : reason;
+}
