@@ -12,6 +12,7 @@ const otherwiseNamed: Readonly<Record<string, string>> = {
   'index.ts': 'the public surface',
   'agent/model.ts': 'states, events and effects of the agent',
   'cli/main.ts': 'the program',
+  'sources/combinators.ts': 'what makes of one source, or two, another one',
   'proxy/preflight.ts': 'what is checked of a configuration before an epoch is started from it',
   'ca/telemetry.ts': 'events, counts, metrics and log lines of the folder',
   'sds/telemetry.ts': 'events, counts, metrics and log lines of the folder',

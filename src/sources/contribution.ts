@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SourcePart } from '../streams/config-source.ts';
+import type { ConfigSource, SourcePart, SourceReading } from '../streams/config-source.ts';
 
 /** What an author's reading says: a text, bytes, or what JSON can have. */
 export type Content = string | Uint8Array | object;
@@ -22,7 +22,7 @@ export interface Contribution {
   /** The name of the source. */
   readonly source: string;
   readonly use: Use;
-  /** For `merge`: the field of Envoy's configuration, as `static_resources.clusters`; '' for all. */
+  /** For `merge`: a field of Envoy's configuration, as `static_resources.clusters`; '' for all. */
   readonly at: string;
   /** Names the content; '' where there is none. */
   readonly hash: string;
@@ -30,6 +30,20 @@ export interface Contribution {
   readonly content: Content | undefined;
   /** Why there is none, or nothing newer; undefined where all is well. */
   readonly trouble: string | undefined;
+}
+
+/** A source that a run can use. Several are composed by `compose`. */
+export type ContributingSource = ConfigSource<readonly Contribution[]>;
+
+export type ContributedReading = SourceReading<readonly Contribution[]>;
+
+/** A reading of these contributions. Pure. */
+export function readingOf(config: readonly Contribution[]): ContributedReading {
+  return {
+    hash: config.map(({ hash }) => hash).join('+'),
+    config,
+    parts: () => config.flatMap(({ source, content }) => contentParts(source, content)),
+  };
 }
 
 /** Whether the content has members of its own, each of which may change. */
@@ -53,7 +67,13 @@ function inOrder(_: string, value: unknown): unknown {
 /**
  * The parts of what a source says, for the log: the members of an object, or the whole. Pure.
  */
-export function contentParts(source: string, content: Content | undefined): readonly SourcePart[] {
+function contentParts(source: string, content: Content | undefined): readonly SourcePart[] {
   if (!isMap(content)) return [{ source, part: '', hash: contentHash(content) }];
   return Object.entries(content).map(([part, value]) => ({ source, part, hash: contentHash([value]) }));
+}
+
+/** What has been thrown, in words. */
+export function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return reason === '' ? 'unknown' : reason;
 }

@@ -1,6 +1,7 @@
 import {
   asyncScheduler,
   defer,
+  filter,
   from,
   map,
   merge,
@@ -21,13 +22,9 @@ import { attentiveTimeout } from '../operators/attentive-timer.ts';
 import { backOff, jitter, type Pauses } from '../operators/back-off.ts';
 import { repeatOn } from '../operators/repeat-on.ts';
 import { settle } from '../operators/settle.ts';
-import { ofType } from '../operators/tagged-union.ts';
-import type { ConfigSource, SourceChange } from '../streams/config-source.ts';
+import type { SourceChange } from '../streams/config-source.ts';
 import { watchFiles } from '../streams/watch-files.ts';
-import { type Content, contentHash, contentParts, type Contribution, type Use } from './contribution.ts';
-
-/** A source that a run can use. Several are composed by `compose`. */
-export type ContributingSource = ConfigSource<readonly Contribution[]>;
+import { type Content, contentHash, type ContributingSource, readingOf, reasonOf, type Use } from './contribution.ts';
 
 export interface SourceOptions {
   /** What a reading is for; `restart` if left out. */
@@ -38,7 +35,7 @@ export interface SourceOptions {
   readonly every?: number;
   /** Reads again at each value. */
   readonly on$?: Observable<unknown>;
-  /** Reads again when what these paths lead to has changed. */
+  /** Reads again when what these paths lead to has changed, and once they are watched. */
   readonly watch?: readonly string[];
   /** How long a reading may take until its first value, in ms; 10,000 if left out. */
   readonly timeout?: number;
@@ -113,11 +110,7 @@ export function source(name: string, read: Read, options: SourceOptions = {}): C
     ),
     reading$: merge(known$, late$).pipe(
       take(1),
-      map(({ content, hash, trouble }) => ({
-        hash,
-        config: [{ source: name, use, at, hash, content, trouble }],
-        parts: () => contentParts(name, content),
-      })),
+      map(({ content, hash, trouble }) => readingOf([{ source: name, use, at, hash, content, trouble }])),
     ),
   };
 }
@@ -131,7 +124,7 @@ type Look =
 function looks(read: Read, options: SourceOptions): Observable<Look> {
   const { every, on$ = NEVER, watch = [], timeout = 10_000, scheduler = asyncScheduler, random = Math.random } = options;
   const { pauses = { first: 1_000, longest: 60_000 } } = options;
-  const watched$ = watch.length === 0 ? NEVER : watchFiles(watch, scheduler).pipe(ofType('changed'));
+  const watched$ = watch.length === 0 ? NEVER : watchFiles(watch, scheduler).pipe(filter(({ type }) => type !== 'watch-failed'));
   const occasion$ = merge(on$, watched$).pipe(retry({ delay: () => timer(pauses.first, scheduler) }));
   return defer(() => {
     let failures = 0; // in a row
@@ -148,9 +141,4 @@ function looks(read: Read, options: SourceOptions): Observable<Look> {
       repeatOn(occasion$, () => pause, scheduler),
     );
   });
-}
-
-function reasonOf(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
-  return reason === '' ? 'unknown' : reason;
 }

@@ -1,0 +1,54 @@
+import { asyncScheduler, concatMap, filter, map, merge, mergeMap, type Observable, of, ReplaySubject, scan, type SchedulerLike, share, startWith, take, timer } from 'rxjs'; // prettier-ignore
+import type { SourceChange } from '../streams/config-source.ts';
+import type { ContributedReading, ContributingSource } from './contribution.ts';
+
+/** What a source tells, and each of its readings as it is read. */
+export type Told = SourceChange | { readonly type: 'reading'; readonly reading: ContributedReading };
+
+/**
+ * Emits a reading of the source at once and after each change, and beside them what the source
+ * tells, but that something has changed. As cold as the source; never ends.
+ */
+export function follow({ changes$, reading$ }: ContributingSource): Observable<Told> {
+  const read$ = reading$.pipe(map((reading): Told => ({ type: 'reading', reading })));
+  const later$ = changes$.pipe(
+    concatMap((sign): Observable<Told> => (sign.type === 'ready' || sign.type === 'changed' ? read$ : of(sign))),
+  );
+  return merge(read$, later$);
+}
+
+interface Held {
+  readonly reading: ContributedReading | undefined;
+  readonly signs: readonly SourceChange[];
+}
+
+/**
+ * A source whose reading is the last one that `told$` has emitted: it is followed once, however
+ * many listen, and only while somebody does. Until there is one a reading waits. A reading with
+ * another hash than the one before is a change.
+ */
+export function held(told$: Observable<Told>, scheduler: SchedulerLike = asyncScheduler): ContributingSource {
+  function next({ reading: before }: Held, told: Told): Held {
+    if (told.type !== 'reading') return { reading: before, signs: [told] };
+    const isNew = before?.hash !== told.reading.hash;
+    const source = told.reading.config?.[0]?.source;
+    return { reading: told.reading, signs: isNew ? [{ type: 'changed', ...(source !== undefined && { source }) }] : [] };
+  }
+  const start: Held = { reading: undefined, signs: [] };
+  const held$ = told$.pipe(
+    scan(next, start),
+    startWith(start),
+    share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => timer(0, scheduler) }),
+  );
+  return {
+    changes$: held$.pipe(
+      mergeMap(({ signs }) => signs),
+      startWith({ type: 'ready' } as const),
+    ),
+    reading$: held$.pipe(
+      map(({ reading }) => reading),
+      filter((reading) => reading !== undefined),
+      take(1),
+    ),
+  };
+}

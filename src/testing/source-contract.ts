@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { filter, firstValueFrom, lastValueFrom, ReplaySubject, take, timeout, timer, toArray } from 'rxjs';
+import type { ConfigSource, SourceChange, SourceReading } from '../streams/config-source.ts';
+
+/** A source to try, and what can be done to what it reads. */
+export interface SourceStage {
+  readonly source: ConfigSource;
+  /** Makes what it reads another one, for good. */
+  readonly change: () => void | Promise<void>;
+  /** Makes that it cannot be read, until it is mended; left out where that cannot happen. */
+  readonly outage?: { readonly begin: () => void | Promise<void>; readonly end: () => void | Promise<void> };
+  /** How long each answer may take, in ms; 5,000 if left out. */
+  readonly within?: number;
+  /** Is called when all is over. */
+  readonly end?: () => void | Promise<void>;
+}
+
+/** One promise that a source keeps. `check` rejects where it does not. */
+export interface SourcePromise {
+  readonly name: string;
+  readonly check: () => Promise<void>;
+}
+
+type Trial = (stage: SourceStage, listener: Listener) => Promise<void>;
+
+/**
+ * What every source promises, for any test runner:
+ * `for (const { name, check } of sourceContract(stage)) test(name, check)`. `stage` makes a source
+ * and its surroundings anew for each promise. Time is real.
+ */
+export function sourceContract(stage: () => SourceStage | Promise<SourceStage>): readonly SourcePromise[] {
+  return Object.entries(trials).map(([name, trial]) => ({
+    name,
+    check: async () => {
+      const made = await stage();
+      const listener = listen(made);
+      try {
+        await trial(made, listener);
+      } finally {
+        listener.stop();
+        await made.end?.();
+      }
+    },
+  }));
+}
+
+const trials: Readonly<Record<string, Trial>> = {
+  'a reading is one value, and ends': async ({ source, within = 5_000 }) => {
+    const readings = await lastValueFrom(source.reading$.pipe(timeout(within), toArray()), { defaultValue: [] });
+    assert.equal(readings.length, 1, `reading$ has emitted ${readings.length} readings: one is right`);
+  },
+  'two readings of the same have the same hash': async (_, { read }) => {
+    const first = await read();
+    assert.equal((await read()).hash, first.hash, 'the hash differs, though nothing has changed');
+  },
+  'each part of a reading has a name of its own': async (_, { read }) => {
+    const names = (await read()).parts().map(({ source, part }) => `${source} ${part}`);
+    assert.deepEqual(names, [...new Set(names)], 'two parts have the same name');
+  },
+  'it is ready when it listens, and goes on listening': async (_, { told, isListening }) => {
+    await told('ready');
+    await pause(100);
+    assert.ok(isListening(), 'changes$ has ended, or errored');
+  },
+  'a change is told, and the reading after it differs in the hash and in a part': async ({ change }, { read, told }) => {
+    await told('ready');
+    const before = await read();
+    const changed = told('changed');
+    await change();
+    await changed;
+    await differs(before, read);
+  },
+  'it can be listened to again after nobody has': async (stage, { told, stop }) => {
+    await told('ready');
+    stop();
+    const again = listen(stage);
+    try {
+      await again.told('ready');
+      const changed = again.told('changed');
+      await stage.change();
+      await changed;
+    } finally {
+      again.stop();
+    }
+  },
+  'an outage is no change, and a change after it is told': async ({ change, outage }, { read, told, isListening }) => {
+    if (outage === undefined) return;
+    await told('ready');
+    const before = await read();
+    await outage.begin();
+    await pause(500);
+    assert.equal((await read()).hash, before.hash, 'an outage has changed the reading');
+    assert.ok(isListening(), 'changes$ has ended, or errored, in an outage');
+    const changed = told('changed');
+    await outage.end();
+    await change();
+    await changed;
+    await differs(before, read);
+  },
+};
+
+const pause = (ms: number) => lastValueFrom(timer(ms), { defaultValue: 0 });
+
+async function differs(before: SourceReading, read: () => Promise<SourceReading>): Promise<void> {
+  const after = await read();
+  assert.notEqual(after.hash, before.hash, 'the hash is the same after a change');
+  const hashes = (reading: SourceReading) => reading.parts().map(({ part, hash }) => `${part} ${hash}`);
+  assert.notDeepEqual(hashes(after), hashes(before), 'no part differs after a change');
+}
+
+interface Listener {
+  /** One reading. */
+  readonly read: () => Promise<SourceReading>;
+  /** Resolves at the next sign of this type, or at once where `ready` was told already. */
+  readonly told: (type: SourceChange['type']) => Promise<void>;
+  readonly isListening: () => boolean;
+  readonly stop: () => void;
+}
+
+/** Listens to a source from now on. */
+function listen({ source, within = 5_000 }: SourceStage): Listener {
+  const signs$ = new ReplaySubject<SourceChange>(Infinity);
+  let count = 0;
+  const subscription = source.changes$.subscribe({
+    next: (sign) => {
+      count += 1;
+      signs$.next(sign);
+    },
+    error: (cause: unknown) => signs$.error(new Error('changes$ has errored', { cause })),
+  });
+  return {
+    read: async () => {
+      const reading = await firstValueFrom(source.reading$.pipe(timeout(within)), { defaultValue: undefined });
+      return reading ?? assert.fail('reading$ has ended without a reading');
+    },
+    told: async (type) => {
+      const from = type === 'ready' ? 0 : count;
+      await firstValueFrom(
+        signs$.pipe(
+          filter((sign, place) => place >= from && sign.type === type),
+          take(1),
+          timeout({ first: within, with: () => assert.fail(`changes$ has not told '${type}' within ${within} ms`) }),
+        ),
+        { defaultValue: undefined },
+      );
+    },
+    isListening: () => !subscription.closed,
+    stop: () => subscription.unsubscribe(),
+  };
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BehaviorSubject, map, Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { gated, mapped, polled, renamed, shared, throttled, withFallback } from '../../src/sources/combinators.ts';
+import { compose } from '../../src/sources/compose.ts';
+import type { ContributingSource } from '../../src/sources/contribution.ts';
+import { source } from '../../src/sources/source.ts';
+import { fileSource } from '../../src/streams/file-source.ts';
+import { sourceContract, type SourceStage } from '../../src/testing/source-contract.ts';
+
+const promised = (name: string, stage: () => SourceStage) => {
+  describe(name, () => {
+    for (const promise of sourceContract(stage)) it(promise.name, promise.check);
+  });
+};
+
+/** A value that is asked for every 20 ms, and that can be away. */
+function asked(wrap: (source: ContributingSource) => ContributingSource = (one) => one): SourceStage {
+  let version = 1;
+  let isAway = false;
+  const read = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve({ version }));
+  return {
+    source: wrap(source('asked', read, { every: 20, pauses: { first: 20, longest: 20 } })),
+    change: () => void (version += 1),
+    outage: { begin: () => void (isAway = true), end: () => void (isAway = false) },
+  };
+}
+
+promised('source(), read again and again', () => asked());
+promised('source(), a stream', () => {
+  const value$ = new BehaviorSubject('1');
+  return { source: source('stream', () => value$), change: () => value$.next('2') };
+});
+promised('source(), read when it is told', () => {
+  let version = 1;
+  const on$ = new Subject<void>();
+  return {
+    source: source('told', () => [String(version)], { on$ }),
+    change: () => {
+      version += 1;
+      on$.next();
+    },
+  };
+});
+promised('source(), a watched file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-source-'));
+  const path = join(folder, 'file');
+  writeFileSync(path, '1');
+  return {
+    source: source('file', () => readFile(path), { watch: [path], pauses: { first: 50, longest: 50 } }),
+    change: () => writeFileSync(path, '2'),
+    outage: { begin: () => renameSync(path, `${path}.away`), end: () => renameSync(`${path}.away`, path) },
+    end: () => rmSync(folder, { recursive: true }),
+  };
+});
+promised('fileSource()', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-source-'));
+  const path = join(folder, 'file');
+  writeFileSync(path, '1');
+  return { source: fileSource([path]), change: () => writeFileSync(path, '2'), end: () => rmSync(folder, { recursive: true }) };
+});
+
+const fixed = source('fixed', () => ['same']);
+promised('compose()', () => asked((one) => compose(fixed, one)));
+promised('renamed()', () => asked((one) => renamed(one, 'other')));
+promised('gated()', () => asked((one) => gated(one, new BehaviorSubject(true))));
+promised('mapped()', () => asked((one) => mapped(one, (content) => ({ content }))));
+promised('polled()', () => asked((one) => polled(one, 1_000)));
+promised('withFallback()', () => asked((one) => withFallback(one, fixed)));
+promised('throttled()', () => asked((one) => throttled(one, 100)));
+promised('shared()', () => asked((one) => shared(one)));
+
+describe('the contract', () => {
+  const broken = async (stage: () => SourceStage): Promise<readonly string[]> => {
+    const results = await Promise.all(
+      sourceContract(stage).map(({ name, check }) => check().then(() => [], () => [name])), // prettier-ignore
+    );
+    return results.flat();
+  };
+  const within = 300;
+
+  it('finds a source that loses what it had in an outage', async () => {
+    const lost = () => asked((one) => ({ ...one, reading$: one.reading$.pipe(map((reading) => ({ ...reading, hash: reading.config?.[0]?.trouble === undefined ? reading.hash : '' }))) })); // prettier-ignore
+    expect(await broken(lost)).toEqual(['an outage is no change, and a change after it is told']);
+  });
+
+  it('finds a source that does not tell its changes', async () => {
+    const { changes$, reading$ } = source('mute', () => [String(Math.floor(performance.now() / 1e9))]);
+    expect(await broken(() => ({ source: { changes$, reading$ }, change: () => undefined, within }))).toEqual([
+      'a change is told, and the reading after it differs in the hash and in a part',
+      'it can be listened to again after nobody has',
+    ]);
+  });
+
+  it('finds a source whose hash says nothing', async () => {
+    const random = () => asked((one) => ({ ...one, reading$: one.reading$.pipe(map((reading) => ({ ...reading, hash: String(Math.random()) }))) })); // prettier-ignore
+    expect(await broken(random)).toContain('two readings of the same have the same hash');
+  });
+});

@@ -1,0 +1,204 @@
+import { defer, map, NEVER, type Observable, of, throwError } from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { gated, mapped, polled, renamed, shared, throttled, withFallback } from '../../src/sources/combinators.ts';
+import { compose } from '../../src/sources/compose.ts';
+import { type Content, contentHash, type ContributingSource, readingOf } from '../../src/sources/contribution.ts';
+import { source } from '../../src/sources/source.ts';
+import type { SourceChange } from '../../src/streams/config-source.ts';
+import { at } from './support/at.ts';
+import { marbles } from './support/marbles.ts';
+import { given, givenAt, signs } from './support/told.ts';
+
+const random = () => 0.5;
+type Signs = Parameters<typeof at>[0];
+
+/** A source that says these at their times, e.g. `{ '0s': 'a', '9s': 'b' }`; # is a failure. */
+const drawn = (m: RunHelpers, contents: Signs, name = 'drawn') => source(name, () => m.cold(at(contents)), { random });
+
+const text = (content: Content) => (typeof content === 'string' ? content : '');
+
+/** A source as somebody else may write it: it tells nothing of itself, and is read each time. */
+const plain = (reading$: Observable<string>, changes$: Observable<SourceChange> = NEVER): ContributingSource => ({
+  changes$,
+  reading$: reading$.pipe(map((content) => readingOf([{ source: 'plain', use: 'restart', at: '', hash: contentHash(content), content, trouble: undefined }]))), // prettier-ignore
+});
+
+describe('compose', () => {
+  it(
+    'merges what the sources tell, and reads all of them',
+    marbles((m) => {
+      const both = () => compose(drawn(m, { '0s': 'a', '5s': 'b' }), drawn(m, { '0s': 'x', '7s': 'y' }));
+      m.expectObservable(signs(both()), '^ 10s !').toBe(at({ '0s': 'rr.x.x', '5s': '.x', '7s': '.x' }));
+      const when$ = m.hot(at({ '1s': 'w', '6s': 'w', '8s': 'w' }));
+      const one = both();
+      m.expectObservable(one.changes$, '^ 9s !');
+      m.expectObservable(givenAt(one, when$)).toBe(at({ '1s': '1', '6s': '2', '8s': '3' }), { 1: 'ax', 2: 'bx', 3: 'by' });
+    }),
+  );
+
+  it(
+    'is nothing without a source',
+    marbles((m) => {
+      m.expectObservable(given(compose())).toBe('(n|)', { n: '' });
+    }),
+  );
+
+  it(
+    'waits for a slow source 1 s at the start, and not at all later',
+    marbles((m) => {
+      const one = compose(drawn(m, { '0s': 'a' }), drawn(m, { '8s': 'x' }));
+      m.expectObservable(one.changes$, '^ 9s !');
+      m.expectObservable(given(one)).toBe('1s (n|)', { n: 'a-!' });
+      m.expectObservable(givenAt(one, m.hot(at({ '8500ms': 'w' })))).toBe(at({ '8500ms': 'w' }), { w: 'ax' });
+    }),
+  );
+
+  it(
+    'goes on with the other sources where one errors, and with what that one said last',
+    marbles((m) => {
+      let isBad = false;
+      const broken = plain(
+        defer(() => (isBad ? throwError(() => new Error('bad')) : of('p'))),
+        m.cold<SourceChange>('2s #'),
+      );
+      const one = compose(broken, drawn(m, { '0s': 'a', '5s': 'b' }));
+      m.expectObservable(signs(one), '^ 2100ms !').toBe(at({ '0s': 'r.x', '2s': 'f' }));
+      const when$ = m.hot(at({ '1s': 'w', '3s': 'w', '6s': 'w' })).pipe(map((_, count) => (isBad = count > 0)));
+      m.expectObservable(one.changes$, '^ 9s !');
+      m.expectObservable(givenAt(one, when$)).toBe(at({ '1s': '1', '3s': '2', '6s': '3' }), { 1: 'pa', 2: 'p!a', 3: 'p!b' });
+    }),
+  );
+
+  it(
+    'is nothing of a source that errors at its first reading',
+    marbles((m) => {
+      const one = compose(plain(throwError(() => new Error('bad'))), drawn(m, { '0s': 'a' }));
+      m.expectObservable(given(one)).toBe('(n|)', { n: 'a' });
+    }),
+  );
+});
+
+describe('renamed', () => {
+  it(
+    'has the other name in what it tells and in its parts',
+    marbles((m) => {
+      const one = renamed(
+        source('old', () => of({ key: 'a' })),
+        'new',
+      );
+      m.expectObservable(one.changes$.pipe(map((sign) => ('source' in sign ? sign.source : '')))).toBe('(onn)', { o: '', n: 'new' });
+      const names$ = one.reading$.pipe(map(({ config, parts }) => [config?.[0]?.source, parts()[0]?.source, parts()[0]?.part]));
+      m.expectObservable(names$).toBe('(n|)', { n: ['new', 'new', 'key'] });
+    }),
+  );
+});
+
+describe('gated', () => {
+  it(
+    'holds changes back while the gate is closed, and tells them when it opens',
+    marbles((m) => {
+      const open$ = m.cold(at({ '0s': 'o', '3s': 'c', '20s': 'o' }), { o: true, c: false });
+      const one = gated(drawn(m, { '0s': 'a', '5s': 'b', '10s': 'c' }), open$);
+      // From 3 s on nobody listens to the source; at 20 s it begins anew with a.
+      m.expectObservable(signs(one), '^ 31s !').toBe(at({ '0s': 'rx.', '20s': '.', '25s': '.x', '30s': '.x' }));
+    }),
+  );
+
+  it(
+    'reads what there was when it closed, and nothing before it has been open',
+    marbles((m) => {
+      const open$ = m.cold(at({ '0s': 'c', '4s': 'o', '8s': 'c' }), { o: true, c: false });
+      const content = { '0s': 'a' } as const;
+      const one = gated(drawn(m, content), open$);
+      m.expectObservable(one.changes$, '^ 12s !');
+      m.expectObservable(givenAt(one, m.hot(at({ '1s': 'w', '5s': 'w', '9s': 'w' })))).toBe(at({ '1s': 'n', '5s': 'a', '9s': 'a' }), {
+        n: '',
+        a: 'a',
+      });
+    }),
+  );
+
+  it(
+    'is closed until somebody says that it is open',
+    marbles((m) => {
+      m.expectObservable(given(gated(drawn(m, { '0s': 'a' }), NEVER))).toBe('(n|)', { n: '' });
+    }),
+  );
+});
+
+describe('mapped', () => {
+  it(
+    'has each content as it is made, and no change where that is the same',
+    marbles((m) => {
+      const one = mapped(drawn(m, { '0s': 'a', '3s': 'A', '6s': 'b' }), (content) => text(content).toLowerCase());
+      m.expectObservable(signs(one), '^ 7s !').toBe(at({ '0s': 'rx.', '3s': '.', '6s': '.x' }));
+    }),
+  );
+
+  it(
+    'keeps what was made last where the next content cannot be made into anything',
+    marbles((m) => {
+      const one = mapped(drawn(m, { '0s': 'a', '3s': 'b', '6s': 'c' }), (content) => {
+        if (content === 'b') throw new Error('no');
+        return text(content).repeat(2);
+      });
+      m.expectObservable(one.changes$, '^ 9s !');
+      m.expectObservable(givenAt(one, m.hot(at({ '1s': 'w', '4s': 'w', '7s': 'w' })))).toBe(at({ '1s': '1', '4s': '2', '7s': '3' }), { 1: 'aa', 2: 'aa!', 3: 'cc' }); // prettier-ignore
+    }),
+  );
+});
+
+describe('polled', () => {
+  it(
+    'looks every 10 s at a source that cannot tell',
+    marbles((m) => {
+      m.expectObservable(signs(polled(plain(of('a')), 10_000)), '^ 25s !').toBe(at({ '10s': 'x', '20s': 'x' }));
+    }),
+  );
+});
+
+describe('withFallback', () => {
+  it(
+    'is the fallback until the first source says something, and the first one from then on',
+    marbles((m) => {
+      const one = withFallback(drawn(m, { '5s': 'a', '9s': '#' }), drawn(m, { '0s': 'z' }));
+      m.expectObservable(one.changes$, '^ 12s !');
+      m.expectObservable(givenAt(one, m.hot(at({ '2s': 'w', '6s': 'w', '9500ms': 'w' })))).toBe(at({ '3s': '1', '6s': '2', '9500ms': '3' }), { 1: 'z', 2: 'a', 3: 'a!' }); // prettier-ignore
+    }),
+  );
+});
+
+describe('throttled', () => {
+  it(
+    'changes once in 60 s at most, to the newest that there is',
+    marbles((m) => {
+      const one = throttled(drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c', '200s': 'd' }), 60_000);
+      m.expectObservable(signs(one), '^ 201s !').toBe(at({ '0s': 'rx.', '10s': '.', '20s': '.', '60s': 'x', '200s': '.x' }));
+      const again = throttled(drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c' }), 60_000);
+      m.expectObservable(again.changes$, '^ 70s !');
+      m.expectObservable(givenAt(again, m.hot(at({ '30s': 'w', '61s': 'w' })))).toBe(at({ '30s': 'a', '61s': 'c' }));
+    }),
+  );
+});
+
+describe('shared', () => {
+  it(
+    'is read once, however many listen',
+    marbles((m) => {
+      const reading$ = m.cold('(a|)');
+      const one = shared(plain(reading$));
+      m.expectObservable(one.changes$, '^ 5s !');
+      m.expectObservable(given(one), '1s ^ 1s !').toBe('1s (a|)');
+      m.expectObservable(given(one), '2s ^ 1s !').toBe('2s (a|)');
+      m.expectSubscriptions(reading$.subscriptions).toBe('(^!)');
+    }),
+  );
+});
+
+it('contents are told apart by what they say, whatever the order of their members', () => {
+  expect(contentHash({ a: 1, b: { c: [1, 2], d: 3 } })).toBe(contentHash({ b: { d: 3, c: [1, 2] }, a: 1 }));
+  expect(contentHash({ a: Buffer.from('x') })).not.toBe(contentHash({ a: Buffer.from('y') }));
+  expect(contentHash(Buffer.from('x'))).toBe(contentHash('x'));
+  expect(contentHash([1, 2])).not.toBe(contentHash([2, 1]));
+});
