@@ -9,7 +9,8 @@ import { controlPlaneVariables } from '../scripts/docs/control-plane-variables.t
 import { flagRows, variableRows } from '../scripts/docs/go-agents.ts';
 import { families } from '../scripts/docs/metrics.ts';
 import { variables } from '../scripts/docs/variables.ts';
-import { flags, logFlags } from '../src/config/flags.ts';
+import { flags } from '../src/config/flags.ts';
+import { logFlags } from '../src/config/log-flags.ts';
 import { logEvents } from '../src/log/log-event.ts';
 import { exitCodes } from '../src/run/exit.ts';
 import { literals, read, sources } from './support/source-text.ts';

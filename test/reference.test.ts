@@ -11,7 +11,9 @@ import { folder, pages } from '../scripts/docs/pages.ts';
 import { passedOn, signals } from '../scripts/docs/signals.ts';
 import { variables as groups } from '../scripts/docs/variables.ts';
 import { environment } from '../src/config/environment.ts';
-import { type Flag, flags, logFlags } from '../src/config/flags.ts';
+import type { Flag } from '../src/config/flag.ts';
+import { flags } from '../src/config/flags.ts';
+import { logFlags } from '../src/config/log-flags.ts';
 import { resolveConfig, type ResolvedConfig } from '../src/config/resolve-config.ts';
 import { logEvents } from '../src/log/log-event.ts';
 import { exitCodes } from '../src/run/exit.ts';
@@ -92,7 +94,7 @@ describe('the page of', () => {
 
   it('variables has the defaults as they are', () => {
     const given = Object.fromEntries(variables.flatMap(({ name, standard }) => (standard === undefined ? [] : [[name, standard]])));
-    expect(Object.keys(given)).toHaveLength(24);
+    expect(Object.keys(given)).toHaveLength(25);
     const config = (env: NodeJS.ProcessEnv) => {
       const result = resolved(env);
       if (!result.ok) throw new Error(JSON.stringify(result.problems));
@@ -107,7 +109,7 @@ describe('the page of', () => {
   it('layers has those that the program reads, in its order', () => {
     const annotations = literals(join('src', 'config', 'text-layers.ts')).filter((text) => /^[\w.]+istio\.io\/\w+$/.test(text));
     const names = layers.map(([name]) => /`(.*)`/.exec(name)?.[1] ?? name);
-    expect(names).toEqual(['Defaults', 'STACKDRIVER_TRACING_ENABLED', '--meshConfig', 'PROXY_CONFIG', ...sorted(annotations), 'A flag that is given', 'ISTIO_BOOTSTRAP']); // prettier-ignore
+    expect(names).toEqual(['Defaults', 'STACKDRIVER_TRACING_ENABLED', '--meshConfig', 'PROXY_CONFIG', ...sorted(annotations), 'A variable of a flag', 'A flag that is given', 'ISTIO_BOOTSTRAP']); // prettier-ignore
   });
 
   it('exit codes has each number, and the program ends with each', () => {

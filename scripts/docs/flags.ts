@@ -1,4 +1,6 @@
-import { type Flag, flagGroups, type FlagName, flags, logFlags, type LogFlagName } from '../../src/config/flags.ts';
+import { type Flag, flagGroups } from '../../src/config/flag.ts';
+import { type FlagName, flags } from '../../src/config/flags.ts';
+import { logFlags, type LogFlagName } from '../../src/config/log-flags.ts';
 import { code, list, page, paragraph, section, sentence, shortRow, table } from './markdown.ts';
 
 /** What there is to say of a flag that has no room on the help page. */
@@ -47,6 +49,13 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   rotation:
     'The way that a changed certificate file takes: `hot-restart` or `sds`. Without it: `sds` if Envoy asks the socket of the agent, ' +
     'otherwise `hot-restart`.',
+  watch: 'Of a folder all files count. The contents count, not the times.',
+  configUrl: 'It takes the place of `--customConfigFile`. User, password and query are never shown.',
+  watchKube:
+    'The kind is `Secret`, `ConfigMap`, or a custom resource with its group, as in `Gateway.networking.istio.io/default/front`. A Secret is ' +
+    'pushed to Envoy over SDS. A change of another object restarts Envoy.',
+  watchConsul: '`kv/PREFIX` is all keys below a prefix. `service/NAME` is the healthy instances of a service.',
+  consulAddress: 'An `http` or `https` URL, or `host:port`.',
   controlPlaneBootstrap: 'It has no effect, and the agent warns of it: a template is always taken as a template.',
   applicationPorts: 'It has no effect, and the agent warns of it.',
   log_output_level:
@@ -84,6 +93,7 @@ export function flagsPage(): string {
         'value, unless that word is `sidecar` or `router`.',
       'An unknown flag that is one edit away from one known flag is a typo, and ends the agent with [exit code](exit-codes.md) 64. One ' +
         'edit is a character too many, too few or wrong, two neighbours exchanged, or letters in the wrong case.',
+      'A flag that may be repeated counts each time. [Variables](environment.md#sources-of-configuration) has those that stand for a flag.',
       'A bad value of a flag ends the agent with [exit code](exit-codes.md) 64.',
     ]),
     ...groups,

@@ -1,4 +1,6 @@
-import { type Flag, flags, logFlags } from '../../src/config/flags.ts';
+import type { Flag } from '../../src/config/flag.ts';
+import { flags } from '../../src/config/flags.ts';
+import { logFlags } from '../../src/config/log-flags.ts';
 import { goFlags, goVariables, olderGoFlags } from './go-agent-names.ts';
 import { idleVariables } from '../../src/config/idle-variables.ts';
 import { controlPlaneVariables } from './control-plane-variables.ts';

@@ -1,3 +1,5 @@
+import type { Flag } from '../../src/config/flag.ts';
+import { flags } from '../../src/config/flags.ts';
 import { code, list, page, paragraph, section, table } from './markdown.ts';
 
 interface Variable {
@@ -102,6 +104,17 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     { name: 'ENVOY_STATUS_PORT', standard: '15021', text: "Port of Envoy's listener for the readiness probe" },
     { name: 'ENVOY_READINESS_CHECK_TIMEOUT', standard: '1s', text: 'How long Envoy may take to say that it is ready' },
   ],
+  'Sources of configuration': Object.entries<Flag>(flags).flatMap(([flag, { variable, default: standard, repeated }]) =>
+    variable === undefined
+      ? []
+      : [
+          {
+            name: variable,
+            ...(standard !== '' && { standard }),
+            text: `${code(`--${flag}`)}${repeated === true ? ', with commas between its values' : ''}`,
+          },
+        ],
+  ),
   'Pod and cloud': [
     { name: 'POD_NAME', text: 'For `--id`' },
     { name: 'POD_NAMESPACE', text: 'For `--id` and `--domain`' },
@@ -163,7 +176,7 @@ export function environmentPage(): string {
     'Environment variables',
     paragraph(
       'A bad value of a variable is a warning, and the default counts. These are exceptions: metadata that cannot be parsed, probes and ' +
-        'metrics targets that cannot be used, a `CA_ADDR` that is no address, and an unknown `PILOT_CERT_PROVIDER` if there is an ' +
+        'metrics targets that cannot be used, a bad value of a variable that stands for a flag, a `CA_ADDR` that is no address, and an unknown `PILOT_CERT_PROVIDER` if there is an ' +
         'authority. They end the agent with [exit code](exit-codes.md) 78.',
     ),
     paragraph(

@@ -1,4 +1,5 @@
-import { flags, logFlags } from '../config/flags.ts';
+import { flags } from '../config/flags.ts';
+import { logFlags } from '../config/log-flags.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import { printable } from '../log/printable.ts';
 import { exitCodes, seeExit } from '../run/exit.ts';

@@ -1,6 +1,8 @@
 import { Argument, Command, Option, type OptionValues } from 'commander';
 import type { GivenFlags } from '../config/flag-layer.ts';
-import { type Flag, flagGroups, flags, logFlags } from '../config/flags.ts';
+import { type Flag, flagGroups } from '../config/flag.ts';
+import { flags } from '../config/flags.ts';
+import { logFlags } from '../config/log-flags.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import type { PrintBootstrapOptions } from './bootstrap.ts';
 import type { ConfigPrintOptions } from './config-print.ts';
@@ -24,9 +26,10 @@ export function spelledOut(args: readonly string[], ...tables: readonly Readonly
 type Run<Options extends OptionValues> = (given: GivenFlags, leftover: readonly string[], options: Options) => Promise<void>;
 
 /** A flag of a table, below the heading of its group. */
-function flagOption(name: string, { group, value, text, default: standard }: Flag): Option {
+function flagOption(name: string, { group, value, text, default: standard, repeated }: Flag): Option {
   const description = standard === '' ? text : `${text} (default: ${standard})`;
-  return new Option(`--${name} <${value}>`, description).helpGroup(`${flagGroups[group]}:`);
+  const made = new Option(`--${name} <${value}>`, description).helpGroup(`${flagGroups[group]}:`);
+  return repeated === true ? made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]) : made;
 }
 
 /** An option of one command, with its default as a user would write it. */
@@ -49,7 +52,7 @@ function agentCommand<Options extends OptionValues>(command: Command, own: reado
     return [name, made.attributeName()] as const;
   });
   command.action(() => {
-    const given = options.map(([flag, key]) => [flag, command.getOptionValue(key) as string | undefined]);
+    const given = options.map(([flag, key]) => [flag, command.getOptionValue(key) as string | readonly string[] | undefined]);
     const said = Object.fromEntries(given.filter(([, text]) => text !== undefined)) as GivenFlags;
     return run(said, command.args, command.optsWithGlobals<Options>());
   });

@@ -5,6 +5,8 @@ import type { AgentEnvironment } from './environment.ts';
 import type { NodeIdentity } from './node-identity.ts';
 import type { LogOptions } from '../log/open-log.ts';
 import type { ProxyConfig } from './proxy-config.ts';
+import type { SourceConfig } from './source-config.ts';
+import { sourceFlagsSchema } from './source-settings.ts';
 import { value } from './value.ts';
 
 const levels = ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off'] as const;
@@ -35,6 +37,7 @@ export const agentFlagsSchema = value.message({
   rotation: value.oneOf('hot-restart', 'sds', ''),
   keepEnvoy: value.boolean,
   profiling: value.boolean,
+  ...sourceFlagsSchema.shape,
 });
 
 export type AgentFlags = z.output<typeof agentFlagsSchema>;
@@ -45,4 +48,6 @@ export interface AgentConfig extends ProxyConfig, AgentFlags, AgentEnvironment, 
   readonly node: NodeIdentity;
   readonly drainCap: number;
   readonly logging: LogOptions;
+  /** Each has a name of its own. */
+  readonly sources: readonly SourceConfig[];
 }

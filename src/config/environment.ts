@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { ApplicationTexts } from './application.ts';
 import type { TlsFiles } from './certificate-files.ts';
+import { type FlagLayer, variableLayer } from './flag-layer.ts';
 import { idleWarnings } from './idle-variables.ts';
 import type { Layer } from './read-layer.ts';
 import { type ReadVariable, secretsConfig, type SecretsConfig } from './secrets-config.ts';
@@ -59,6 +60,8 @@ export interface ReadEnvironment {
   readonly tlsSources: readonly string[];
   /** What is beneath all other layers but the defaults. */
   readonly lowest: Layer;
+  /** What the variables of flags say. */
+  readonly flagged: FlagLayer;
   /** What is above them. */
   readonly highest: Layer;
   /** `PROXY_CONFIG`, a layer that is yet to be parsed. */
@@ -196,6 +199,7 @@ export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
       source: (field) => (field === 'tracing' ? `$${stackdriver}ENABLED` : 'default with $PILOT_CERT_PROVIDER'),
       place: (field) => field,
     },
+    flagged: variableLayer((name) => env[name]),
     highest: variable('ISTIO_BOOTSTRAP', template === undefined ? {} : { proxyBootstrapTemplatePath: template }),
     proxyConfig: env['PROXY_CONFIG'],
     application: {

@@ -1,8 +1,13 @@
-import { type Flag, type FlagName, flags } from './flags.ts';
+import type { Flag } from './flag.ts';
+import { type FlagName, flags } from './flags.ts';
 import type { Layer, Problem } from './read-layer.ts';
 import { parseBoolean } from './value.ts';
 
-export type GivenFlags = Readonly<Partial<Record<FlagName, string>>>;
+/** The flags that may be given more than once. */
+type RepeatedFlag = { [Name in FlagName]: (typeof flags)[Name] extends { readonly repeated: true } ? Name : never }[FlagName];
+
+/** The flags that were given, each with its value, or with all of them where it may be repeated. */
+export type GivenFlags = Readonly<Partial<Record<Exclude<FlagName, RepeatedFlag>, string> & Record<RepeatedFlag, readonly string[]>>>;
 
 export interface FlagLayer {
   readonly layer: Layer;
@@ -10,10 +15,14 @@ export interface FlagLayer {
   readonly warnings: readonly string[];
 }
 
+/** What a flag is called where it is given. */
+type Called = (name: FlagName) => string;
+
 /** What a flag sets: a path in the configuration, and the value in proto JSON. */
 interface Setting {
-  readonly name: string;
+  readonly name: FlagName;
   readonly field: string;
+  readonly repeated: true | undefined;
   readonly value: unknown;
 }
 
@@ -26,51 +35,67 @@ const table = Object.entries<Flag>(flags).map(([name, flag]) => ({ ...flag, name
 /**
  * Flags as a layer of the configuration, in which what a flag sets is a path: `--zipkinAddress` is
  * `tracing.zipkin.address`. Pure.
+ *
+ * @param called what a flag is called where it is given: as `--flag`, or by another name
  */
-export function flagLayer(given: GivenFlags): FlagLayer {
+export function flagLayer(given: GivenFlags, called: Called = (name) => `--${name}`): FlagLayer {
   const problems: Problem[] = [];
   const warnings: string[] = [];
   const said: Setting[] = [];
-  for (const { name, field, value: kind, ignored } of table) {
+  for (const { name, field, value: kind, ignored, repeated } of table) {
     const text = given[name];
     // A part of something that is empty is not given: templates write all flags of a tracer.
     if (text === undefined || (text === '' && (field.includes('.') || kind === 'json'))) continue;
-    const value = valueOf(kind, text);
-    if (ignored === true) warnings.push(`--${name} has no effect, and is ignored`);
-    else if (value === undefined) problems.push({ place: `--${name}`, text: `'${text}' is not JSON, such as {"address":"host:port"}` });
-    else said.push({ name, field, value });
+    const value = typeof text === 'string' ? valueOf(kind, text) : text;
+    if (ignored === true) warnings.push(`${called(name)} has no effect, and is ignored`);
+    else if (value === undefined)
+      problems.push({ place: called(name), text: `'${text as string}' is not JSON, such as {"address":"host:port"}` });
+    else said.push({ name, field, repeated, value });
   }
   const settings = said.filter((setting) => {
-    const why = withoutEffect(setting, said);
-    if (why !== undefined) warnings.push(`--${setting.name} has no effect ${why}, and is ignored`);
+    const why = withoutEffect(setting, said, called);
+    if (why !== undefined) warnings.push(`${called(setting.name)} has no effect ${why}, and is ignored`);
     return why === undefined;
   });
 
   const content: Record<string, unknown> = {};
   for (const { field, value } of settings) put(content, field.split('.'), value);
-  const source = (field: string) => `--${settings.find((setting) => isBelow(setting.field, field))?.name ?? field}`;
+  const source = (field: string) => called(settings.find((setting) => isBelow(setting.field, field))?.name ?? (field as FlagName));
   const place = (path: string) => {
     const flag = [...settings, ...table].find(({ field }) => isBelow(path, field));
-    return flag === undefined ? source(path) : `--${flag.name}${path.slice(flag.field.length)}`;
+    if (flag === undefined) return source(path);
+    return `${called(flag.name)}${flag.repeated === true ? '' : path.slice(flag.field.length)}`;
   };
   return { layer: { content, source, place }, problems, warnings };
 }
 
+/**
+ * The same of flags that are given by their variables, which `read` reads. An empty one is not
+ * given. Pure.
+ */
+export function variableLayer(read: (variable: string) => string | undefined): FlagLayer {
+  const given = table.flatMap(({ name, variable, repeated }) => {
+    const text = variable === undefined ? undefined : read(variable);
+    return text === undefined || text === '' ? [] : [[name, repeated === true ? text.split(/\s*,\s*/) : text]];
+  });
+  return flagLayer(Object.fromEntries(given) as GivenFlags, (name) => `$${(flags[name] as Flag).variable ?? name}`);
+}
+
 /** Why a flag says nothing beside the others, or undefined if it does. */
-function withoutEffect({ field }: Setting, said: readonly Setting[]): string | undefined {
+function withoutEffect({ field }: Setting, said: readonly Setting[], called: Called): string | undefined {
   const [top, tracer = ''] = field.split('.');
   if (top !== 'tracing') {
     const whole = said.find((other) => field.startsWith(`${other.field}.`));
-    return whole && `beside --${whole.name}`;
+    return whole && `beside ${called(whole.name)}`;
   }
   const fields = tracers.flatMap((one) => [`tracing.${one}.address`, `tracing.${one}.accessToken`]);
   const strongest = fields.flatMap((one) => said.filter((other) => other.field === one))[0];
   if (strongest === undefined) return 'without an address';
-  return strongest.field.startsWith(`tracing.${tracer}.`) ? undefined : `beside --${strongest.name}`;
+  return strongest.field.startsWith(`tracing.${tracer}.`) ? undefined : `beside ${called(strongest.name)}`;
 }
 
 function isBelow(path: string, top: string): boolean {
-  return path === top || path.startsWith(`${top}.`);
+  return path === top || path.startsWith(`${top}.`) || path.startsWith(`${top}[`);
 }
 
 /** Undefined for what should be JSON and is not. What is no boolean is left to the schema. */

@@ -1,32 +1,9 @@
-/** What a flag is about, and how a page names that: the groups of flags, in the order of a page. */
-export const flagGroups = {
-  Envoy: 'Envoy',
-  mesh: 'Mesh',
-  certificates: 'Certificates and tokens',
-  lifecycle: 'Lifecycle',
-  status: 'Status, metrics and traces',
-  logging: 'Logging',
-} as const;
-
-/**
- * A flag of `proxy`: its value's kind on the help page, what it means, and its default as a user
- * would write it.
- */
-export interface Flag {
-  readonly group: keyof typeof flagGroups;
-  /** `bool`: the flag alone is `true`, and a value follows after `=` only. */
-  readonly value: string;
-  readonly text: string;
-  readonly default: string;
-  /** The path of what it sets in the configuration, where that is not the flag's name. */
-  readonly field?: string;
-  /** Taken for the sake of templates that were made for other versions. */
-  readonly ignored?: true;
-}
+import type { Flag } from './flag.ts';
+import { sourceFlags } from './source-flags.ts';
 
 /**
  * The flags of `proxy`, by name. Names, units and defaults are those of the Go agent 1.5 and 1.6;
- * the last nine with an effect are this agent's own.
+ * from `openTelemetryAddress` on those with an effect are this agent's own.
  */
 export const flags = {
   binaryPath: {
@@ -216,34 +193,7 @@ export const flags = {
   profiling: { group: 'status', value: 'bool', text: 'answer /debug/pprof to those who have the token', default: 'false' },
   controlPlaneBootstrap: { group: 'Envoy', value: 'bool', text: 'no effect; only old templates use it', default: 'true', ignored: true },
   applicationPorts: { group: 'status', value: 'ports', text: 'no effect; only old templates use it', default: '', ignored: true },
+  ...sourceFlags,
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export type FlagName = keyof typeof flags;
-
-/**
- * The logging flags of all commands, by name; names and defaults are those of the Go agent.
- * `log_target` may be given more than once.
- */
-export const logFlags = {
-  log_output_level: { group: 'logging', value: 'levels', text: 'lowest level to log: level, or scope:level,…', default: 'default:info' },
-  log_as_json: { group: 'logging', value: 'bool', text: 'log JSON to a terminal too', default: 'false' },
-  log_target: { group: 'logging', value: 'path', text: 'where to log: a file, stdout or stderr; may be repeated', default: 'stdout' },
-  log_caller: { group: 'logging', value: 'scopes', text: 'ignored: each line names its component', default: '' },
-  log_stacktrace_level: {
-    group: 'logging',
-    value: 'levels',
-    text: 'ignored: only bugs and failed parts have a stack trace',
-    default: 'default:none',
-  },
-  log_rotate: {
-    group: 'logging',
-    value: 'file',
-    text: 'ignored: to rotate, move the file of --log_target away, then send SIGUSR1',
-    default: '',
-  },
-  log_rotate_max_age: { group: 'logging', value: 'days', text: 'ignored, like --log_rotate', default: '30' },
-  log_rotate_max_size: { group: 'logging', value: 'megabytes', text: 'ignored, like --log_rotate', default: '104857600' },
-  log_rotate_max_backups: { group: 'logging', value: 'n', text: 'ignored, like --log_rotate', default: '1000' },
-} as const satisfies Readonly<Record<string, Flag>>;
-
-export type LogFlagName = keyof typeof logFlags;

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { type Flag, flags } from './flags.ts';
+import type { Flag } from './flag.ts';
+import { flags } from './flags.ts';
 import type { istioFields } from './istio-fields.ts';
 import { proxyConfigSchema } from './proxy-config.ts';
 

@@ -1,6 +1,6 @@
 import type { LogLevel } from '../log/log-line.ts';
 import type { LogOptions } from '../log/open-log.ts';
-import { type LogFlagName, logFlags } from './flags.ts';
+import { type LogFlagName, logFlags } from './log-flags.ts';
 import { parseBoolean } from './value.ts';
 import type { Problem } from './read-layer.ts';
 

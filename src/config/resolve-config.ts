@@ -6,11 +6,13 @@ import { flagLayer, type GivenFlags, resolveRole } from './flag-layer.ts';
 import type { ReadEnvironment } from './environment.ts';
 import { type GivenLogFlags, logOptions } from './log-options.ts';
 import { parseHostPort, portNumber } from './host-port.ts';
-import { flags, logFlags } from './flags.ts';
+import { flags } from './flags.ts';
+import { logFlags } from './log-flags.ts';
 import { nodeIdentity } from './node-identity.ts';
 import { type ProxyConfig, proxyConfigSchema } from './proxy-config.ts';
 import { type Problem, type Reading, readLayer } from './read-layer.ts';
 import { type Sources, sources } from './sources.ts';
+import { sourceConfigs } from './source-settings.ts';
 import { type Layers, textLayers } from './text-layers.ts';
 import { meant } from './one-edit.ts';
 import type { AgentConfig } from './agent-config.ts';
@@ -88,9 +90,9 @@ const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.s
  * The configuration after all layers, and where each value is from; or all that is wrong with it,
  * each thing once for each place.
  *
- * Layers, the lowest first: defaults, the mesh file, PROXY_CONFIG, the annotations, flags that were
- * given. A field of a higher layer takes the place of the whole field below. A value is checked in
- * its layer, even if a higher one has another. Pure.
+ * Layers, the lowest first: defaults, the mesh file, PROXY_CONFIG, the annotations, the variables
+ * of flags, flags that were given. A field of a higher layer takes the place of the whole field
+ * below. A value is checked in its layer, even if a higher one has another. Pure.
  */
 export function resolveConfig({ given, logFlags = {}, leftover, surroundings, addresses, layers }: ConfigInputs): ResolvedConfig {
   const { role, unknownFlags } = resolveRole(leftover);
@@ -99,12 +101,15 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
   const texts = textLayers(layers);
   const flagged = flagLayer(given);
   const flagReading = readLayer(flagsSchema, flagged.layer);
+  const variableReading = readLayer(flagsSchema, surroundings.flagged.layer);
   const textReadings = texts.layers.map((layer) => readLayer(proxyConfigSchema, layer));
   const highest = readLayer(proxyConfigSchema, surroundings.highest);
-  const readings = [readLayer(proxyConfigSchema, surroundings.lowest), ...textReadings, flagReading, highest];
+  const readings = [readLayer(proxyConfigSchema, surroundings.lowest), ...textReadings, variableReading, flagReading, highest];
   const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
   const further = readings.reduce((lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }), {});
   const logging = logOptions(logFlags);
+  const placeOf = (field: string) => readings.findLast((reading) => field in reading.fields)?.layer.place(field) ?? `--${field}`;
+  const asked = sourceConfigs(fields, placeOf);
   const beside = application(surroundings.application, { ...fields, role });
 
   const problems = [
@@ -114,7 +119,10 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
     ...flagReading.problems,
     ...texts.problems,
     ...textReadings.flatMap((reading) => reading.problems),
+    ...surroundings.flagged.problems,
+    ...variableReading.problems,
     ...drainConflict(fields, readings),
+    ...asked.problems,
     ...beside.problems,
     ...authorityProblems(surroundings.values.secrets.caAddress),
     ...(logging.ok ? [] : logging.problems),
@@ -134,6 +142,7 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
     ...certificateFiles({ config: secured, ...surroundings.tls, provCert, pilotCertProvider }),
     node,
     logging: logging.options,
+    sources: asked.sources,
   };
   if (problems.length > 0) {
     const usage = problems.every(({ place }) => place === 'role' || place.startsWith('-'));
@@ -152,6 +161,7 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
     warnings: [
       ...unknownFlags.map((flag) => `unknown flag ${flag} is ignored`),
       ...flagged.warnings,
+      ...asked.warnings,
       ...surroundings.warnings,
       ...texts.warnings,
       ...readings.flatMap((reading) => reading.warnings),
@@ -170,7 +180,7 @@ function authorityProblems(address: string): readonly Problem[] {
 /** All fields without a layer. Most have a flag, which says the default. */
 function defaults() {
   const texts = Object.entries(flags).flatMap(([name, flag]) =>
-    ['binaryPath', 'concurrency'].includes(name) ? [] : [[name, flag.default]],
+    ['binaryPath', 'concurrency'].includes(name) ? [] : [[name, 'repeated' in flag ? [] : flag.default]],
   );
   const { content } = flagLayer(Object.fromEntries(texts) as GivenFlags).layer;
   const others = { terminationDrainDuration: '5s', extraStatTags: [], proxyMetadata: {} };

@@ -32,12 +32,12 @@ export type SourceConfig =
       readonly object: string;
       /** The key of a Secret or ConfigMap whose value is meant; '' for all data. */
       readonly key: string;
-      /** A kubeconfig; '' for $KUBECONFIG, or the service account of the pod. */
+      /** A kubeconfig; '' for the service account of the pod. */
       readonly kubeconfig: string;
     })
   | (Common & {
       readonly kind: 'consul';
-      /** `http://host:port`; '' for $CONSUL_HTTP_ADDR, or http://127.0.0.1:8500. */
+      /** `http://host:port`. */
       readonly address: string;
       /** What is watched: the keys below a prefix, or the healthy instances of a service. */
       readonly watch: { readonly prefix: string } | { readonly service: string };

@@ -2,6 +2,7 @@ import type { GivenLogFlags } from './log-options.ts';
 import type { ReadEnvironment } from './environment.ts';
 import type { Reading } from './read-layer.ts';
 import type { AgentConfig } from './agent-config.ts';
+import { sourceFlagsSchema } from './source-settings.ts';
 
 /**
  * Where each value is from: `default`, `--flag`, `mesh file PATH`, `PROXY_CONFIG`,
@@ -36,6 +37,7 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover,
     metricsTargets: ofApplication(...(config.role === 'sidecar' ? (['ISTIO_PROMETHEUS_ANNOTATIONS'] as const) : []), 'PILOT_AGENT_METRICS_TARGETS'), // prettier-ignore
     further: several(readings.map(({ further, layer }) => (Object.keys(further).length > 0 ? layer.source('further') : undefined))),
     logging: several(Object.keys(logFlags).map((name) => `--${name}`)),
+    sources: several(sourceFields.map(layered)),
     node: nodeSource(config, surroundings.sources),
     certificates,
     watched: certificates,
@@ -48,6 +50,8 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover,
   const found = Object.keys(config).map((field) => [field, others[field] ?? layered(field) ?? 'default']);
   return Object.fromEntries(found) as Sources;
 }
+
+const sourceFields = Object.keys(sourceFlagsSchema.shape);
 
 function nodeSource(
   { id, ip, domain, node, serviceregistry, instanceIp }: AgentConfig,

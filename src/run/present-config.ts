@@ -4,7 +4,8 @@ import { looksSecret } from '../config/looks-secret.ts';
 import { isSecretName } from '../config/passed-on.ts';
 import type { TlsFiles } from '../config/certificate-files.ts';
 import { tlsVariables, variables } from '../config/environment.ts';
-import { type Flag, flags } from '../config/flags.ts';
+import type { Flag } from '../config/flag.ts';
+import { flags } from '../config/flags.ts';
 import { metricsVariables } from '../config/metrics-targets.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import { secretVariables, type SecretsConfig, tokenFiles } from '../config/secrets-config.ts';
@@ -59,6 +60,7 @@ const parts: Readonly<Record<Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | '
     ['log_as_json', logging.json, among(sources.logging, '--log_as_json')],
     ['log_target', logging.targets, among(sources.logging, '--log_target')],
   ],
+  sources: ({ config, sources }) => [['sources', shown('sources', config.sources), sources.sources]],
   metadataVariables: ({ config }) =>
     Object.entries(config.metadataVariables).map(([name, value]) => [name, shown(name, value, true), `$${name}`]),
   certificates: derived,
@@ -112,10 +114,24 @@ function presentFreely(name: string, value: unknown): unknown {
 function presentable(name: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value);
   if (name === 'headers' && Array.isArray(value)) return (value as HttpProbe['headers']).map(([header]) => [header, '***']);
+  if (typeof value === 'string' && value !== '' && isUrl(name)) return shownUrl(value);
   if (typeof value === 'number' && isTime(name)) return `${value / 1000}s`;
   return typeof value === 'string' && value !== '' && isSecretName(name) ? '***' : value;
 }
 
+/** A URL without user, password and query; any other text as it is. */
+function shownUrl(text: string): string {
+  if (!text.includes('://') || !URL.canParse(text)) return text;
+  const { protocol, username, password, host, pathname, search } = new URL(text);
+  if (username + password + search === '') return text;
+  return `${protocol}//${username + password === '' ? '' : '***@'}${host}${pathname}${search === '' ? '' : '?***'}`;
+}
+
+/** They may have a password, or a token in the query. */
+function isUrl(name: string): boolean {
+  return ['configUrl', 'consulAddress', 'url', 'address'].includes(name);
+}
+
 function isTime(name: string): boolean {
-  return /(?:Duration|MaxAge)$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|timeout|ttl|initialBackOff)$/.test(name); // prettier-ignore
+  return /(?:Duration|MaxAge)$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|every|timeout|ttl|initialBackOff)$/.test(name); // prettier-ignore
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { controlPlaneVariables } from '../../scripts/docs/control-plane-variables.ts';
 import { flagRows, refusals, type Row, variableRows } from '../../scripts/docs/go-agents.ts';
-import { flags, logFlags, type FlagName, type LogFlagName } from '../../src/config/flags.ts';
+import { flags, type FlagName } from '../../src/config/flags.ts';
+import { logFlags, type LogFlagName } from '../../src/config/log-flags.ts';
 import { goVariables } from '../../scripts/docs/go-agent-names.ts';
 import { idleVariables } from '../../src/config/idle-variables.ts';
 import { logOptions } from '../../src/config/log-options.ts';

@@ -15,7 +15,9 @@ import { proxy } from '../../src/cli/proxy.ts';
 import { request } from '../../src/cli/request.ts';
 import { printSecrets } from '../../src/cli/secrets.ts';
 import { wait } from '../../src/cli/wait.ts';
-import { type Flag, flagGroups, flags, logFlags } from '../../src/config/flags.ts';
+import { type Flag, flagGroups } from '../../src/config/flag.ts';
+import { flags } from '../../src/config/flags.ts';
+import { logFlags } from '../../src/config/log-flags.ts';
 import { Fatal } from '../../src/run/exit.ts';
 
 vi.mock('../../src/cli/bootstrap.ts', () => ({ printBootstrap: vi.fn() }));
@@ -96,7 +98,7 @@ describe('the help page', () => {
     const { printed: page } = await run('proxy', '--help');
     const sections = [...page.matchAll(/^(\w.*):\n((?: .*\n)+)/gm)].map(([, title, body = '']) => [title, [...body.matchAll(/^ {2}--([\w-]+) /gm)].map(([, name]) => name)]); // prettier-ignore
     const expected = Object.entries(flagGroups).map(([group, title]) => [title, Object.entries<Flag>(flags).filter(([, flag]) => flag.group === group).map(([name]) => name)]); // prettier-ignore
-    expect(sections.slice(1, 7)).toEqual(expected);
+    expect(sections.slice(1, 8)).toEqual(expected);
   });
 
   it.each(all)('of $name has the logging flags of all commands if it is the first page only', async ({ path }) => {

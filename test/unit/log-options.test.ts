@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LogFlagName, logFlags } from '../../src/config/flags.ts';
+import { type LogFlagName, logFlags } from '../../src/config/log-flags.ts';
 import { type GivenLogFlags, logOptions } from '../../src/config/log-options.ts';
 import type { LogOptions } from '../../src/log/open-log.ts';
 

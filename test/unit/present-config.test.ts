@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { variables as groups } from '../../scripts/docs/variables.ts';
-import { type Flag, flags, logFlags } from '../../src/config/flags.ts';
+import type { Flag } from '../../src/config/flag.ts';
+import { flags } from '../../src/config/flags.ts';
+import { logFlags } from '../../src/config/log-flags.ts';
 import { presentConfig } from '../../src/run/present-config.ts';
 import { accepted, type Said } from '../support/resolved.ts';
 
@@ -80,6 +82,30 @@ it('shows how it logs', () => {
   });
 });
 
+it('shows the sources whole, each with what nobody has said, and no secret of a URL', () => {
+  const shown = present({
+    given: { configUrl: 'https://user:hush@host:8443/envoy?token=hush', watch: ['/a', '/b'] },
+    env: { PILOT_AGENT_WATCH_CONSUL: 'kv/envoy', CONSUL_HTTP_ADDR: 'https://:hush@consul:8501' },
+  });
+  expect(shown).toMatchObject({
+    configUrl: { value: 'https://***@host:8443/envoy?***', source: '--configUrl' },
+    watch: { value: ['/a', '/b'], source: '--watch' },
+    watchConsul: { value: ['kv/envoy'], source: '$PILOT_AGENT_WATCH_CONSUL' },
+    consulAddress: { value: 'https://***@consul:8501/', source: '$CONSUL_HTTP_ADDR' },
+    sources: { source: '--watch, --configUrl, $PILOT_AGENT_WATCH_CONSUL, $CONSUL_HTTP_ADDR' },
+  });
+  expect(shown['sources']?.value).toMatchObject([
+    { name: 'watch', paths: ['/a', '/b'] },
+    { name: 'url', url: 'https://***@host:8443/envoy?***', every: '30s', timeout: '10s', largest: 16_777_216 },
+    { name: 'consul/kv/envoy', address: 'https://***@consul:8501/', watch: { prefix: 'envoy' } },
+  ]);
+  expect(JSON.stringify(shown)).not.toContain('hush');
+  expect(present({ given: { consulAddress: 'consul:8500', zipkinAddress: 'zipkin:9411' } })).toMatchObject({
+    consulAddress: { value: 'consul:8500' },
+    tracing: { value: { zipkin: { address: 'zipkin:9411' } } },
+  });
+});
+
 describe('a value that is added is presented', () => {
   const shown = present();
 
@@ -99,8 +125,9 @@ describe('a value that is added is presented', () => {
   it('of each variable that is no layer of its own, by its name', () => {
     // What it becomes is shown: of a layer, or the template.
     const layers = /^(?:PROXY_CONFIG|ISTIO_BOOTSTRAP|STACKDRIVER_TRACING_\w+)$/;
+    const ofFlags = Object.values<Flag>(flags).map(({ variable }) => variable);
     const { Program: program, ...others } = groups;
-    const named = Object.values(others).flat().filter(({ name, text }) => !layers.test(name) && !/^ignored/i.test(text) && name !== 'CA_PROVIDER'); // prettier-ignore
+    const named = Object.values(others).flat().filter(({ name, text }) => !layers.test(name) && !ofFlags.includes(name) && !/^ignored/i.test(text) && name !== 'CA_PROVIDER'); // prettier-ignore
     expect(program).toBeDefined();
     expect(named.map(({ name }) => name).filter((name) => !(name in shown))).toEqual([]);
   });
@@ -113,7 +140,7 @@ describe('a value that is added is presented', () => {
         .flat()
         .map(({ name }) => name),
     ];
-    const fields = ['role', 'terminationDrainDuration', 'tracing', 'extraStatTags', 'proxyMetadata'];
+    const fields = ['role', 'terminationDrainDuration', 'tracing', 'extraStatTags', 'proxyMetadata', 'sources'];
     expect(Object.keys(shown).filter((name) => ![...given, ...fields].includes(name))).toEqual([]);
   });
 });

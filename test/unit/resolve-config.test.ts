@@ -104,6 +104,17 @@ it('is the defaults of the Go agent where nothing is given', () => {
     own: { server: ownFiles, client: ownFiles },
     besidePushed: { certificates: [], watched: [], awaited: [] },
     logging: { level: 'info', json: false, targets: ['stdout'] },
+    watch: [],
+    configUrl: '',
+    configUrlCAFile: '',
+    configUrlTokenFile: '',
+    watchKube: [],
+    kubeconfig: '',
+    watchConsul: [],
+    consulAddress: 'http://127.0.0.1:8500',
+    consulCAFile: '',
+    consulTokenFile: '',
+    sources: [],
   } satisfies AgentConfig);
 });
 
@@ -185,7 +196,24 @@ const good: Readonly<Record<FlagName, { readonly at?: keyof AgentConfig; readonl
     profiling: { texts: { true: true, false: false } },
     controlPlaneBootstrap: 'nothing',
     applicationPorts: 'nothing',
+    watch: { texts: { '/etc/secret': ['/etc/secret'], 'a b,c': ['a b,c'] } },
+    configUrl: { texts: { '': '', 'https://user:pw@host:1/path?token=x': 'https://user:pw@host:1/path?token=x', 'HTTP://h': 'HTTP://h' } },
+    configUrlCAFile: { texts: { '': '', 'ca.pem': 'ca.pem' } },
+    configUrlTokenFile: { texts: { '': '', '/token': '/token' } },
+    watchKube: {
+      texts: Object.fromEntries(
+        ['Secret/default/front', 'ConfigMap/kube-system/a.b', 'Gateway.networking.istio.io/x-1/y'].map((text) => [text, [text]]),
+      ),
+    },
+    kubeconfig: { texts: { '~/.kube/config': '~/.kube/config' } },
+    watchConsul: { texts: { 'kv/envoy/front': ['kv/envoy/front'], 'service/web': ['service/web'] } },
+    consulAddress: { texts: { 'consul:8500': 'consul:8500', 'https://consul:8501': 'https://consul:8501' } },
+    consulCAFile: { texts: { 'ca.pem': 'ca.pem' } },
+    consulTokenFile: { texts: { '/token': '/token' } },
   };
+
+const isRepeated = (name: string) => 'repeated' in flags[name as FlagName];
+const said = (name: string, text: string): GivenFlags => ({ [name]: isRepeated(name) ? [text] : text });
 
 describe('a flag', () => {
   it('has a line in this table', () => {
@@ -199,7 +227,7 @@ describe('a flag', () => {
         : Object.entries(line.texts).map(([text, value]) => ({ name, at: line.at ?? (name as keyof AgentConfig), text, value })),
     ),
   )('is taken: --$name "$text"', ({ name, at, text, value }) => {
-    expect(configOf({ given: { [name]: text } })[at]).toEqual(value);
+    expect(configOf({ given: said(name, text) })[at]).toEqual(value);
   });
 
   it.each(['controlPlaneBootstrap', 'applicationPorts'])('has no effect any more: --%s, with a warning', (name) => {
@@ -249,11 +277,18 @@ describe('a flag', () => {
     rotation: [['SDS', 'push'], (text) => `'${text}' is not one of hot-restart, sds`],
     keepEnvoy: [['', 'maybe'], boolean],
     profiling: [['', 'maybe'], boolean],
+    watch: [[''], () => 'an empty text is not a path'],
+    configUrl: [['host', 'ftp://user:pw@host', 'https://', 'https:///x', 'http://h:port/'], () => 'is not an http or https URL'],
+    watchKube: [
+      ['', 'secret/default/front', 'Secret/front', 'Secret/a/b/c', 'Secret/A/b', 'Gateway./'],
+      (text) => `'${text}' is not KIND/NAMESPACE/NAME, such as 'Secret/default/front' or 'Gateway.networking.istio.io/default/front'`,
+    ],
+    watchConsul: [['', 'kv', 'kv/', 'kv//x', 'key/x', 'service/'], (text) => `'${text}' is not kv/PREFIX or service/NAME`],
   };
   it.each(Object.entries(bad).flatMap(([flag, [texts, problem]]) => texts.map((text) => ({ flag, text, problem: problem(text) }))))(
     'is refused: --$flag "$text"',
     ({ flag, text, problem }) => {
-      expect(problemsOf({ given: { [flag]: text } })).toEqual([{ place: `--${flag}`, text: problem }]);
+      expect(problemsOf({ given: said(flag, text) })).toEqual([{ place: `--${flag}`, text: problem }]);
     },
   );
 
