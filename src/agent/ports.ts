@@ -1,11 +1,21 @@
 import type { Observable } from 'rxjs';
 
+/** What a source lays over Envoy's configuration. */
+export interface Overlay {
+  /** The name of the source. */
+  readonly source: string;
+  /** The field that it is laid over, as `static_resources.clusters`; '' for the whole. */
+  readonly at: string;
+  /** YAML or JSON. */
+  readonly text: string;
+}
+
 /**
  * What an Envoy is started from: a file of the user's, a generated bootstrap, or nothing that could
  * work.
  */
 export type EpochConfig =
-  | { readonly kind: 'given'; readonly path: string; readonly override: string }
+  | { readonly kind: 'given'; readonly path: string; readonly override: string; readonly overlays?: readonly Overlay[] }
   | {
       readonly kind: 'generated';
       readonly text: string;
@@ -13,6 +23,8 @@ export type EpochConfig =
       readonly extension: '.json' | '.yaml';
       /** YAML that Envoy lays over the bootstrap (`--config-yaml`); '' for none. */
       readonly override: string;
+      /** Laid over it before the override, in their order. */
+      readonly overlays?: readonly Overlay[];
     }
   | { readonly kind: 'refused'; readonly reason: string };
 

@@ -18,6 +18,7 @@ import { checkCustomConfig, checkedConfig, knownOf } from '../run/check-config.t
 import { effectiveConfig, readConfig } from '../run/effective-config.ts';
 import { allOf, attempt, Fatal } from '../run/exit.ts';
 import { keepLog } from '../run/keep-log.ts';
+import { makeSources } from '../run/make-sources.ts';
 import { differingValues } from '../run/differing-values.ts';
 import { presentConfig } from '../run/present-config.ts';
 import { envoyBinary, findTools, holdFolder } from '../run/prepare.ts';
@@ -83,7 +84,9 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
   const detached = await takeOver({ tools: detachTools, folder, addressFile, log });
   const admin = adminClient(addressFile, config.proxyAdminPort);
   const platform$ = platform(config);
+  const beside = makeSources(running.sources);
   const shape = shapeSource({
+    beside,
     initial: { config, sources, warnings },
     reread: () => effectiveConfig(line),
     platform$,
@@ -121,6 +124,7 @@ export async function proxy(given: GivenFlags, leftover: readonly string[], logF
     adopted: detached?.adopted ?? [],
     admin,
     shape,
+    beside,
     terminal: isatty(1),
     known: { config, sources },
     status: {

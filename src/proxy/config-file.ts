@@ -13,13 +13,13 @@ export interface ConfigUse<T> {
 
 /**
  * Hands `then.use` the path of what Envoy is started from. A generated bootstrap, and any
- * configuration that an override is laid over, is written to `stem` plus its extension for as long
+ * configuration that something is laid over, is written to `stem` plus its extension for as long
  * as that lasts: as a whole, for its owner's eyes only (it may hold tokens). Cold; never errors if
  * `use` does not: where there is no such file it emits `then.failed`.
  */
 export function withConfigFile<T>(config: EpochConfig, stem: string, then: ConfigUse<T>): Observable<T> {
   if (config.kind === 'refused') return of(then.failed(config.reason, true));
-  if (config.override !== '') {
+  if (config.override !== '' || (config.overlays ?? []).length > 0) {
     return defer(async () => (await import('./merge-override.ts')).mergeOverride(config)).pipe(
       switchMap((merged) => (merged.ok ? written(`${stem}.json`, merged.text, then) : of(then.failed(merged.reason, true)))),
     );

@@ -5,29 +5,55 @@ import { type Parsed, parseEnvoyYaml } from './envoy-yaml.ts';
 type Fields = Readonly<Record<string, unknown>>;
 type WithOverride = Exclude<EpochConfig, { readonly kind: 'refused' }>;
 
-/** The configuration with its override in it, as JSON; or why there is none. */
+/** The configuration with all that is laid over it, as JSON; or why there is none. */
 export type Merged = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
+const ofUser = 'ISTIO_BOOTSTRAP_OVERRIDE';
+
 /**
- * Lays the override over a configuration, as Envoy does with `--config-yaml`, where everybody could
- * read it. Never rejects.
+ * Lays what sources say, and the override above them, over a configuration, as Envoy does with
+ * `--config-yaml`, where everybody could read it. Never rejects.
  */
 export async function mergeOverride(config: WithOverride): Promise<Merged> {
+  const overlays = [
+    ...(config.overlays ?? []).map(({ source, ...overlay }) => ({ ...overlay, name: `source ${source}` })),
+    ...(config.override === '' ? [] : [{ name: ofUser, at: '', text: config.override }]),
+  ];
   try {
-    return await merged(config);
+    return await merged(config, overlays);
   } catch {
-    return { ok: false, reason: 'ISTIO_BOOTSTRAP_OVERRIDE: it is too deep, or too large, to be merged' };
+    return { ok: false, reason: `${overlays.map(({ name }) => name).join(', ')}: it is too deep, or too large, to be merged` };
   }
 }
 
-async function merged(config: WithOverride): Promise<Merged> {
-  const [below, above] = await Promise.all([baseOf(config), parseEnvoyYaml(config.override)]);
-  if (!above.ok) return { ok: false, reason: `ISTIO_BOOTSTRAP_OVERRIDE: ${above.reason}` };
-  if (!below.ok) return { ok: false, reason: `ISTIO_BOOTSTRAP_OVERRIDE cannot be laid over ${nameOf(config)}: ${below.reason}` };
-  const [base, over] = [below.value ?? {}, above.value ?? {}];
-  if (!isFields(over)) return { ok: false, reason: 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML with fields' };
+interface NamedOverlay {
+  readonly name: string;
+  readonly at: string;
+  readonly text: string;
+}
+
+async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): Promise<Merged> {
+  const below = await baseOf(config);
+  const names = overlays.map(({ name }) => name).join(', ');
+  if (!below.ok) return { ok: false, reason: `${names} cannot be laid over ${nameOf(config)}: ${below.reason}` };
+  const base = below.value ?? {};
   if (!isFields(base)) return { ok: false, reason: `${nameOf(config)} has no fields` };
-  return { ok: true, text: JSON.stringify(mergeMessages(base, over)) };
+  let whole: Fields = base;
+  for (const { name, at, text } of overlays) {
+    const above = await parseEnvoyYaml(text);
+    if (!above.ok) return { ok: false, reason: `${name}: ${above.reason}` };
+    if (above.value === undefined || above.value === null) continue; // it says nothing
+    const over = placed(above.value, at);
+    if (!isFields(over)) return { ok: false, reason: `${name}: it is no YAML with fields` };
+    whole = mergeMessages(whole, over);
+  }
+  return { ok: true, text: JSON.stringify(whole) };
+}
+
+/** A value as the field of a configuration, by the path of its name. */
+function placed(value: unknown, at: string): unknown {
+  const fields = at === '' ? [] : at.split('.');
+  return fields.reduceRight((inner, field) => ({ [field]: inner }), value);
 }
 
 function nameOf(config: WithOverride): string {

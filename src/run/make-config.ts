@@ -6,7 +6,8 @@ import { renderTemplate, templateVariables } from '../bootstrap/template.ts';
 import { controlPlaneOf, controlPlaneSans, mixerSan } from '../node/control-plane.ts';
 import { nodeLocality, nodeString } from '../node/node-id.ts';
 import { largest, outsideFlaw, readOutsideSync } from '../files/outside-file.ts';
-import type { EpochConfig } from '../agent/ports.ts';
+import type { EpochConfig, Overlay } from '../agent/ports.ts';
+import type { Content, Contribution } from '../sources/contribution.ts';
 import { annotationsFile, labelsFile, readDownward } from './effective-config.ts';
 import type { Problem } from '../config/read-layer.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
@@ -68,6 +69,8 @@ export interface MadeConfig {
 }
 
 export interface Surroundings {
+  /** What sources give beside the files. */
+  readonly contributions?: readonly Contribution[];
   readonly facts: Facts;
   readonly sds: SdsInputs | undefined;
   /** Of the xDS proxy; undefined where there is none. */
@@ -75,10 +78,41 @@ export interface Surroundings {
 }
 
 /**
- * What Envoy is started from: the custom configuration, or a bootstrap that is made of all that
- * shapes one. Pure.
+ * What Envoy is started from: what a source says, the custom configuration, or a bootstrap that is
+ * made of all that shapes one; with what sources lay over it. Pure.
  */
-export function makeConfig(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket }: Surroundings): MadeConfig {
+export function makeConfig(asked: AgentConfig, files: ShapeFiles, surroundings: Surroundings): MadeConfig {
+  const { contributions = [] } = surroundings;
+  const overlays = overlaysOf(contributions);
+  const given = contributions.findLast(({ use, content }) => use === 'envoy' && content !== undefined);
+  const text = given === undefined ? undefined : textOf(given.content ?? '');
+  const made: MadeConfig =
+    text === undefined
+      ? makeOwn(asked, files, surroundings)
+      : { config: { kind: 'generated', text, extension: extensionOf(text), override: files.override }, warnings: files.warnings };
+  if (made.config.kind === 'refused' || overlays.length === 0) return made;
+  return { config: { ...made.config, overlays }, warnings: made.warnings };
+}
+
+/** What sources lay over the configuration, in their order. */
+function overlaysOf(contributions: readonly Contribution[]): readonly Overlay[] {
+  return contributions.flatMap(({ source, use, at, content }) =>
+    use === 'merge' && content !== undefined ? [{ source, at, text: textOf(content) }] : [],
+  );
+}
+
+function textOf(content: Content): string {
+  if (content instanceof Uint8Array) return Buffer.from(content).toString();
+  return typeof content === 'string' ? content : JSON.stringify(content);
+}
+
+/** Envoy chooses its parser by it. */
+function extensionOf(text: string): '.json' | '.yaml' {
+  return text.trimStart().startsWith('{') ? '.json' : '.yaml';
+}
+
+/** The custom configuration, or the bootstrap. */
+function makeOwn(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket }: Surroundings): MadeConfig {
   const { platform, statsd, limits } = facts;
   const config: AgentConfig = { ...asked, statsdUdpAddress: statsd };
   const { override, labels, annotations, template } = files;

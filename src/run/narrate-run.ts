@@ -2,9 +2,12 @@ import { narrate } from '../agent/narrate.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Fold } from '../operators/feedback.ts';
 import { narrateExpiry } from '../secrets/telemetry.ts';
+import type { SourceChange } from '../streams/config-source.ts';
+import { effectOf } from './effect-of.ts';
 import { exitCodes, seeExit } from './exit.ts';
 import { partLine } from './part.ts';
 import { exitOf } from './program-exit.ts';
+import type { SourceStatuses } from './source-status.ts';
 import type { RunEvent, View } from './view.ts';
 
 /** What there is to say of something that has happened in a run. Pure. */
@@ -42,7 +45,8 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
       const warnings = (sign.reading.config?.warnings ?? []).filter(
         (warning, index, all) => !before.warned.has(warning) && all.indexOf(warning) === index,
       );
-      const isUnchanged = before.isChangeTold && sign.reading.hash === before.agent.wanted?.hash;
+      const { reading, isNew } = sign;
+      const { effect, because } = effectOf({ isNew, had: before.runtime, settings: reading.config?.runtime, contributions: reading.config?.contributions ?? [] }); // prettier-ignore
       return [
         ...warnings.map((warning): LogLine => ({
           level: 'warn',
@@ -51,10 +55,21 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
           component: 'watcher',
           warning,
         })),
-        ...(isUnchanged
-          ? [{ level: 'info', event: 'config.unchanged', msg: 'the configuration is the same as before', component: 'watcher' } as const]
-          : []),
+        // A new epoch is told of by the agent itself.
+        ...(effect === 'nothing' && before.isChangeTold ? [{ level: 'info', event: 'config.unchanged', msg: 'the configuration is the same as before', component: 'watcher', effect } as const] : []), // prettier-ignore
+        ...(effect === 'runtime' ? [{ level: 'info', event: 'runtime.changed', msg: 'Envoy is told its new runtime settings, and goes on', component: 'watcher', effect, because } as const] : []), // prettier-ignore
       ];
+    }
+    case 'source-read':
+    case 'source-unreadable':
+      return narrateSource(sign, before.sources);
+    case 'runtime-told': {
+      const { epoch, settings } = sign;
+      return [{ level: 'info', event: 'runtime.told', msg: 'Envoy has its runtime settings', epoch, settings: JSON.stringify(settings) }]; // prettier-ignore
+    }
+    case 'runtime-refused': {
+      const { epoch, reason, delayMs } = sign;
+      return [{ level: 'warn', event: 'runtime.refused', msg: 'Envoy has not taken its runtime settings: the agent tries again', epoch, reason, delayMs }]; // prettier-ignore
     }
     case 'part-failed':
       return [partLine(sign)];
@@ -87,6 +102,23 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
     default:
       return [];
   }
+}
+
+/** An outage is told once, with the end of it. */
+function narrateSource(
+  sign: Extract<SourceChange, { type: 'source-read' | 'source-unreadable' }>,
+  before: SourceStatuses,
+): readonly LogLine[] {
+  const { trouble } = before.get(sign.source) ?? {};
+  const { source } = sign;
+  if (sign.type === 'source-read') {
+    return trouble === undefined ? [] : [{ level: 'info', event: 'source.read_again', msg: 'a source of configuration can be read again', component: 'sources', source }]; // prettier-ignore
+  }
+  const { reason, delayMs } = sign;
+  if (trouble?.reason === reason) return [];
+  const isEmpty = (before.get(source)?.hash ?? '') === '';
+  const msg = isEmpty ? 'a source of configuration cannot be read: the agent tries again' : 'a source of configuration cannot be read: what was read last holds, and the agent tries again'; // prettier-ignore
+  return [{ level: 'warn', event: 'source.unreadable', msg, component: 'sources', source, reason, delayMs }];
 }
 
 function lastLine({ past }: View, code: number): LogLine {

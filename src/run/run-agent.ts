@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import {
   catchError,
   concat,
@@ -20,25 +21,30 @@ import {
   timestamp,
 } from 'rxjs';
 import { agent, type AgentTransition } from '../agent/agent.ts';
-import type { ConfigEvent } from '../agent/model.ts';
-import type { AdoptedEpoch, Proxy, Reading } from '../agent/ports.ts';
+import type { AdoptedEpoch, Proxy } from '../agent/ports.ts';
 import { fixedTiming, type Timing } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { feedback, type Fold } from '../operators/feedback.ts';
 import { ofType } from '../operators/tagged-union.ts';
-import { certificateExpiry, type CertificateFile, type CertificateSign } from '../secrets/certificate-expiry.ts';
+import { certificateExpiry, type CertificateSign } from '../secrets/certificate-expiry.ts';
 import type { StatusEvent } from '../status/handler.ts';
-import { composeSources, type ConfigSource } from '../streams/config-source.ts';
-import { type SourceSign, sourceSigns } from '../streams/readings.ts';
+import { compose } from '../sources/compose.ts';
+import type { ContributingSource } from '../sources/contribution.ts';
+import { composeSources, type ConfigSource, type SourceChange } from '../streams/config-source.ts';
+import { sourceSigns } from '../streams/readings.ts';
+import { type ConfigSign, filesAwaited, isOrdered, isSourceSign, toConfigEvent, toEpochReading, toSign } from './config-signs.ts';
+import { applyRuntime, type RuntimeSign, type RuntimeWish } from './apply-runtime.ts';
+import { awaitedSources } from './awaited-sources.ts';
 import { afterBug, bugOf } from './bug.ts';
 import { missingResources } from './control-plane-notes.ts';
 import { type HeldProcesses, holdProcesses } from './held-processes.ts';
 import { lastDrain } from './last-drain.ts';
 import { type Outside, real } from './outside.ts';
-import { asPart, asServer, type PartFailed, partFailed } from './part.ts';
+import { asPart, asServer, type PartFailed } from './part.ts';
 import { runStep } from './run-step.ts';
 import type { StatusOptions } from './serve-status.ts';
 import type { KnownConfig, ShapedConfig } from './shape-source.ts';
+import { certificateFiles, watchedFiles } from './watched-files.ts';
 import { firstView, type RunEvent, type RunSign, type ServersSign, type View } from './view.ts';
 
 export interface Parts extends StatusOptions {
@@ -47,6 +53,8 @@ export interface Parts extends StatusOptions {
   readonly adopted: readonly AdoptedEpoch[];
   /** What Envoy is started from besides certificates and a custom configuration. */
   readonly shape: ConfigSource<ShapedConfig>;
+  /** The sources of configuration that the shape is made of too. */
+  readonly beside?: ContributingSource;
   /** The configuration that the agent was started with. */
   readonly known: KnownConfig;
   /** The agent has a terminal: SIGHUP then means that the terminal is gone. */
@@ -81,6 +89,7 @@ interface HeldParts extends Omit<Parts, 'proxy'> {
 function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Observable<Fold<View, RunEvent>> {
   const random = () => outside.random();
   const source = hashed(composeSources(outside.files(watchedFiles(config)), parts.shape));
+  const { beside = compose() } = parts;
   const uncaught$ = outside.uncaught().pipe(map((error) => bugOf(error)));
   const ending = ['SIGTERM', 'SIGINT', ...(parts.terminal ? ['SIGHUP' as const] : [])] as const;
   const timing: Timing = {
@@ -100,15 +109,30 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
       connect((shared$) =>
         concat(
           awaited$.pipe(map(filesAwaited), takeUntil(shared$)),
+          awaitedSources(beside, config).pipe(map(filesAwaited)),
           sourceSigns(source, { minDelay: config.minDelay, random }, shared$).pipe(map(toSign)),
         ),
       ),
       asPart('sources', random),
     );
     return merge(
+      // First: so they are followed from the start, and once.
+      beside.changes$.pipe(filter(isStatus), asPart('sources', random)),
       config$.pipe(connect((signs$) => merge(signs$.pipe(filter(isSourceSign)), transitions(signs$, requests$, view$)))),
+      runtime(view$).pipe(asPart('sources', random)),
       expiry(view$).pipe(asPart('expiry', random)),
     );
+  }
+
+  /** The Envoy that serves is told what it can be without a new epoch. */
+  function runtime(view$: Observable<View>): Observable<RuntimeSign> {
+    const wish$ = view$.pipe(
+      map(({ agent: { epochs }, runtime: settings }) => ({ epoch: newestLive(epochs), settings })),
+      filter((wish): wish is RuntimeWish => wish.epoch !== undefined),
+      distinctUntilChanged((a, b) => a.epoch === b.epoch && isDeepStrictEqual(a.settings, b.settings)),
+    );
+    const started = { logLevel: config.proxyLogLevel, componentLogLevel: config.proxyComponentLogLevel };
+    return applyRuntime(wish$, parts.admin, started, random);
   }
 
   /**
@@ -148,7 +172,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
   /** When the certificates expire that each Envoy serves. */
   function expiry(view$: Observable<View>): Observable<CertificateSign> {
     const live$ = view$.pipe(
-      map(({ agent: { epochs } }) => [...epochs].findLast(([, { stage }]) => stage === 'live')?.[0]),
+      map(({ agent: { epochs } }) => newestLive(epochs)),
       distinctUntilChanged(),
       filter((epoch) => epoch !== undefined),
     );
@@ -187,35 +211,13 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
   });
 }
 
-type Read = Extract<SourceSign<ShapedConfig>, { type: 'read' }>;
-type ReadSign = Exclude<SourceSign<ShapedConfig>, { type: 'source-failed' }>;
-type ConfigSign = ReadSign | PartFailed | Extract<ConfigEvent, { type: 'files-awaited' }>;
-
-function filesAwaited(missing: readonly string[]): ConfigSign {
-  return { type: 'files-awaited', missing };
+/** What a source tells of itself, but that it has changed. */
+function isStatus(sign: SourceChange): sign is Extract<SourceChange, { type: 'source-read' | 'source-unreadable' | 'watch-failed' }> {
+  return sign.type !== 'ready' && sign.type !== 'changed';
 }
 
-function toSign(sign: SourceSign<ShapedConfig>): ReadSign | PartFailed {
-  return sign.type === 'source-failed' ? partFailed('sources', sign.error, sign.delayMs) : sign;
-}
-
-function isSourceSign(sign: ConfigSign): sign is ReadSign | PartFailed {
-  return sign.type !== 'files-awaited';
-}
-
-/** What the agent is told of a sign; undefined where that is nothing. */
-function toConfigEvent(sign: ConfigSign): ConfigEvent | undefined {
-  if (sign.type === 'files-awaited') return sign;
-  if (sign.type !== 'read' || isOrdered(sign)) return undefined;
-  return { type: sign.isNew ? 'config-changed' : 'config-confirmed', reading: toEpochReading(sign.reading) };
-}
-
-function isOrdered(sign: Read): sign is Read & { readonly orderedBy: string } {
-  return sign.orderedBy !== undefined;
-}
-
-function toEpochReading(reading: Read['reading']): Reading {
-  return { ...reading, config: reading.config?.epoch ?? { kind: 'refused', reason: 'no source says what Envoy is started from' } };
+function newestLive(epochs: View['agent']['epochs']): number | undefined {
+  return [...epochs].findLast(([, { stage }]) => stage === 'live')?.[0];
 }
 
 /** The run is over: the agent has stopped, or what it needs is not to be had. */
@@ -228,17 +230,4 @@ function isEnd(sign: RunSign): boolean {
 function hashed<Config>({ changes$, reading$ }: ConfigSource<Config>): ConfigSource<Config> {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
   return { changes$, reading$: reading$.pipe(map((reading) => ({ ...reading, hash: sha256(reading.hash) }))) };
-}
-
-function watchedFiles({ watched, customConfigFile }: AgentConfig): readonly string[] {
-  return [...watched, customConfigFile].filter((path) => path !== '').map((path) => resolve(path));
-}
-
-/** The certificates that Envoy reads itself, each once, by the names of the Go agent. */
-function certificateFiles({ certificates }: AgentConfig): readonly CertificateFile[] {
-  const files = certificates.flatMap(({ chain, key, root }): readonly CertificateFile[] => [
-    { name: `file-cert:${chain}~${key}`, kind: 'pair', path: resolve(chain) },
-    ...(root === '' ? [] : [{ name: `file-root:${root}`, kind: 'roots', path: resolve(root) } as const]),
-  ]);
-  return [...new Map(files.map((file) => [file.name, file])).values()];
 }

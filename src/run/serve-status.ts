@@ -28,6 +28,7 @@ import { statusServer } from '../status/status-server.ts';
 import { secretNotes, secretUnready } from './secret-troubles.ts';
 import { controlPlaneNotes, withWaits } from './control-plane-notes.ts';
 import type { KnownConfig } from './shape-source.ts';
+import { sourceFamilies, sourceNotes, sourcesShown } from './source-status.ts';
 import type { View } from './view.ts';
 
 /**
@@ -77,26 +78,29 @@ export function serveStatus(
     admin,
     unready$: unready$.pipe(tap((reason) => probed$.next(reason))),
     notes$: view$.pipe(
-      map(({ agent: { refused }, secrets, authority, xds }) => [
+      map(({ agent: { refused }, secrets, authority, xds, sources }) => [
         ...(refused === undefined ? [] : [`configuration refused: ${refused.reason}`]),
         ...secretNotes(secrets, authority),
         ...controlPlaneNotes(xds, asyncScheduler.now()),
+        ...sourceNotes(sources),
       ]),
     ),
     unlive$,
     unstarted$: notStarted(state$, unserving$), // a pod that waits for a secret is not to be killed for it
     families$: view$.pipe(
-      map(({ agent, past, readyAt, failures, families }) =>
+      map(({ agent, past, readyAt, failures, families, sources }) =>
         joinedByName([
           ...stateFamilies(agent),
           ...lifecycleFamilies(past, asyncScheduler.now()),
           ...partFamilies(failures),
+          ...sourceFamilies(sources),
           ...[...families.values()].flatMap((measure) => measure()),
           ...processFamilies(readyAt, asyncScheduler.now()),
           buildFamily(status.version),
         ]),
       ),
     ),
+    sources$: view$.pipe(map(({ sources, known }) => sourcesShown(sources, known.config.sources))),
     epochs$: view$.pipe(map(({ agent, past }) => epochsNow(agent, past))),
     config$: view$.pipe(
       take(1),

@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { catchError, defer, from, map, type Observable, of, switchMap } from 'rxjs';
+import { catchError, defer, filter, forkJoin, from, map, merge, type Observable, of, switchMap } from 'rxjs';
 import type { EpochConfig } from '../agent/ports.ts';
 import type { SdsInputs } from '../bootstrap/bootstrap-inputs.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Platform } from '../node/cloud.ts';
+import { compose } from '../sources/compose.ts';
+import type { ContributedReading, ContributingSource, Contribution } from '../sources/contribution.ts';
 import type { ConfigSource, SourcePart, SourceReading } from '../streams/config-source.ts';
 import { watchFiles } from '../streams/watch-files.ts';
 import { annotationsFile, type EffectiveConfig, labelsFile } from './effective-config.ts';
 import { Fatal } from './exit.ts';
 import { factsOf, noFacts } from './facts.ts';
 import { makeConfig, readShape, type ShapeFiles } from './make-config.ts';
+import { type RuntimeSettings, runtimeSettings } from './runtime-settings.ts';
 
 /** A configuration, and where its values are from. */
 export type KnownConfig = Pick<EffectiveConfig, 'config' | 'sources'>;
@@ -21,9 +24,15 @@ export interface ShapedConfig {
   /** Undefined where the configuration has mistakes: then it stays as it was. */
   readonly known: KnownConfig | undefined;
   readonly warnings: readonly string[];
+  /** What an Envoy that runs is told without a new epoch; undefined where it stays as it was. */
+  readonly runtime?: RuntimeSettings | undefined;
+  /** What the sources beside the files give. */
+  readonly contributions?: readonly Contribution[];
 }
 
 export interface ShapeOptions {
+  /** The sources beside the files, composed. */
+  readonly beside?: ContributingSource;
   /** As the agent was started with it: what only a new agent can honour stays as it is here. */
   readonly initial: KnownConfig & Told;
   /**
@@ -60,21 +69,28 @@ const kept = [
  * address, another answer of a name server or of a metadata server is no other configuration. What
  * cannot be made is a reading too, and says why. Never errors.
  */
-export function shapeSource({ initial, reread, platform$, sds, xdsSocket }: ShapeOptions): ConfigSource<ShapedConfig> {
+export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside = compose() }: ShapeOptions): ConfigSource<ShapedConfig> {
   const factsFor$ = factsOf(platform$);
 
-  function shaped(known: KnownConfig & Told): Observable<SourceReading<ShapedConfig>> {
+  function shaped(known: KnownConfig & Told, given: ContributedReading): Observable<SourceReading<ShapedConfig>> {
     const { config, sources } = known;
-    return factsFor$(config).pipe(
-      map((found) => {
+    const contributions = given.config ?? [];
+    return forkJoin([factsFor$(config), runtimeSettings(contributions)]).pipe(
+      map(([found, runtime]) => {
         const files = readShape(config);
-        const made = makeConfig(config, files, { facts: found, sds, xdsSocket });
+        const made = makeConfig(config, files, { facts: found, sds, xdsSocket, contributions });
         const asked = { ...config, node: initial.config.node };
-        const { config: constant } = makeConfig(asked, files, { facts: noFacts, sds, xdsSocket });
+        const { config: constant } = makeConfig(asked, files, { facts: noFacts, sds, xdsSocket, contributions });
         return {
-          hash: hashOf(constant.kind === 'generated' ? [constant, config.statsdUdpAddress] : constant),
-          config: { epoch: made.config, known: { config, sources }, warnings: [...known.warnings, ...made.warnings] },
-          parts: () => [...fileParts(config, files), ...configParts(asked)],
+          hash: hashOf([constant, constant.kind === 'generated' ? config.statsdUdpAddress : '', restartHashes(contributions)]),
+          config: {
+            epoch: made.config,
+            known: { config, sources },
+            warnings: [...known.warnings, ...made.warnings, ...runtime.warnings],
+            runtime: runtime.settings,
+            contributions,
+          },
+          parts: () => [...fileParts(config, files), ...configParts(asked), ...given.parts()],
         };
       }),
     );
@@ -84,10 +100,10 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket }: Shap
   const files = [meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, labelsFile, annotationsFile];
   const watched = files.filter((file) => file !== '').map((file) => resolve(file));
   return {
-    changes$: watchFiles(watched),
-    reading$: defer(() => from(reread())).pipe(
-      map((read) => asStarted(read, initial)),
-      switchMap(shaped),
+    // How the sources are is told by whoever follows them.
+    changes$: merge(watchFiles(watched), beside.changes$.pipe(filter(({ type }) => type === 'ready' || type === 'changed'))),
+    reading$: forkJoin([defer(() => from(reread())), beside.reading$]).pipe(
+      switchMap(([read, given]) => shaped(asStarted(read, initial), given)),
       catchError((error: unknown) => {
         if (!(error instanceof Fatal)) throw error;
         const epoch: EpochConfig = { kind: 'refused', reason: error.message };
@@ -96,6 +112,11 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket }: Shap
       }),
     ),
   };
+}
+
+/** Each source whose change is a reason for a new epoch, though Envoy is told nothing of it. */
+function restartHashes(contributions: readonly Contribution[]): readonly (readonly [string, string])[] {
+  return contributions.flatMap(({ use, source, hash }) => (use === 'restart' ? [[source, hash] as const] : []));
 }
 
 interface Told {

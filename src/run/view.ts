@@ -10,7 +10,10 @@ import type { XdsSummary } from '../xds/telemetry.ts';
 import type { AwaitedAuthority } from './awaited-authority.ts';
 import { type Part, type PartFailed, parts, type Trouble } from './part.ts';
 import type { SecretTrouble } from './secret-troubles.ts';
+import type { RuntimeSign } from './apply-runtime.ts';
+import { noSettings, type RuntimeSettings } from './runtime-settings.ts';
 import type { KnownConfig, ShapedConfig } from './shape-source.ts';
+import { sourcesRead, type SourceStatuses, sourceTold } from './source-status.ts';
 
 /** What the servers beside Envoy tell. */
 export type ServersSign =
@@ -42,6 +45,7 @@ export type BugSign =
 export type RunSign =
   | { readonly type: 'transition'; readonly transition: AgentTransition }
   | SourceSign<ShapedConfig>
+  | RuntimeSign
   | StatusEvent
   | ServersSign
   | CertificateSign
@@ -66,6 +70,10 @@ export interface View {
   readonly authority: AwaitedAuthority | undefined;
   /** What is wrong with the secrets. */
   readonly secrets: readonly SecretTrouble[];
+  /** How it stands with each source of configuration that tells of itself, by name. */
+  readonly sources: SourceStatuses;
+  /** What the Envoy that serves is to have without a new epoch. */
+  readonly runtime: RuntimeSettings;
   /** The newest configuration without mistakes. */
   readonly known: KnownConfig;
   /** When a probe has found the agent ready for the first time: ms since 1970. */
@@ -93,6 +101,8 @@ export function firstView(known: KnownConfig): View {
       xds: undefined,
       authority: undefined,
       secrets: [],
+      sources: new Map(),
+      runtime: noSettings,
       readyAt: undefined,
       known,
       isChangeTold: false,
@@ -110,6 +120,9 @@ export function view(before: View, { sign, at }: RunEvent): View {
       return { ...before, agent: sign.transition.state, past: timeline(past, { type: 'transition', at, transition: sign.transition }) };
     case 'changed':
       return { ...before, past: timeline(past, { type: 'change-seen', at }) };
+    case 'source-read':
+    case 'source-unreadable':
+      return { ...before, sources: sourceTold(before.sources, sign, at) };
     case 'window-opened':
       return { ...before, isChangeTold: true };
     case 'read':
@@ -117,6 +130,8 @@ export function view(before: View, { sign, at }: RunEvent): View {
         ...before,
         past: timeline(past, { type: 'window-closed', at }),
         known: sign.reading.config?.known ?? before.known,
+        runtime: sign.reading.config?.runtime ?? before.runtime,
+        sources: sourcesRead(before.sources, sign.reading.config?.contributions ?? [], at),
         isChangeTold: false,
         warned: new Set([...before.warned, ...(sign.reading.config?.warnings ?? [])]),
       };

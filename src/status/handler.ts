@@ -69,6 +69,8 @@ export interface StatusParts {
   readonly families$: Observable<readonly MetricFamily[]>;
   /** What became of the epochs, as JSON. */
   readonly epochs$: Observable<unknown>;
+  /** How it stands with the sources of configuration, as JSON. */
+  readonly sources$: Observable<unknown>;
   /** The configuration, without secrets, as JSON can have it. */
   readonly config$: Observable<unknown>;
   /** Whoever has it may look into the program; undefined where nobody may. */

@@ -27,6 +27,7 @@ export function routes(parts: StatusParts): (path: string) => Handler {
     ['/restart', order({ type: 'restart-requested' })],
     ['/logging', logging(parts.admin)],
     ['/debug/epochs', showJson(parts.epochs$, insideGuard)],
+    ['/debug/sources', showJson(parts.sources$, insideGuard)],
     ['/debug/config', showJson(parts.config$, insideGuard)],
     ['/debug/pprof/profile', handler],
     ['/debug/pprof/heap', handler],

@@ -1,0 +1,35 @@
+import { defer, from, type Observable, shareReplay, switchMap } from 'rxjs';
+import type { SourceConfig } from '../config/source-config.ts';
+import { shared } from '../sources/combinators.ts';
+import { compose } from '../sources/compose.ts';
+import type { ContributingSource } from '../sources/contribution.ts';
+
+/**
+ * The sources that the user asks for, and those of a program, as one, which is followed once. What
+ * a source needs is loaded when it is listened to, or read, for the first time.
+ */
+export function makeSources(asked: readonly SourceConfig[], further: readonly ContributingSource[] = []): ContributingSource {
+  const given = asked.filter(({ as }) => as !== 'secret').map((config) => lazily(() => make(config)));
+  return shared(compose(...given, ...further));
+}
+
+async function make(config: SourceConfig): Promise<ContributingSource> {
+  switch (config.kind) {
+    case 'files':
+      return (await import('../sources/files.ts')).fromFiles(config);
+    case 'http':
+      return (await import('../sources/http.ts')).fromUrl(config);
+    case 'kube':
+      return (await import('../sources/kube.ts')).fromKube(config);
+    case 'consul':
+      return (await import('../sources/consul.ts')).fromConsul(config);
+  }
+}
+
+function lazily(load: () => Promise<ContributingSource>): ContributingSource {
+  const source$: Observable<ContributingSource> = defer(() => from(load())).pipe(shareReplay({ bufferSize: 1, refCount: false }));
+  return {
+    changes$: source$.pipe(switchMap(({ changes$ }) => changes$)),
+    reading$: source$.pipe(switchMap(({ reading$ }) => reading$)),
+  };
+}
