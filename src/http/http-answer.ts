@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { mergeMap, Observable } from 'rxjs';
+import type { Readable } from 'node:stream';
+import { map, mergeMap, Observable } from 'rxjs';
 import { type Settled, settle } from '../operators/settle.ts';
 
 export interface HttpAnswer {
@@ -34,7 +35,9 @@ const largestBody = 1 << 20;
  */
 export function httpAnswer(url: string, question: HttpQuestion = {}, largest = largestBody): Observable<Settled<HttpAnswer>> {
   return openHttp(url, question).pipe(
-    mergeMap((answer) => collected(answer, largest)),
+    mergeMap((answer) =>
+      bodyOf(answer, largest).pipe(map((body) => ({ status: answer.statusCode ?? 0, headers: answer.headers, body: body.toString() }))),
+    ),
     settle(),
   );
 }
@@ -44,7 +47,7 @@ export function httpAnswer(url: string, question: HttpQuestion = {}, largest = l
  * Whoever is to read the body subscribes to it then, and stays subscribed until it has: to
  * unsubscribe abandons the request, or the rest of the answer. Errors with what went wrong.
  */
-function openHttp(url: string, { method = 'GET', headers = {}, body = '', ...tls }: HttpQuestion = {}): Observable<IncomingMessage> {
+export function openHttp(url: string, { method = 'GET', headers = {}, body = '', ...tls }: HttpQuestion = {}): Observable<IncomingMessage> {
   return new Observable<IncomingMessage>((subscriber) => {
     // Loaded only where it is needed, and not by import(): the bundle is a script of node:vm, in
     // which that finds none of Node's own modules.
@@ -60,18 +63,22 @@ function openHttp(url: string, { method = 'GET', headers = {}, body = '', ...tls
   });
 }
 
-function collected(answer: IncomingMessage, largest: number): Observable<HttpAnswer> {
+/**
+ * Emits all that a stream has, once it has ended, and completes. Errors where that is more than
+ * `largest` bytes, as soon as it is, and with the stream.
+ */
+export function bodyOf(stream: Readable, largest: number): Observable<Buffer> {
   return new Observable((subscriber) => {
     const pieces: Buffer[] = [];
     let size = 0;
-    answer.on('data', (piece: Buffer) => {
+    stream.on('data', (piece: Buffer) => {
       pieces.push(piece);
       size += piece.length;
       if (size > largest) subscriber.error(new Error(`the answer is larger than ${largest} bytes`));
     });
-    answer.on('end', () => {
-      const { statusCode = 0, headers } = answer;
-      subscriber.next({ status: statusCode, headers, body: Buffer.concat(pieces).toString() });
+    stream.on('error', (error) => subscriber.error(error));
+    stream.on('end', () => {
+      subscriber.next(Buffer.concat(pieces));
       subscriber.complete();
     });
   });

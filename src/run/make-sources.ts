@@ -15,14 +15,10 @@ export function makeSources(asked: readonly SourceConfig[], further: readonly Co
 
 async function make(config: SourceConfig): Promise<ContributingSource> {
   switch (config.kind) {
-    case 'files':
-      return (await import('../sources/files.ts')).fromFiles(config);
     case 'http':
-      return (await import('../sources/http.ts')).fromUrl(config);
-    case 'kube':
-      return (await import('../sources/kube.ts')).fromKube(config);
-    case 'consul':
-      return (await import('../sources/consul.ts')).fromConsul(config);
+      return (await import('../sources/http.ts')).http(config.url, config);
+    default:
+      throw new Error(`there is no source of kind ${config.kind}`);
   }
 }
 

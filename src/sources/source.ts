@@ -31,8 +31,8 @@ export interface SourceOptions {
   readonly as?: Use;
   /** For `merge`: where in Envoy's configuration, as `static_resources.clusters`. */
   readonly at?: string;
-  /** Reads again so many ms after the end of a reading. */
-  readonly every?: number;
+  /** Reads again so many ms after the end of a reading; a function is asked after each. */
+  readonly every?: number | (() => number);
   /** Reads again at each value. */
   readonly on$?: Observable<unknown>;
   /** Reads again when what these paths lead to has changed, and once they are watched. */
@@ -126,14 +126,15 @@ function looks(read: Read, options: SourceOptions): Observable<Look> {
   const { pauses = { first: 1_000, longest: 60_000 } } = options;
   const watched$ = watch.length === 0 ? NEVER : watchFiles(watch, scheduler).pipe(filter(({ type }) => type !== 'watch-failed'));
   const occasion$ = merge(on$, watched$).pipe(retry({ delay: () => timer(pauses.first, scheduler) }));
+  const period = typeof every === 'function' ? every : () => every;
   return defer(() => {
     let failures = 0; // in a row
-    let pause = every;
+    let pause = period();
     return defer(() => from(read()).pipe(attentiveTimeout(timeout, scheduler))).pipe(
       settle(),
       map((result): Look => {
         failures = result.ok ? 0 : failures + 1;
-        pause = result.ok ? every : Math.round(jitter(backOff(pauses, failures - 1), spread, random()));
+        pause = result.ok ? period() : Math.round(jitter(backOff(pauses, failures - 1), spread, random()));
         return result.ok
           ? { type: 'read', content: result.value }
           : { type: 'failed', reason: reasonOf(result.error), delayMs: pause ?? 0 };

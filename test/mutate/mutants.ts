@@ -13,6 +13,7 @@ import { proxy } from './mutants/proxy.ts';
 import { run } from './mutants/run.ts';
 import { sds } from './mutants/sds.ts';
 import { secrets } from './mutants/secrets.ts';
+import { sources } from './mutants/sources.ts';
 import { status } from './mutants/status.ts';
 import { streams } from './mutants/streams.ts';
 import { sts } from './mutants/sts.ts';
@@ -36,6 +37,7 @@ export const mutants: readonly Mutant[] = [
   ...run,
   ...sds,
   ...secrets,
+  ...sources,
   ...status,
   ...streams,
   ...sts,
