@@ -60,6 +60,15 @@ export const endpoints: readonly Endpoint[] = [
   },
   {
     method: 'GET',
+    path: '/debug/sources',
+    who: 'this machine',
+    text: 'The sources of configuration, JSON',
+    more:
+      'Of each: what it is for (`as`) and what a change leads to (`effect`), whether it can be read (`state`), why not and since when, and when it has ' +
+      'changed. What it says is not shown.',
+  },
+  {
+    method: 'GET',
     path: '/debug/config',
     who: 'this machine',
     text: 'The configuration, JSON',

@@ -5,6 +5,7 @@ import { buildFamily, lifecycleFamilies, partFamilies, processFamilies, stateFam
 import { joinedByName, type MetricFamily } from '../../src/metrics/metric-family.ts';
 import type { FaultReason } from '../../src/metrics/metrics-source.ts';
 import { parts } from '../../src/run/part.ts';
+import { sourceFamilies, sourceTold } from '../../src/run/source-status.ts';
 import { noSds, sdsFamilies } from '../../src/sds/telemetry.ts';
 import { secretFamilies } from '../../src/secrets/telemetry.ts';
 import { countScrape, noScrapes, scrapeFamilies } from '../../src/status/scrape-counts.ts';
@@ -40,6 +41,7 @@ export const more: Readonly<Record<string, string>> = {
   istio_agent_envoy_starts_total:
     '`why` is as in [the timeline](../troubleshooting.md#why-was-envoy-restarted). `source` and `part` name what has changed; beyond 100 reasons ' +
     '`source` is `other`.',
+  istio_agent_source_up: '1 while it can be read. While it cannot, what was read last holds.',
   istio_agent_part_failures_total: `\`part\` is ${parts.map(code).join(', ')}. Each of them was started again.`,
   istio_agent_cert_expiry_seconds:
     'It is the time until the first certificate of the secret expires. Of a file that Envoy reads itself the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
@@ -64,6 +66,7 @@ export function families(): readonly MetricFamily[] {
       },
       0,
     ),
+    ...sourceFamilies(sourceTold(new Map(), { type: 'source-read', source: 'watch', hash: 'a' }, 0)),
     ...partFamilies({ status: 0 }),
     ...sdsFamilies(noSds),
     ...xdsFamilies(noXds, { address: '', isAnswering: true, trouble: undefined, storedOf: 0, isHeld: true }, 0),

@@ -31,7 +31,7 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
     case 'files-awaited':
       return event.missing.length === 0
         ? [{ level: 'info', event: 'files.found', msg: 'the files that were waited for are there' }]
-        : [{ level: 'info', event: 'files.awaited', msg: 'waiting for files', missing: event.missing }];
+        : [{ level: 'info', event: 'files.awaited', msg: 'waiting for files or sources', missing: event.missing }];
     case 'config-changed':
       return [
         ...(before.awaited.length === 0

@@ -16,13 +16,14 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
     case 'transition':
       return [...narrate(sign.transition), ...(state.agent.phase === 'stopped' ? [lastLine(state, exitOf(state.agent.outcome).code)] : [])];
     case 'window-opened': {
-      const { path, delayMs } = sign;
+      const { source, path, delayMs } = sign;
       return [
         {
           level: 'info',
           event: 'config.change_seen',
-          msg: 'change seen: the files are read after the window',
+          msg: 'change seen: all sources are read after the window',
           component: 'watcher',
+          ...(source !== undefined && { source }),
           path,
           delayMs,
         },

@@ -1,4 +1,5 @@
-import { asyncScheduler, concatMap, filter, map, merge, mergeMap, type Observable, of, ReplaySubject, scan, type SchedulerLike, share, startWith, take, timer } from 'rxjs'; // prettier-ignore
+import { asyncScheduler, concatMap, filter, map, merge, mergeMap, type Observable, of, scan, type SchedulerLike, startWith, take } from 'rxjs'; // prettier-ignore
+import { sharedState } from '../operators/shared-state.ts';
 import type { SourceChange } from '../streams/config-source.ts';
 import type { ContributedReading, ContributingSource } from './contribution.ts';
 
@@ -30,22 +31,18 @@ interface Held {
 export function held(told$: Observable<Told>, scheduler: SchedulerLike = asyncScheduler): ContributingSource {
   function next({ reading: before }: Held, told: Told): Held {
     if (told.type !== 'reading') return { reading: before, signs: [told] };
-    const isNew = before?.hash !== told.reading.hash;
-    const source = told.reading.config?.[0]?.source;
-    return { reading: told.reading, signs: isNew ? [{ type: 'changed', ...(source !== undefined && { source }) }] : [] };
+    const { hash, config = [] } = told.reading;
+    const changed = config.find((one, place) => one.hash !== before?.config?.[place]?.hash);
+    const sign: SourceChange = { type: 'changed', ...(changed !== undefined && { source: changed.source }) };
+    return { reading: told.reading, signs: before?.hash === hash ? [] : [sign] };
   }
-  const start: Held = { reading: undefined, signs: [] };
-  const held$ = told$.pipe(
-    scan(next, start),
-    startWith(start),
-    share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => timer(0, scheduler) }),
-  );
+  const { state$, later$ } = sharedState(told$.pipe(scan(next, { reading: undefined, signs: [] })), scheduler);
   return {
-    changes$: held$.pipe(
+    changes$: later$.pipe(
       mergeMap(({ signs }) => signs),
       startWith({ type: 'ready' } as const),
     ),
-    reading$: held$.pipe(
+    reading$: state$.pipe(
       map(({ reading }) => reading),
       filter((reading) => reading !== undefined),
       take(1),

@@ -1,9 +1,9 @@
 import { map, type Observable } from 'rxjs';
 import { jitter } from '../operators/back-off.ts';
-import type { Content } from './contribution.ts';
+import type { Content, ContributingSource } from './contribution.ts';
 import type { CredentialFiles } from './credentials.ts';
 import { errorsOf, type Fetched, fetched, shown, textOf } from './fetched.ts';
-import { type ContributingSource, source, type SourceOptions } from './source.ts';
+import { source, type SourceOptions } from './source.ts';
 
 export interface HttpOptions extends Omit<SourceOptions, 'every' | 'watch'>, CredentialFiles {
   /** In the log and in metrics; the URL, without its query, if left out. */

@@ -9,11 +9,9 @@ import {
   NEVER,
   type Observable,
   type ObservableInput,
-  ReplaySubject,
   retry,
   scan,
   type SchedulerLike,
-  share,
   startWith,
   take,
   timer,
@@ -21,6 +19,7 @@ import {
 import { attentiveTimeout } from '../operators/attentive-timer.ts';
 import { backOff, jitter, type Pauses } from '../operators/back-off.ts';
 import { repeatOn } from '../operators/repeat-on.ts';
+import { sharedState } from '../operators/shared-state.ts';
 import { settle } from '../operators/settle.ts';
 import type { SourceChange } from '../streams/config-source.ts';
 import { watchFiles } from '../streams/watch-files.ts';
@@ -97,14 +96,10 @@ export function source(name: string, read: Read, options: SourceOptions = {}): C
     return before.hash === after.hash ? [] : [{ type: 'changed', source: name }];
   }
 
-  const known$ = looks(read, options).pipe(
-    scan(next, unread),
-    // Between two who listen one after the other the source is not let go of.
-    share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => timer(0, scheduler) }),
-  );
+  const { state$: known$, later$ } = sharedState(looks(read, options).pipe(scan(next, unread)), scheduler);
   const late$ = timer(firstWithin, scheduler).pipe(map(() => ({ ...unread, trouble: 'it has not been read yet' })));
   return {
-    changes$: known$.pipe(
+    changes$: later$.pipe(
       mergeMap(({ signs }) => signs),
       startWith({ type: 'ready' } as const),
     ),

@@ -37,7 +37,7 @@ export interface ReadingDelays {
 export type SourceSign<Config> =
   | SourceChange
   /** The first change of a row: the source is read when the window closes. */
-  | { readonly type: 'window-opened'; readonly path?: string; readonly delayMs: number }
+  | { readonly type: 'window-opened'; readonly source?: string; readonly path?: string; readonly delayMs: number }
   /** The source could not be read, or not be listened to, which is tried again so much later. */
   | SourceFailed
   /**
@@ -90,7 +90,7 @@ export function sourceSigns<Config>(
       const changed$ = shared$.pipe(ofType('changed'));
       const opened$ = changed$.pipe(
         throttleTime(minDelay, scheduler),
-        map(({ path }) => ({ type: 'window-opened' as const, delayMs: minDelay, ...(path !== undefined && { path }) })),
+        map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: minDelay })),
       );
       const occasions$ = merge(
         shared$.pipe(ofType('ready')), // what changed before it went unheard

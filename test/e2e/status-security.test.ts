@@ -12,7 +12,7 @@ const local = ['127.0.0.1', '::1'];
 const passed = ['127.0.0.6', '127.8.8.8'];
 
 const control = ['/quitquitquit', '/drain', '/restart', '/logging'];
-const inside = ['/debug/epochs', '/debug/config', '/debug/pprof/profile', '/debug/pprof/heap'];
+const inside = ['/debug/epochs', '/debug/sources', '/debug/config', '/debug/pprof/profile', '/debug/pprof/heap'];
 const open: Readonly<Record<string, string>> = { '/app-health/a/livez': '400' };
 
 /** What a path, a method, an address and an origin should come to. */

@@ -49,7 +49,7 @@ const changes: Record<string, SourceChange> = {
 };
 /** What is said besides the transitions; e is told at the end. */
 const lines: Record<string, LogLine> = {
-  c: { level: 'info', event: 'config.change_seen', msg: 'change seen: the files are read after the window', component: 'watcher', path: '/etc/cert-chain.pem', delayMs: 10_000 }, // prettier-ignore
+  c: { level: 'info', event: 'config.change_seen', msg: 'change seen: all sources are read after the window', component: 'watcher', path: '/etc/cert-chain.pem', delayMs: 10_000 }, // prettier-ignore
   s: { level: 'info', event: 'config.unchanged', msg: 'the configuration is the same as before', component: 'watcher', effect: 'nothing' },
   w: { level: 'warn', event: 'config.watch_failed', msg: 'a file cannot be watched: the agent tries again', component: 'watcher', path: '/etc/key.pem', reason: 'EACCES' }, // prettier-ignore
 };

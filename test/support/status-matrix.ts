@@ -14,7 +14,7 @@ const addresses = process.argv.slice(2);
 const paths = [
   '/healthz/ready', '/healthz/live', '/healthz/startup', '/app-health/a/livez', '/stats/prometheus', '/version',
   '/quitquitquit', '/drain', '/restart', '/logging?level=info',
-  '/debug/epochs', '/debug/config', '/debug/pprof/profile?seconds=0.01', '/debug/pprof/heap',
+  '/debug/epochs', '/debug/sources', '/debug/config', '/debug/pprof/profile?seconds=0.01', '/debug/pprof/heap',
 ]; // prettier-ignore
 const port = 15_020;
 

@@ -16,6 +16,7 @@ export function statusParts(changes: Partial<StatusParts> = {}): StatusParts {
     targets: [],
     families$: of([]),
     epochs$: of({}),
+    sources$: of([]),
     config$: of({}),
     profileToken: undefined,
     version: {},

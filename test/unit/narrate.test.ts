@@ -84,7 +84,7 @@ const cases: readonly Case[] = [
     what: 'files that the first epoch waits for',
     given: [],
     when: missing('/certs/key.pem'),
-    lines: [{ level: 'info', event: 'files.awaited', msg: 'waiting for files', missing: ['/certs/key.pem'] }],
+    lines: [{ level: 'info', event: 'files.awaited', msg: 'waiting for files or sources', missing: ['/certs/key.pem'] }],
   },
   {
     what: 'the files that were waited for are there',

@@ -127,7 +127,7 @@ describe('the status port', () => {
 
   it('lets nobody look inside under a name of another site that leads to this machine', async () => {
     const { port } = await serve();
-    for (const path of ['/debug/epochs', '/debug/config', '/debug/pprof/profile', '/debug/pprof/heap'])
+    for (const path of ['/debug/epochs', '/debug/sources', '/debug/config', '/debug/pprof/profile', '/debug/pprof/heap'])
       expect((await ask(port, 'GET', path, { host: 'evil.example:15020' })).status, path).toBe(403);
     for (const host of ['localhost:15020', '127.0.0.1', '[::1]:15020'])
       expect((await ask(port, 'GET', '/debug/config', { host })).status).toBe(200);
