@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstValueFrom, type Observable, of } from 'rxjs';
+import { firstValueFrom, NEVER, type Observable, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EpochConfig } from '../../src/agent/ports.ts';
 import { labelsFile } from '../../src/run/effective-config.ts';
 import { shapeSource } from '../../src/run/shape-source.ts';
 import { type Platform, unknownPlatform } from '../../src/node/cloud.ts';
+import { contentHash, type ContributingSource, type Contribution, readingOf } from '../../src/sources/contribution.ts';
 import { accepted, type Said } from '../support/resolved.ts';
 
 const google: Platform = { metadata: { gcp_project: 'p' }, locality: { region: 'r', zone: 'z', subZone: '' } };
@@ -33,10 +34,10 @@ describe('what shapes Envoy’s configuration', () => {
       sds: undefined,
       xdsSocket: undefined,
     });
-  const readingOf = async ({ reading$ }: ReturnType<typeof sourceOf>) =>
+  const readingIn = async ({ reading$ }: ReturnType<typeof sourceOf>) =>
     (await firstValueFrom(reading$, { defaultValue: undefined })) ?? expect.unreachable('there is no reading');
   const read = async (source: ReturnType<typeof sourceOf>) =>
-    (await readingOf(source)).config ?? expect.unreachable('there is no configuration');
+    (await readingIn(source)).config ?? expect.unreachable('there is no configuration');
   const textOf = (config: EpochConfig) => (config.kind === 'generated' ? config.text : expect.unreachable(JSON.stringify(config)));
 
   it('is read anew, but for what only a new agent can honour: that stays, with where it is from, and is told', async () => {
@@ -51,13 +52,13 @@ describe('what shapes Envoy’s configuration', () => {
 
   it('has no part for a file that is not configured, so that none is told as changed', async () => {
     const given = { given: { customConfigFile: join(folder, 'envoy.yaml') } };
-    const reading = await readingOf(sourceOf(given, given));
+    const reading = await readingIn(sourceOf(given, given));
     expect(reading.parts().filter(({ source, part }) => source === 'files' && part === '')).toEqual([]);
   });
 
   it('says of a fact only what is so now: the platform and addresses are in it, and not in its hash', async () => {
-    const before = await readingOf(sourceOf({}, {}));
-    const after = await readingOf(sourceOf({}, { addresses: ['10.9.9.9'] }, of(google)));
+    const before = await readingIn(sourceOf({}, {}));
+    const after = await readingIn(sourceOf({}, { addresses: ['10.9.9.9'] }, of(google)));
     expect(textOf(after.config?.epoch ?? expect.unreachable())).toMatch(/gcp_project[^]*10\.9\.9\.9|10\.9\.9\.9[^]*gcp_project/);
     expect(textOf(before.config?.epoch ?? expect.unreachable())).not.toMatch(/gcp_project|10\.9\.9\.9/);
     expect(after.hash).toBe(before.hash);
@@ -96,12 +97,63 @@ describe('what shapes Envoy’s configuration', () => {
   });
 
   it('has the address of statsd as it is now, and the name in its hash', async () => {
-    const statsd = (statsdUdpAddress: string) => readingOf(sourceOf({}, { mesh: { statsdUdpAddress } }));
+    const statsd = (statsdUdpAddress: string) => readingIn(sourceOf({}, { mesh: { statsdUdpAddress } }));
     const [named, numbered, none] = [await statsd('localhost:8125'), await statsd('127.0.0.1:8125'), await statsd('name.invalid:8125')];
     const sinks = [named, numbered].map(({ config }) => textOf(config?.epoch ?? expect.unreachable()));
     expect(sinks[0]).toContain('StatsdSink');
     expect(sinks[0]).toBe(sinks[1]);
     expect(new Set([named.hash, numbered.hash, none.hash]).size).toBe(3);
     expect(none.config?.warnings).toEqual([expect.stringMatching(/^statsd is left out of this epoch: lookup failed for 'name.invalid'/)]);
+  });
+
+  describe('with other sources', () => {
+    const given = (use: Contribution['use'], content: Contribution['content'], source: string = use) => ({ source, use, at: 'a.b', hash: contentHash(content), content, trouble: undefined }); // prettier-ignore
+    const besides = (...contributions: readonly Contribution[]) => ({ changes$: NEVER, reading$: of(readingOf(contributions)) });
+    const reading = (beside: ContributingSource, first: Said = {}) =>
+      readingIn(shapeSource({ initial: accepted(first), reread: () => Promise.resolve(accepted(first)), platform$: of(unknownPlatform), sds: undefined, xdsSocket: undefined, beside })); // prettier-ignore
+
+    it('is what a source says, instead of the bootstrap and of a custom configuration', async () => {
+      const file = join(folder, 'envoy.yaml');
+      writeFileSync(file, '{}');
+      const { config } = await reading(besides(given('envoy', '{"a":1}')), { given: { customConfigFile: file } });
+      expect(config?.epoch).toEqual({ kind: 'generated', text: '{"a":1}', extension: '.json', override: '' });
+      const yaml = await reading(besides(given('envoy', Buffer.from('a: 1\n'))));
+      expect(yaml.config?.epoch).toMatchObject({ text: 'a: 1\n', extension: '.yaml' });
+    });
+
+    it('is a custom configuration until the source has been read', async () => {
+      const file = join(folder, 'envoy.yaml');
+      writeFileSync(file, '{}');
+      const { config } = await reading(besides(given('envoy', undefined)), { given: { customConfigFile: file } });
+      expect(config?.epoch).toMatchObject({ kind: 'given', path: file });
+    });
+
+    it('has what a source lays over it', async () => {
+      const { config } = await reading(besides(given('merge', { c: 1 }), given('merge', undefined, 'unread')));
+      expect(config?.epoch).toMatchObject({ kind: 'generated', overlays: [{ source: 'merge', at: 'a.b', text: '{"c":1}' }] });
+    });
+
+    it('differs by what asks for an epoch, and by nothing else', async () => {
+      const none = await reading(besides());
+      const differs = async (use: Contribution['use'], content: Contribution['content']) =>
+        (await reading(besides(given(use, content)))).hash !== none.hash;
+      expect(await differs('restart', 'x')).toBe(true);
+      expect(await differs('envoy', '{}')).toBe(true);
+      expect(await differs('merge', '{}')).toBe(true);
+      expect(await differs('runtime', { logLevel: 'debug' })).toBe(false);
+      expect(await differs('secret', 'x')).toBe(false);
+    });
+
+    it('names the part of a source that has changed', async () => {
+      const parts = (await reading(besides(given('restart', { 'a.yaml': '1' }, 'kube')))).parts();
+      expect(parts.map(({ source, part }) => `${source} ${part}`)).toContain('kube a.yaml');
+    });
+
+    it('has the runtime settings beside it, and a warning for those that are none', async () => {
+      expect((await reading(besides(given('runtime', { logLevel: 'debug' })))).config?.runtime).toMatchObject({ logLevel: 'debug' });
+      const { config } = await reading(besides(given('runtime', { logLevel: 'loud' })));
+      expect(config?.runtime).toBeUndefined();
+      expect(config?.warnings.join()).toContain('source runtime is ignored: logLevel is none of trace');
+    });
   });
 });
