@@ -18,4 +18,15 @@ export const sources: readonly Mutant[] = [
     find: '${host}${pathname}',
     replace: '${host}${pathname}${new URL(url).search}',
   },
+  { id: 'sources/consul-back', file: 'sources/blocking-queries.ts', find: 'now < from ? 0 : now', replace: 'now' },
+  { id: 'sources/consul-zero', file: 'sources/blocking-queries.ts', find: 'Math.max(index, 1)', replace: 'index' },
+  { id: 'sources/consul-owed', file: 'sources/blocking-queries.ts', find: 'paid - costs.owed', replace: 'paid' },
+  { id: 'sources/consul-from', file: 'sources/blocking-queries.ts', find: 'from === 0 ? timeout : most', replace: 'timeout' },
+  { id: 'sources/consul-below', file: 'sources/consul.ts', find: '!key.startsWith(below)', replace: '!key.startsWith(prefix)' },
+  {
+    id: 'sources/consul-leader',
+    file: 'sources/consul.ts',
+    find: "['x-consul-knownleader'] === 'false'",
+    replace: "['x-consul-knownleader'] === '0'",
+  },
 ];

@@ -1,0 +1,83 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { eventually } from './eventually.ts';
+import { freePorts } from './free-ports.ts';
+
+/** Prints where a program is that is no part of the project. */
+const get = resolve('../shared/peers/get');
+/** Whether there is one to be had. */
+export const hasConsul = existsSync(get) && existsSync(resolve('../shared/peers/consul-1.14.xz'));
+
+/** The token of the administrator, where tokens are wanted. */
+const management = '00000000-0000-0000-0000-000000000001';
+
+/** A real server of Consul. */
+export interface Consul {
+  readonly address: string;
+  /** Asks its API as the administrator; rejects unless it says yes. */
+  ask(method: 'GET' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown>;
+  /** Makes a token that has these rules; resolves to it. */
+  token(rules: string): Promise<string>;
+  /** Kills it. What it had is gone, unless it has a folder. */
+  stop(): Promise<void>;
+  /** Starts it again, at the same address. */
+  start(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** Resolves when it has a leader. `acl`: it wants tokens, and denies by default. */
+export async function startConsul({ acl = false } = {}): Promise<Consul> {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-consul-'));
+  const [http = 0, server = 0, serf = 0] = await freePorts(3);
+  const program = execFileSync(get, ['consul-1.14'], { encoding: 'utf8' }).trim();
+  const address = `http://127.0.0.1:${http}`;
+  const none = ['serf_wan', 'dns', 'grpc', 'grpc_tls'].map((name) => `${name} = -1`).join(' ');
+  const ports = `ports { http = ${http} server = ${server} serf_lan = ${serf} ${none} }`;
+  const acls = `acl { enabled = true default_policy = "deny" tokens { initial_management = "${management}" } }`;
+  let child: ChildProcess | undefined;
+
+  const ask: Consul['ask'] = async (method, path, body) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const headers = acl ? { 'x-consul-token': management } : undefined;
+    const response = await fetch(`${address}/v1/${path}`, {
+      method,
+      ...(body !== undefined && { body: text }),
+      ...(headers && { headers }),
+    });
+    const said = await response.text();
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${said}`);
+    return said === '' ? undefined : (JSON.parse(said) as unknown);
+  };
+  const hasLeader = () =>
+    ask('GET', 'status/leader').then(
+      (leader) => leader !== '',
+      () => false,
+    );
+  const consul: Consul = {
+    address,
+    ask,
+    async token(rules) {
+      const name = `policy-${Math.random().toString(36).slice(2)}`;
+      await ask('PUT', 'acl/policy', { Name: name, Rules: rules });
+      return ((await ask('PUT', 'acl/token', { Policies: [{ Name: name }] })) as { SecretID: string }).SecretID;
+    },
+    async start() {
+      const args = ['agent', '-dev', '-bind', '127.0.0.1', '-client', '127.0.0.1', '-log-level', 'warn', '-hcl', ports];
+      child = spawn(program, acl ? [...args, '-hcl', acls] : args, { stdio: 'ignore', cwd: folder });
+      await eventually(hasLeader, { within: 20_000 });
+    },
+    async stop() {
+      const ended = new Promise((done) => child?.once('exit', done));
+      child?.kill('SIGKILL');
+      await ended;
+    },
+    async dispose() {
+      await consul.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+  await consul.start();
+  return consul;
+}
