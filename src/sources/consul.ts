@@ -10,7 +10,7 @@ import { source, type SourceOptions } from './source.ts';
 export type ConsulWatch = { readonly prefix: string } | { readonly service: string };
 
 export interface ConsulOptions extends Omit<SourceOptions, 'every' | 'watch'>, CredentialFiles {
-  /** In the log and in metrics; `consul kv/PREFIX` or `consul service/NAME` if left out. */
+  /** In the log and in metrics; `consul/kv/PREFIX` or `consul/service/NAME` if left out. */
   readonly name?: string;
   /** `http://host:port`, or `host:port`; http://127.0.0.1:8500 if left out or empty. */
   readonly address?: string;
@@ -36,7 +36,7 @@ const largest = 4 << 20;
  */
 export function consul(watch: ConsulWatch, options: ConsulOptions = {}): ContributingSource {
   const isService = 'service' in watch;
-  const { name = `consul ${isService ? `service/${watch.service}` : `kv/${watch.prefix}`}`, wait = 50_000, timeout = 10_000 } = options;
+  const { name = `consul/${isService ? `service/${watch.service}` : `kv/${watch.prefix}`}`, wait = 50_000, timeout = 10_000 } = options;
   const { random = Math.random, scheduler, as } = options;
   const [path, stateOf] = isService
     ? [`health/service/${encodeURIComponent(watch.service)}?passing=true`, instances]

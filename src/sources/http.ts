@@ -8,9 +8,9 @@ import { source, type SourceOptions } from './source.ts';
 export interface HttpOptions extends Omit<SourceOptions, 'every' | 'watch'>, CredentialFiles {
   /** In the log and in metrics; the URL, without its query, if left out. */
   readonly name?: string;
-  /** Asks again so many ms after an answer, 20 % more or less; 60,000 if left out. */
+  /** Asks again so many ms after an answer, 20 % more or less; 30,000 if left out. */
   readonly every?: number;
-  /** How many bytes the document may have; 1 MiB if left out. */
+  /** How many bytes the document may have; 16 MiB if left out. */
   readonly largest?: number;
 }
 
@@ -25,7 +25,7 @@ const spread = 0.2;
  * is a failure, after which `source` keeps what it has and asks after longer and longer pauses.
  */
 export function http(url: string, options: HttpOptions = {}): ContributingSource {
-  const { largest = 1 << 20 } = options;
+  const { largest = 16 << 20 } = options;
   return document(url, options, {
     ask: (known) => fetched(url, options, ({ token }) => ({ ...conditions(known), ...bearer(token) }), largest),
   });
@@ -44,7 +44,7 @@ interface DocumentServer {
 
 /** The same, of a server that is asked in another way. */
 export function document(url: string, options: HttpOptions, server: DocumentServer): ContributingSource {
-  const { name = shown(url), every = 60_000, random = Math.random, as } = options;
+  const { name = shown(url), every = 30_000, random = Math.random, as } = options;
   let last: { readonly known: Validators; readonly content: Content } | undefined;
   const read = () =>
     server.ask(last?.known ?? {}).pipe(

@@ -81,7 +81,7 @@ describe('consul', () => {
   it('takes an address without a scheme', async () => {
     const address = await serve([key('a', base64('text'))]);
     expect(await read({ prefix: 'a' }, { address: address.replace('http://', '') })).toMatchObject({
-      source: 'consul kv/a',
+      source: 'consul/kv/a',
       content: 'text',
     });
   });

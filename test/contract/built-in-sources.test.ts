@@ -1,0 +1,70 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it } from 'vitest';
+import { consul } from '../../src/sources/consul.ts';
+import type { ContributingSource } from '../../src/sources/contribution.ts';
+import { http } from '../../src/sources/http.ts';
+import { sourceContract, type SourceStage } from '../../src/testing/source-contract.ts';
+
+const promised = (name: string, stage: () => SourceStage | Promise<SourceStage>) => {
+  describe(name, () => {
+    for (const promise of sourceContract(stage)) it(promise.name, promise.check);
+  });
+};
+
+/** What a server does with a question: for which version, and how it may answer, also later. */
+type Answer = (url: string, version: number, response: ServerResponse) => void;
+
+/** A source of a server that has a version, and that can be away. */
+async function served(answer: Answer, sourceAt: (address: string) => ContributingSource): Promise<SourceStage> {
+  let version = 1;
+  let isAway = false;
+  const waiting = new Set<() => void>();
+  const server = createServer(({ url = '' }, response) => {
+    const now = () => (isAway ? response.destroy() : answer(url, version, response));
+    if (url.includes(`index=${version}&`) && !isAway) waiting.add(now);
+    else now();
+  });
+  const release = () => {
+    for (const one of waiting) one();
+    waiting.clear();
+  };
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    source: sourceAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    change: () => {
+      version += 1;
+      release();
+    },
+    outage: {
+      begin: () => {
+        isAway = true;
+        release();
+      },
+      end: () => void (isAway = false),
+    },
+    end: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const quick = { pauses: { first: 20, longest: 20 } };
+
+promised('http()', () =>
+  served(
+    (_, version, response) => response.setHeader('etag', `"${version}"`).end(String(version)),
+    (address) => http(address, { ...quick, every: 20 }),
+  ),
+);
+
+promised('consul()', () =>
+  served(
+    (_, version, response) => {
+      const rows = [{ Key: 'mesh/version', Value: Buffer.from(String(version)).toString('base64') }];
+      response.setHeader('x-consul-index', version).end(JSON.stringify(rows));
+    },
+    (address) => consul({ prefix: 'mesh/' }, { ...quick, address }),
+  ),
+);
