@@ -109,7 +109,7 @@ describe('the page of', () => {
   it('layers has those that the program reads, in its order', () => {
     const annotations = literals(join('src', 'config', 'text-layers.ts')).filter((text) => /^[\w.]+istio\.io\/\w+$/.test(text));
     const names = layers.map(([name]) => /`(.*)`/.exec(name)?.[1] ?? name);
-    expect(names).toEqual(['Defaults', 'STACKDRIVER_TRACING_ENABLED', '--meshConfig', 'PROXY_CONFIG', ...sorted(annotations), 'A variable of a flag', 'A flag that is given', 'ISTIO_BOOTSTRAP']); // prettier-ignore
+    expect(names).toEqual(['Defaults', 'STACKDRIVER_TRACING_ENABLED', '--meshConfig', 'PROXY_CONFIG', ...sorted(annotations), '--config', 'A variable of a flag', 'A flag that is given', 'ISTIO_BOOTSTRAP']); // prettier-ignore
   });
 
   it('exit codes has each number, and the program ends with each', () => {

@@ -38,7 +38,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
   config: {
     text: 'Wrong configuration',
     causes: [
-      'The mesh file, `PROXY_CONFIG` or an annotation is wrong.',
+      'The mesh file, `PROXY_CONFIG`, an annotation or the file of `--config` is wrong.',
       '`ISTIO_KUBE_APP_PROBERS`, a metrics target, `CA_ADDR` or `PILOT_CERT_PROVIDER` cannot be used.',
       '`--customConfigFile` cannot be read.',
       '`--configPath` or a `--log_target` cannot be written.',

@@ -49,6 +49,7 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   rotation:
     'The way that a changed certificate file takes: `hot-restart` or `sds`. Without it: `sds` if Envoy asks the socket of the agent, ' +
     'otherwise `hot-restart`.',
+  config: 'It is one of the [layers](layers.md). [The configuration file](../guide/configuration-file.md) has the page of it.',
   watch: 'Of a folder all files count. The contents count, not the times.',
   configUrl: 'It takes the place of `--customConfigFile`. User, password and query are never shown.',
   watchKube:

@@ -13,6 +13,7 @@ export const layers: readonly (readonly [name: string, what: string])[] = [
   ['Annotation `proxy.istio.io/config`', 'A ProxyConfig, YAML or JSON'],
   ['Annotation `sidecar.istio.io/discoveryAddress`', '`discoveryAddress`'],
   ['Annotation `status.sidecar.istio.io/port`', '`statusPort`. A wrong one is ignored with a warning'],
+  ['`--config`', 'A [configuration file](../guide/configuration-file.md) of the agent, YAML or JSON'],
   ['A variable of a flag', 'The same as the flag: [variables](environment.md#sources-of-configuration)'],
   ['A flag that is given', 'Its field'],
   ['`ISTIO_BOOTSTRAP`', '`proxyBootstrapTemplatePath`'],

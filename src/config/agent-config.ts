@@ -37,6 +37,7 @@ export const agentFlagsSchema = value.message({
   rotation: value.oneOf('hot-restart', 'sds', ''),
   keepEnvoy: value.boolean,
   profiling: value.boolean,
+  configFile: value.text,
   ...sourceFlagsSchema.shape,
 });
 

@@ -109,11 +109,14 @@ const istiod = 'istiod.istio-system.svc:15012';
 /**
  * All that the environment says to the agent. A value that is not understood is a warning, and the
  * default holds, as with the Go agent. Pure.
+ *
+ * @param asked is told each variable that has a kind, given or not
  */
-export function environment(env: NodeJS.ProcessEnv): ReadEnvironment {
+export function environment(env: NodeJS.ProcessEnv, asked?: (name: string, kind: z.ZodMiniType) => void): ReadEnvironment {
   const warnings: string[] = [];
   const sources: Partial<Record<keyof AgentEnvironment, string>> = {};
   const read: ReadVariable = (name, kind) => {
+    asked?.(name, kind);
     const text = env[name];
     if (text === undefined) return undefined;
     const result = kind.safeParse(text);

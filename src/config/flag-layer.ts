@@ -37,15 +37,20 @@ const table = Object.entries<Flag>(flags).map(([name, flag]) => ({ ...flag, name
  * `tracing.zipkin.address`. Pure.
  *
  * @param called what a flag is called where it is given: as `--flag`, or by another name
+ * @param whole what all of them together are called as a source
  */
-export function flagLayer(given: GivenFlags, called: Called = (name) => `--${name}`): FlagLayer {
+export function flagLayer(
+  given: Readonly<Partial<Record<FlagName, unknown>>>,
+  called: Called = (name) => `--${name}`,
+  whole?: string,
+): FlagLayer {
   const problems: Problem[] = [];
   const warnings: string[] = [];
   const said: Setting[] = [];
   for (const { name, field, value: kind, ignored, repeated } of table) {
     const text = given[name];
     // A part of something that is empty is not given: templates write all flags of a tracer.
-    if (text === undefined || (text === '' && (field.includes('.') || kind === 'json'))) continue;
+    if (text === undefined || text === null || (text === '' && (field.includes('.') || kind === 'json'))) continue;
     const value = typeof text === 'string' ? valueOf(kind, text) : text;
     if (ignored === true) warnings.push(`${called(name)} has no effect, and is ignored`);
     else if (value === undefined)
@@ -60,10 +65,10 @@ export function flagLayer(given: GivenFlags, called: Called = (name) => `--${nam
 
   const content: Record<string, unknown> = {};
   for (const { field, value } of settings) put(content, field.split('.'), value);
-  const source = (field: string) => called(settings.find((setting) => isBelow(setting.field, field))?.name ?? (field as FlagName));
+  const source = (field: string) => whole ?? called(settings.find((setting) => isBelow(setting.field, field))?.name ?? (field as FlagName));
   const place = (path: string) => {
     const flag = [...settings, ...table].find(({ field }) => isBelow(path, field));
-    if (flag === undefined) return source(path);
+    if (flag === undefined) return called(path as FlagName);
     return `${called(flag.name)}${flag.repeated === true ? '' : path.slice(flag.field.length)}`;
   };
   return { layer: { content, source, place }, problems, warnings };
@@ -117,7 +122,8 @@ function put(content: Record<string, unknown>, [first = '', ...rest]: readonly s
 /** What was found among the arguments that no known flag took. */
 export interface FoundRole {
   /**
-   * The first argument that is neither an unknown flag nor the value of one; `sidecar` without one.
+   * The first argument that is neither an unknown flag nor the value of one; `standard` without
+   * one.
    */
   readonly role: string;
   readonly unknownFlags: readonly string[];
@@ -133,7 +139,7 @@ const roles: readonly string[] = ['sidecar', 'router'];
  * Without `=` such a flag takes the next token for its value, unless that is a role: the Go agent
  * lost the role there.
  */
-export function resolveRole(leftover: readonly string[]): FoundRole {
+export function resolveRole(leftover: readonly string[], standard = 'sidecar'): FoundRole {
   const unknownFlags: string[] = [];
   const positionals: string[] = [];
   let mayBeValue = false;
@@ -146,5 +152,5 @@ export function resolveRole(leftover: readonly string[]): FoundRole {
       mayBeValue = false;
     }
   }
-  return { role: positionals[0] ?? 'sidecar', unknownFlags };
+  return { role: positionals[0] ?? standard, unknownFlags };
 }

@@ -21,8 +21,10 @@ export type ResolvedLogOptions =
  * How to log, from the logging flags that were given; or all that is wrong with them.
  *
  * A flag that has no effect here is warned of, for none of them is worth not to start. Pure.
+ *
+ * @param called what a flag is called where it is given
  */
-export function logOptions(given: GivenLogFlags): ResolvedLogOptions {
+export function logOptions(given: GivenLogFlags, called = (flag: LogFlagName) => `--${flag}`): ResolvedLogOptions {
   const all = (flag: LogFlagName): readonly string[] => {
     const values = [given[flag] ?? []].flat();
     return values.length > 0 ? values : [logFlags[flag].default];
@@ -30,7 +32,7 @@ export function logOptions(given: GivenLogFlags): ResolvedLogOptions {
   const last = (flag: LogFlagName) => all(flag).at(-1) ?? '';
   const problems: Problem[] = [];
   const warnings: string[] = [];
-  const refuse = (flag: LogFlagName, text: string) => void problems.push({ place: `--${flag}`, text });
+  const refuse = (flag: LogFlagName, text: string) => void problems.push({ place: called(flag), text });
 
   const scoped = (flag: LogFlagName) => last(flag).split(',').map((part) => scopedLevel(part)); // prettier-ignore
   const checkLevels = (flag: LogFlagName) => {

@@ -1,8 +1,6 @@
-import { environment } from './environment.ts';
+import { freeVariable, knownVariables } from './known-variables.ts';
 import { meant } from './one-edit.ts';
 
-/** Istio takes whatever begins so. */
-const free = /^ISTIO_META(?:JSON)?_/;
 /** What Kubernetes sets for each service of the namespace, and Docker for each link. */
 const serviceLink = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
@@ -12,18 +10,12 @@ const serviceLink = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|
  * many. Pure.
  */
 export function misspeltVariables(env: NodeJS.ProcessEnv): readonly string[] {
-  const known = knownVariables();
-  const missing = known.filter((name) => env[name] === undefined && !free.test(name));
+  const known = [...knownVariables().keys()];
+  const missing = known.filter((name) => env[name] === undefined && !freeVariable.test(name));
   return Object.entries(env).flatMap(([name, value = '']) => {
-    if (known.includes(name) || free.test(name) || serviceLink.test(name) || (name.endsWith('_PORT') && value.includes('://'))) return [];
+    if (known.includes(name) || freeVariable.test(name) || serviceLink.test(name) || (name.endsWith('_PORT') && value.includes('://')))
+      return [];
     const right = meant(name, missing);
     return right === undefined ? [] : [`${name} is not known: did you mean ${right}?`];
   });
-}
-
-/** Those that the configuration is read from, but for `PATH`, which every process has. */
-function knownVariables(): readonly string[] {
-  const asked = new Set<string>();
-  environment(new Proxy<NodeJS.ProcessEnv>({}, { get: (_, name) => void asked.add(String(name)) }));
-  return [...asked].filter((name) => name !== 'PATH');
 }

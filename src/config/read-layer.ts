@@ -46,7 +46,8 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
     const result = z.safeParse(schema.shape[field] ?? schema, value);
     if (result.success) fields[field] = result.data;
     else wrong.push(field);
-    const issues = result.error?.issues.map(({ path, message }) => ({ place: layer.place(joined([field, ...path])), text: message })) ?? [];
+    const issues =
+      result.error?.issues.map(({ path, message }) => ({ place: layer.place(pathText([field, ...path])), text: message })) ?? [];
     return few(issues, (more) => ({ place: layer.place(field), text: `${more} more of its values are wrong` }));
   });
   const flaws = paths.flatMap(({ path, value }) => {
@@ -73,7 +74,8 @@ function few<T>(all: readonly T[], others: (count: number) => T): readonly T[] {
 
 const mostTold = 20;
 
-function joined(path: readonly PropertyKey[]): string {
+/** A path as people write it: `tracing.customTags[0]`. Pure. */
+export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')

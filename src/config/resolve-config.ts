@@ -16,6 +16,7 @@ import { sourceConfigs } from './source-settings.ts';
 import { type Layers, textLayers } from './text-layers.ts';
 import { meant } from './one-edit.ts';
 import type { AgentConfig } from './agent-config.ts';
+import type { ConfigFile } from './config-file.ts';
 
 /** The port on which istiod wants to know who asks. */
 const securedPort = ':15012';
@@ -79,6 +80,8 @@ export interface ConfigInputs {
   /** The addresses of this machine's interfaces, loopback left out. */
   readonly addresses: readonly string[];
   readonly layers: Layers;
+  /** `--config`, if it is given. Its variables are a part of the surroundings. */
+  readonly file?: ConfigFile | undefined;
 }
 
 /** What stands for a flag on the command line of a command that takes all these. */
@@ -90,12 +93,13 @@ const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.s
  * The configuration after all layers, and where each value is from; or all that is wrong with it,
  * each thing once for each place.
  *
- * Layers, the lowest first: defaults, the mesh file, PROXY_CONFIG, the annotations, the variables
+ * Layers, the lowest first: defaults, the mesh file, PROXY_CONFIG, the annotations, the
+ * configuration file, the variables
  * of flags, flags that were given. A field of a higher layer takes the place of the whole field
  * below. A value is checked in its layer, even if a higher one has another. Pure.
  */
-export function resolveConfig({ given, logFlags = {}, leftover, surroundings, addresses, layers }: ConfigInputs): ResolvedConfig {
-  const { role, unknownFlags } = resolveRole(leftover);
+export function resolveConfig({ given, logFlags = {}, leftover, surroundings, addresses, layers, file }: ConfigInputs): ResolvedConfig {
+  const { role, unknownFlags } = resolveRole(leftover, file?.role);
   const suggested = unknownFlags.map((flag) => [flag, meant(flag, knownFlags)] as const);
   const typos = suggested.filter(([, right]) => right !== undefined);
   const texts = textLayers(layers);
@@ -103,13 +107,24 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
   const flagReading = readLayer(flagsSchema, flagged.layer);
   const variableReading = readLayer(flagsSchema, surroundings.flagged.layer);
   const textReadings = texts.layers.map((layer) => readLayer(proxyConfigSchema, layer));
+  const fileReadings =
+    file === undefined ? [] : [readLayer(proxyConfigSchema, file.proxyConfig), readLayer(flagsSchema, file.flagged.layer)];
   const highest = readLayer(proxyConfigSchema, surroundings.highest);
-  const readings = [readLayer(proxyConfigSchema, surroundings.lowest), ...textReadings, variableReading, flagReading, highest];
+  const readings = [
+    readLayer(proxyConfigSchema, surroundings.lowest),
+    ...textReadings,
+    ...fileReadings,
+    variableReading,
+    flagReading,
+    highest,
+  ];
   const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
   const further = readings.reduce((lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }), {});
-  const logging = logOptions(logFlags);
+  const logging = logOptions({ ...file?.logFlags, ...logFlags }, (flag) =>
+    file === undefined || flag in logFlags ? `--${flag}` : `${file.name}: ${flag}`,
+  );
   const placeOf = (field: string) => readings.findLast((reading) => field in reading.fields)?.layer.place(field) ?? `--${field}`;
-  const asked = sourceConfigs(fields, placeOf);
+  const asked = sourceConfigs(fields, placeOf, file?.sources);
   const beside = application(surroundings.application, { ...fields, role });
 
   const problems = [
@@ -119,6 +134,9 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
     ...flagReading.problems,
     ...texts.problems,
     ...textReadings.flatMap((reading) => reading.problems),
+    ...(file?.problems ?? []),
+    ...(file?.flagged.problems ?? []),
+    ...fileReadings.flatMap((reading) => reading.problems),
     ...surroundings.flagged.problems,
     ...variableReading.problems,
     ...drainConflict(fields, readings),
@@ -146,8 +164,9 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
   };
   if (problems.length > 0) {
     const usage = problems.every(({ place }) => place === 'role' || place.startsWith('-'));
-    // What a text that cannot be parsed may say is above all that is below flags.
-    const lowest = texts.problems.length > 0 ? readings.indexOf(flagReading) : -1;
+    // What a text that cannot be parsed may say is above all that is below it.
+    const ofFile = file?.isKnown === false ? fileReadings.length : 0;
+    const lowest = texts.problems.length + ofFile > 0 ? 1 + textReadings.length + ofFile : -1;
     const isCertain = (field: string) => {
       const from = readings.findLastIndex(({ fields }) => field in fields);
       return from >= lowest && !readings.slice(from + 1).some(({ wrong }) => wrong.includes(field));
@@ -157,11 +176,13 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
   return {
     ok: true,
     config,
-    sources: sources(config, { readings, surroundings, leftover, logFlags }),
+    sources: sources(config, { readings, surroundings, leftover, logFlags, file }),
     warnings: [
       ...unknownFlags.map((flag) => `unknown flag ${flag} is ignored`),
       ...flagged.warnings,
       ...asked.warnings,
+      ...(file?.flagged.warnings ?? []),
+      ...surroundings.flagged.warnings,
       ...surroundings.warnings,
       ...texts.warnings,
       ...readings.flatMap((reading) => reading.warnings),

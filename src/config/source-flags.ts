@@ -2,6 +2,14 @@ import type { Flag } from './flag.ts';
 
 /** The flags that make sources of configuration, and those that say how to reach them. */
 export const sourceFlags = {
+  config: {
+    group: 'sources',
+    value: 'file',
+    text: 'a configuration file of the agent, YAML or JSON: flags by name, sources, variables, …',
+    default: '',
+    field: 'configFile',
+    variable: 'PILOT_AGENT_CONFIG',
+  },
   watch: {
     group: 'sources',
     value: 'path',

@@ -1,3 +1,4 @@
+import type { ConfigFile } from './config-file.ts';
 import type { GivenLogFlags } from './log-options.ts';
 import type { ReadEnvironment } from './environment.ts';
 import type { Reading } from './read-layer.ts';
@@ -6,7 +7,7 @@ import { sourceFlagsSchema } from './source-settings.ts';
 
 /**
  * Where each value is from: `default`, `--flag`, `mesh file PATH`, `PROXY_CONFIG`,
- * `annotation NAME`, `$VARIABLE`, or several of them.
+ * `annotation NAME`, `config file PATH`, `$VARIABLE`, or several of them.
  */
 export type Sources = Readonly<Record<keyof AgentConfig, string>>;
 
@@ -16,11 +17,14 @@ export interface Origins {
   readonly surroundings: ReadEnvironment;
   readonly leftover: readonly string[];
   readonly logFlags: GivenLogFlags;
+  readonly file: ConfigFile | undefined;
 }
 
 /** The source of each value of a configuration. Pure. */
-export function sources(config: AgentConfig, { readings, surroundings, leftover, logFlags }: Origins): Sources {
+export function sources(config: AgentConfig, { readings, surroundings, leftover, logFlags, file }: Origins): Sources {
   const layered = (field: string) => readings.findLast(({ fields }) => field in fields)?.layer.source(field);
+  const placed = (field: string) => readings.findLast(({ fields }) => field in fields)?.layer.place(field);
+  const ofFile = Object.keys(file?.logFlags ?? {}).filter((name) => !(name in logFlags));
   const services = (['envoyMetricsService', 'envoyAccessLogService'] as const)
     .filter((field) => config[field]?.tlsSettings !== undefined)
     .map(layered);
@@ -32,13 +36,13 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover,
   const others: Partial<Record<string, string | undefined>> = {
     ...surroundings.sources,
     drainCap: surroundings.sources.drainCap ?? layered('terminationDrainDuration'),
-    role: leftover.includes(config.role) ? 'argument' : undefined,
+    role: leftover.includes(config.role) ? 'argument' : file?.role === undefined ? undefined : file.name,
     probes: ofApplication('ISTIO_KUBE_APP_PROBERS'),
     metricsTargets: ofApplication(...(config.role === 'sidecar' ? (['ISTIO_PROMETHEUS_ANNOTATIONS'] as const) : []), 'PILOT_AGENT_METRICS_TARGETS'), // prettier-ignore
     further: several(readings.map(({ further, layer }) => (Object.keys(further).length > 0 ? layer.source('further') : undefined))),
-    logging: several(Object.keys(logFlags).map((name) => `--${name}`)),
-    sources: several(sourceFields.map(layered)),
-    node: nodeSource(config, surroundings.sources),
+    logging: several([...Object.keys(logFlags).map((name) => `--${name}`), ...ofFile.map((name) => `${file?.name ?? ''}: ${name}`)]),
+    sources: several([...sourceFields.map(layered), config.sources.length > 0 && (file?.sources.count ?? 0) > 0 ? file?.name : undefined]),
+    node: nodeSource(config, surroundings.sources, placed),
     certificates,
     watched: certificates,
     awaited: certificates,
@@ -56,13 +60,14 @@ const sourceFields = Object.keys(sourceFlagsSchema.shape);
 function nodeSource(
   { id, ip, domain, node, serviceregistry, instanceIp }: AgentConfig,
   variables: ReadEnvironment['sources'],
+  placed: (field: string) => string | undefined,
 ): string | undefined {
   const inKubernetes = serviceregistry === 'Kubernetes';
   return several([
-    ip !== '' ? '--ip' : instanceIp === node.ip ? variables.instanceIp : undefined,
-    id !== '' ? '--id' : inKubernetes ? variables.podName : undefined,
+    ip !== '' ? placed('ip') : instanceIp === node.ip ? variables.instanceIp : undefined,
+    id !== '' ? placed('id') : inKubernetes ? variables.podName : undefined,
     inKubernetes && (id === '' || domain === '') ? variables.podNamespace : undefined,
-    domain !== '' ? '--domain' : undefined,
+    domain !== '' ? placed('domain') : undefined,
   ]);
 }
 

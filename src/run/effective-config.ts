@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import { environment } from '../config/environment.ts';
+import type { ConfigFile } from '../config/config-file.ts';
 import { parseText } from '../config/parse-text.ts';
 import { misspeltVariables } from '../config/misspelt-variables.ts';
 import { parseDownwardApi } from '../config/downward-api.ts';
@@ -54,8 +55,28 @@ async function readMesh(path: string): Promise<Content | undefined> {
   return file.kind === 'read' ? parseText(file.bytes.toString()) : { ok: false, reason: `cannot be read: ${file.reason}` };
 }
 
+/** A member of the content of a layer, if it is a text. */
+function textOf(content: unknown, member: string): string | undefined {
+  const found = (content as Readonly<Record<string, unknown>> | undefined)?.[member];
+  return typeof found === 'string' ? found : undefined;
+}
+
 async function parsed(text: string | undefined): Promise<Content | undefined> {
   return text === undefined || text.trim() === '' ? undefined : parseText(text);
+}
+
+/**
+ * What a configuration file of the agent says; undefined where none is named. The module that reads
+ * it is loaded only then.
+ */
+async function readFile(path: string): Promise<ConfigFile | undefined> {
+  if (path === '') return undefined;
+  const { readConfigFile } = await import('../config/config-file.ts');
+  const file = readOutsideSync(path, largest.text);
+  return readConfigFile(
+    path,
+    file.kind === 'read' ? await parseText(file.bytes.toString()) : { ok: false, reason: `cannot be read: ${file.reason}` },
+  );
 }
 
 /** What a command line says, beside the environment and the files of this process. */
@@ -70,12 +91,15 @@ export interface CommandLine {
 
 /** The configuration of this process: of its command line, environment and files. */
 export async function readConfig({ given, leftover, logFlags = {} }: CommandLine): Promise<ResolvedConfig> {
-  const said = environment(process.env);
+  const own = environment(process.env);
+  const file = await readFile(given.config ?? textOf(own.flagged.layer.content, 'configFile') ?? '');
+  const said = file === undefined ? own : environment({ ...file.environment, ...process.env });
   const surroundings = { ...said, warnings: [...said.warnings, ...misspeltVariables(process.env)] };
   const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const addresses = interfaces.filter(({ internal }) => !internal).map(({ address }) => address);
-  const layers = await readLayers(given.meshConfig ?? flags.meshConfig.default, surroundings.proxyConfig);
-  return resolveConfig({ given, logFlags, leftover, surroundings, addresses, layers });
+  const mesh = given.meshConfig ?? textOf(file?.flagged.layer.content, 'meshConfig') ?? flags.meshConfig.default;
+  const layers = await readLayers(mesh, surroundings.proxyConfig);
+  return resolveConfig({ given, logFlags, leftover, surroundings, addresses, layers, file });
 }
 
 /** A configuration that is in order. */

@@ -90,7 +90,7 @@ function plain(field: Plain, value: unknown, sources: Sources): Row {
 
 /** Those of the sources that speak of a part of a field; a flag alone, for it wins. */
 function among(all: string, ...own: readonly string[]): string {
-  const found = all.split(', ').filter((source) => own.includes(source));
+  const found = all.split(', ').filter((source) => own.includes(source) || own.some((one) => source.endsWith(`: ${one.slice(2)}`)));
   return found.find((source) => source.startsWith('--')) ?? (found.length === 0 ? 'default' : found.join(', '));
 }
 

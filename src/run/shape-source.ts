@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { catchError, defer, filter, forkJoin, from, map, merge, type Observable, of, switchMap } from 'rxjs';
 import type { EpochConfig } from '../agent/ports.ts';
 import type { SdsInputs } from '../bootstrap/bootstrap-inputs.ts';
-import type { AgentConfig } from '../config/agent-config.ts';
+import { type AgentConfig, type AgentFlags, agentFlagsSchema } from '../config/agent-config.ts';
 import type { Platform } from '../node/cloud.ts';
 import { compose } from '../sources/compose.ts';
 import type { ContributedReading, ContributingSource, Contribution } from '../sources/contribution.ts';
@@ -47,9 +48,11 @@ export interface ShapeOptions {
 }
 
 /**
- * What a running agent keeps: its own ports, folders and times, and the arguments of its Envoys.
+ * What a running agent keeps: its own ports, folders and times, the arguments of its Envoys, and
+ * what it does for the application.
  */
 const kept = [
+  ...(Object.keys(agentFlagsSchema.shape) as (keyof AgentFlags)[]),
   'binaryPath',
   'configPath',
   'statusPort',
@@ -59,6 +62,15 @@ const kept = [
   'drainDuration',
   'parentShutdownDuration',
   'terminationDrainDuration',
+  'role',
+  'logging',
+  'sources',
+  'probes',
+  'metricsTargets',
+  'secrets',
+  'drainMinimum',
+  'cpuLimit',
+  'bootstrapOverride',
 ] as const satisfies readonly (keyof AgentConfig)[];
 
 /**
@@ -96,8 +108,8 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
     );
   }
 
-  const { meshConfig, bootstrapOverride, proxyBootstrapTemplatePath } = initial.config;
-  const files = [meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, labelsFile, annotationsFile];
+  const { configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath } = initial.config;
+  const files = [configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, labelsFile, annotationsFile];
   const watched = files.filter((file) => file !== '').map((file) => resolve(file));
   return {
     // How the sources are is told by whoever follows them.
@@ -129,7 +141,7 @@ interface Told {
  * addresses that it has now. Pure.
  */
 function asStarted({ config, sources, warnings }: KnownConfig & Told, initial: KnownConfig & Told): KnownConfig & Told {
-  const changed = kept.filter((field) => config[field] !== initial.config[field]);
+  const changed = kept.filter((field) => !isDeepStrictEqual(config[field], initial.config[field]));
   const old = <T extends object>(fields: T) => Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));
   return {
     config: { ...config, ...old(initial.config), node: { ...initial.config.node, addresses: config.node.addresses } },

@@ -44,8 +44,8 @@ export const config: readonly Mutant[] = [
   {
     id: 'config/uncertain-text',
     file: 'config/resolve-config.ts',
-    find: 'texts.problems.length > 0 ? readings.indexOf(flagReading) : -1',
-    replace: '-1',
+    find: 'texts.problems.length + ofFile > 0 ?',
+    replace: 'false ?',
   },
   {
     id: 'config/uncertain-field',
