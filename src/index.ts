@@ -48,7 +48,6 @@ export { watchFiles } from './streams/watch-files.ts';
 export type { Content, Contribution, ContributingSource, Use } from './sources/contribution.ts';
 export { type Read, source, type SourceOptions } from './sources/source.ts';
 export { compose } from './sources/compose.ts';
-export { type SourcePromise, type SourceStage, sourceContract } from './testing/source-contract.ts';
 export { gated, mapped, polled, renamed, shared, throttled, withFallback } from './sources/combinators.ts';
 export { consul, type ConsulOptions, type ConsulWatch } from './sources/consul.ts';
 export { http, type HttpOptions } from './sources/http.ts';

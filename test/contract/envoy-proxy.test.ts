@@ -16,7 +16,7 @@ import { detachedEnvoys } from '../../src/proxy/detached-envoys.ts';
 import { reserveBaseId, sharedMemoryOf } from '../../src/proxy/base-ids.ts';
 import { meetingPlaces } from '../../src/proxy/meeting-places.ts';
 import type { Tools } from '../../src/proxy/spawn-envoy.ts';
-import { readingOf } from '../support/reading.ts';
+import { readingOf } from '../../src/testing/reading.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { proxyContract } from './proxy-contract.ts';
 import type { Life, World } from './stage.ts';

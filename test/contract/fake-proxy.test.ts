@@ -1,8 +1,8 @@
 import { EMPTY, type Observable } from 'rxjs';
 import { expect } from 'vitest';
 import { marbles } from '../marbles/support/marbles.ts';
-import { readingOf } from '../support/reading.ts';
-import { fakeProxy } from '../marbles/support/fake-proxy.ts';
+import { readingOf } from '../../src/testing/reading.ts';
+import { fakeProxy } from '../../src/testing/fake-proxy.ts';
 import { proxyContract } from './proxy-contract.ts';
 import type { Life, World } from './stage.ts';
 

@@ -1,9 +1,9 @@
 import { of } from 'rxjs';
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 describe('files that the first epoch waits for', () => {
   it(
@@ -12,7 +12,7 @@ describe('files that the first epoch waits for', () => {
       const awaited$ = m.cold(at({ '0s': 'w', '30s': 'e|' }), { w: ['/certs/key.pem'], e: [] });
       const hash$ = m.cold('a');
       const readings = at({ '30s': '^', '60.001s': '!' });
-      const agent = drawAgent(m, { awaited$, hash$ }, { processes: ['-'] });
+      const agent = scriptedAgent(m, { awaited$, hash$ }, { processes: ['-'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '30.5s': '0' }),
@@ -27,7 +27,7 @@ describe('files that the first epoch waits for', () => {
     marbles((m) => {
       const awaited$ = m.cold('w 30s |', { w: ['/certs/key.pem'] });
       const terminate$ = m.cold(at({ '10s': 't' }));
-      const agent = drawAgent(m, { awaited$, hash$: of('a'), terminate$ }, { processes: [] });
+      const agent = scriptedAgent(m, { awaited$, hash$: of('a'), terminate$ }, { processes: [] });
       play(m, agent, {
         serving: at({ '0s': 'n', '10s': 'A|' }),
         hashes: '',

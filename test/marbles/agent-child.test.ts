@@ -1,9 +1,9 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
-import { exits } from './support/fake-proxy.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
+import { exits } from '../../src/testing/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 describe('a child that fails while it starts', () => {
   it(
@@ -11,7 +11,7 @@ describe('a child that fails while it starts', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '100ms k', '200ms k', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0', '11s': '3' }),
@@ -26,7 +26,7 @@ describe('a child that fails while it starts', () => {
     'is tried again at once also when it has ended in order before it took over: the agent goes on',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '100ms c', '-'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '100ms c', '-'] });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.6s': '2' }),
@@ -42,7 +42,7 @@ describe('a child that fails while it starts', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '100ms k', '100ms k', '200ms k'];
       const health = [at({ '0s': 'l', '20s': 's' })]; // last heard of at 19.6 s
-      const agent = drawAgent(m, { hash$ }, { processes, health }, { policy: { budget: 1 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes, health }, { policy: { budget: 1 } });
       play(m, agent, {
         unsub: '^ 30s !',
         hashes: at({ '0s': 'a', '10s': 'b', '10.1s': 'b', '10.4s': 'b' }),
@@ -57,7 +57,7 @@ describe('a child that fails while it starts', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '10.2s': 'a' }));
       const processes = ['-', '100ms f'];
       const checks = ['(y|)', '1s y'];
-      const agent = drawAgent(m, { hash$ }, { processes, checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes, checks });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0' }),
@@ -72,7 +72,7 @@ describe('a child that fails while it starts', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const unsub = '^ 60s !';
       const processes = ['-', '100ms k'];
-      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
       m.expectObservable(agent.serving$, unsub).toBe(at({ '0s': 'n', '500ms': '0' }));
     }),
   );
@@ -83,7 +83,7 @@ describe('a child that fails while it starts', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       // LIVE at 10.6 s, stable at 310.6 s
       const processes = ['-', '100ms k', '300501ms k', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 330s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.6s': '2', '310.601s': 'n', '311.101s': '3' }),
@@ -99,7 +99,7 @@ describe('a child that is killed after it took over', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '5s k', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15s': 'n', '15.5s': '2' }),
@@ -116,7 +116,7 @@ describe('a child that is killed after it took over', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '5s k', '-'];
       const health = [at({ '0s': 'l', '10.1s': 's' })];
-      const agent = drawAgent(m, { hash$ }, { processes, health });
+      const agent = scriptedAgent(m, { hash$ }, { processes, health });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': '0', '10.5s': '1', '15s': 'n', '15.5s': '2' }),
@@ -133,7 +133,7 @@ describe('a child that is killed after it took over', () => {
       const processes = ['-', '5s k', '-'];
       const health = [at({ '0s': 'l', '10s': '?' })];
       const checks = ['(y|)', '(n|)', '(y|)'];
-      const agent = drawAgent(m, { hash$ }, { processes, health, checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes, health, checks });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': '0', '10.5s': '1', '15s': 'n', '45.5s': '2' }),
@@ -150,7 +150,7 @@ describe('a parent that ends while its child is LIVE, and its time is over,', ()
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = [life, '-'];
-      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
       play(m, agent, {
         unsub: '^ 90s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1' }),
@@ -166,7 +166,7 @@ describe('the newest Envoy', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '5s c'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         outcome: ['15s (E|)', { E: { kind: 'envoy', exit: exits.c } }],
         signalled: '15s T',

@@ -1,9 +1,9 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
-import { exits } from './support/fake-proxy.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
+import { exits } from '../../src/testing/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 const crashed = { kind: 'envoy', exit: exits.k };
 
@@ -13,7 +13,7 @@ describe('a crash', () => {
     marbles((m) => {
       const hash$ = m.hot('  a');
       const processes = Array.from({ length: 11 }, () => '1s k');
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         outcome: ['          122s (E|)', { E: crashed }],
         //                     200 ms   400      800      1.6 s    3.2      6.4      12.8      25.6      30        30
@@ -27,7 +27,7 @@ describe('a crash', () => {
     'is followed by restarts after that also where Envoy could not be started in between: it has been there before',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const agent = drawAgent(m, { hash$ }, { processes: ['1s k', 'n', '-'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['1s k', 'n', '-'] });
       play(m, agent, {
         unsub: '^ 10s !',
         serving: at({ '0s': 'n', '500ms': '0', '1s': 'n', '2.1s': '2' }),
@@ -40,7 +40,7 @@ describe('a crash', () => {
     'ends the questions to the one that is gone',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const agent = drawAgent(m, { hash$ }, { processes: ['2.9s k', '-'], health: ['l', 'l'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['2.9s k', '-'], health: ['l', 'l'] });
       const asked = at({ '0s': '0', '1s': '0', '2s': '0', '3.1s': '1', '4.1s': '1' }); // none at 3 s
       play(m, agent, { unsub: '^ 4.5s !', serving: at({ '0s': '0', '2.9s': 'n', '3.1s': '1' }) });
       m.expectObservable(agent.asked$, '^ 4.5s !').toBe(asked);
@@ -55,7 +55,7 @@ describe('a crash', () => {
       const processes = [...Array.from({ length: 13 }, () => '1s k'), '-'];
       const health = Array.from({ length: 13 }, () => 'u');
       const serving = at({ '0s': 'n', '214.5s': 'd' }); // 13 × 1 s of life, 51 s and 5 × 30 s of waiting, 0.5 s to be LIVE
-      const agent = drawAgent(m, { hash$ }, { processes, health }, { policy: { budget: 0 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes, health }, { policy: { budget: 0 } });
       m.expectObservable(agent.serving$, unsub).toBe(serving, { n: 'n', d: '13' });
     }),
   );
@@ -69,7 +69,7 @@ describe('a crash', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const processes = ['1s k', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes }, { random: () => random });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { random: () => random });
       play(m, agent, {
         unsub: '^ 1500ms !',
         serving: at({ '0s': 'n', '500ms': '0', '1s': 'n' }),
@@ -84,7 +84,7 @@ describe('a crash', () => {
       const hash$ = m.hot('a');
       // LIVE 0.5 s after its start, stable 5 min later
       const processes = ['1s k', '300501ms k', '1s k'];
-      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { budget: 1 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { budget: 1 } });
       play(m, agent, {
         hashes: at({ '0s': 'a', '1.2s': 'a', '301.901s': 'a' }),
         outcome: [at({ '302.901s': 'E|' }), { E: crashed }],
@@ -97,7 +97,7 @@ describe('a crash', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const processes = ['1s k', '300499ms k'];
-      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { budget: 1 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { budget: 1 } });
       play(m, agent, {
         hashes: at({ '0s': 'a', '1.2s': 'a' }),
         outcome: [at({ '301.699s': 'E|' }), { E: crashed }],
@@ -110,7 +110,7 @@ describe('a crash', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const processes = ['1s k', '5s c', '5s k', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { budget: 1 }, timing: { parentShutdown: 1_000 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { budget: 1 }, timing: { parentShutdown: 1_000 } });
       play(m, agent, {
         unsub: '^ 15s !',
         serving: at({ '0s': 'n', '500ms': '0', '1s': 'n', '1.7s': '1', '5.5s': '2', '10s': 'n', '10.7s': '3' }),
@@ -125,7 +125,7 @@ describe('a crash', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1.1s': 'b' }));
       const processes = ['1s k', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 5s !',
         serving: at({ '0s': 'n', '500ms': '0', '1s': 'n', '1.6s': '1' }),
@@ -140,7 +140,7 @@ describe('a crash', () => {
       const hash$ = m.hot('  a');
       const processes = ['   1s k'];
       const end = '          1s (E|)';
-      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
       m.expectObservable(agent.outcome$).toBe(end, { E: crashed });
     }),
   );
@@ -151,7 +151,7 @@ describe('a crash', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const unsub = '^ 60s !';
       const processes = ['-', '100ms f'];
-      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { onCrash: 'exit' } });
       m.expectObservable(agent.serving$, unsub).toBe(at({ '0s': 'n', '500ms': '0' }));
     }),
   );
@@ -162,7 +162,7 @@ describe('a clean exit', () => {
     marbles((m) => {
       const hash$ = m.hot('  -a');
       const processes = ['   c'];
-      const agent = drawAgent(m, { hash$ }, { processes }, { policy: { onCrash } });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { onCrash } });
       play(m, agent, {
         outcome: ['          -(E|)', { E: { kind: 'envoy', exit: exits.c } }],
         lives: { 0: '        -(^!)' },
@@ -176,7 +176,7 @@ describe('a clean exit', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const processes = ['1s c'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '1s': 'E|' }),
@@ -193,7 +193,7 @@ describe('the first Envoy', () => {
       const hash$ = m.hot('  a');
       const processes = ['   100ms f'];
       const checks = ['      60ms n'];
-      const agent = drawAgent(m, { hash$ }, { processes, checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes, checks });
       play(m, agent, {
         outcome: ['          160ms (R|)', { R: { kind: 'refused', reason: 'key does not match' } }],
         checked: '           100ms c',
@@ -207,7 +207,7 @@ describe('the first Envoy', () => {
       const hash$ = m.hot('a');
       const processes = ['100ms f', '-'];
       const checks = ['60ms y', '(y|)'];
-      const agent = drawAgent(m, { hash$ }, { processes, checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes, checks });
       play(m, agent, {
         unsub: '^ 2s !',
         serving: at({ '0s': 'n', '860ms': '1' }),
@@ -224,7 +224,7 @@ describe('the first Envoy', () => {
       const hash$ = m.hot(at({ '0s': 'a', '120ms': 'b' }));
       const processes = ['100ms f', '-'];
       const checks = ['60ms n', '60ms y'];
-      const agent = drawAgent(m, { hash$ }, { processes, checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes, checks });
       play(m, agent, {
         unsub: '^ 2s !',
         serving: at({ '0s': 'n', '680ms': '1' }),
@@ -239,7 +239,7 @@ describe('the first Envoy', () => {
     marbles((m) => {
       const hash$ = m.hot('  a');
       const processes = ['   100ms p'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         outcome: ['          100ms (P|)', { P: { kind: 'address-taken', address: '0.0.0.0:15001' } }],
         checked: '           -',
@@ -254,7 +254,7 @@ describe('the first Envoy', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const processes = [`100ms ${sign}`, '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 2s !',
         serving: at({ '0s': 'n', '800ms': '1' }),
@@ -269,7 +269,7 @@ describe('the first Envoy', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const processes = ['100ms n'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         serving: at({ '0s': 'n', '100ms': 'E|' }),
         hashes: 'a',
@@ -282,7 +282,7 @@ describe('the first Envoy', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const processes = ['1s f', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 2s !',
         serving: at({ '0s': 'n', '500ms': '0', '1s': 'n', '1.7s': '1' }),

@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 describe('a request to drain', () => {
   it(
@@ -10,7 +10,7 @@ describe('a request to drain', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const drain$ = m.hot('10s d');
-      const agent = drawAgent(m, { hash$, drain$ }, { processes: ['-'], active: ['0'] });
+      const agent = scriptedAgent(m, { hash$, drain$ }, { processes: ['-'], active: ['0'] });
       play(m, agent, {
         unsub: '^ 10m !',
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'D' }),
@@ -26,7 +26,7 @@ describe('a request to drain', () => {
       const hash$ = m.hot('a');
       const drain$ = m.hot('10s d');
       const terminate$ = m.hot('30s t');
-      const agent = drawAgent(m, { hash$, drain$, terminate$ }, { processes: ['-'], active: ['3'] });
+      const agent = scriptedAgent(m, { hash$, drain$, terminate$ }, { processes: ['-'], active: ['3'] });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '30s': 'A|' }),
         drained: [at({ '10s': 'g', '30s': 'p' }), { g: 'g0', p: 'p0' }],
@@ -41,7 +41,7 @@ describe('a request to drain', () => {
       const hash$ = m.hot(at({ '0s': 'a', '11s': 'b' }));
       const drain$ = m.hot('10s d');
       const restart$ = m.hot('15s c');
-      const agent = drawAgent(m, { hash$, drain$, restart$ }, { processes: ['-'] });
+      const agent = scriptedAgent(m, { hash$, drain$, restart$ }, { processes: ['-'] });
       play(m, agent, {
         unsub: '^ 10m !',
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'D' }),
@@ -57,7 +57,7 @@ describe('a request to drain', () => {
       const drain$ = m.hot('10s d');
       const process = at({ '0s': 'S', '20s': 'x' });
       const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '20s': 'E|' });
-      const agent = drawAgent(m, { hash$, drain$ }, { processes: [process] });
+      const agent = scriptedAgent(m, { hash$, drain$ }, { processes: [process] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -69,7 +69,7 @@ describe('a request to drain', () => {
       const terminate$ = m.hot('10s t');
       const drain$ = m.hot('12s d');
       const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'A|' });
-      const agent = drawAgent(m, { hash$, drain$, terminate$ }, { processes: ['-'], active: ['0'] });
+      const agent = scriptedAgent(m, { hash$, drain$, terminate$ }, { processes: ['-'], active: ['0'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );

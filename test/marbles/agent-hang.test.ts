@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 describe('an Envoy that hangs', () => {
   it(
@@ -10,7 +10,7 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's' })]; // last heard of at 9.5 s
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 45s !',
         // 2 s of silence, 30 s of it, 200 ms of back-off
@@ -27,7 +27,7 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's', '38s': 'l' })]; // not heard of from 9.5 s to 38.5 s
-      const agent = drawAgent(m, { hash$ }, { processes: ['-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-'], health });
       play(m, agent, {
         unsub: '^ 120s !',
         serving: at({ '0s': 'n', '500ms': '0', '11.5s': 'n', '38.5s': '0' }),
@@ -41,7 +41,7 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const health = ['s'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 40s !',
         serving: at({ '0s': 'n', '30.7s': '1' }),
@@ -58,7 +58,7 @@ describe('an Envoy that hangs', () => {
       const unsub = '^ 90s !';
       const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's' }), 's'];
       const serving = at({ '0s': 'n', '500ms': '0', '11.5s': 'n', '69.7s': 'E|' });
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health }, { policy: { budget: 1 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health }, { policy: { budget: 1 } });
       m.expectObservable(agent.serving$, unsub).toBe(serving);
     }),
   );
@@ -69,7 +69,7 @@ describe('an Envoy that hangs', () => {
       const hash$ = m.hot('a');
       const unsub = '^ 120s !';
       const health = [at({ '0s': 'l', '10s': '?' })];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-'], health });
       m.expectObservable(agent.serving$, unsub).toBe('0');
     }),
   );
@@ -79,7 +79,7 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '12s': 'b' }));
       const health = [at({ '0s': 'l', '5s': 's' })]; // last heard of at 4 s
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health, ignoresTerm: [0] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health, ignoresTerm: [0] });
       play(m, agent, {
         unsub: '^ 40s !',
         serving: at({ '0s': '0', '6s': 'n', '32.5s': '1' }),

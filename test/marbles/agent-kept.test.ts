@@ -1,9 +1,9 @@
 import { of } from 'rxjs';
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 const adopted$ = of([{ epoch: 0, restartEpoch: 4, lineage: 0, pid: 4711 }]);
 
@@ -14,7 +14,7 @@ describe('an Envoy that was kept', () => {
       const hash$ = m.hot('2s a');
       const processes = ['-', '-'];
       const health = ['l', at({ '0s': 'u', '500ms': 'l' })];
-      const agent = drawAgent(m, { adopted$, hash$ }, { processes, health });
+      const agent = scriptedAgent(m, { adopted$, hash$ }, { processes, health });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': '0', '2.5s': '1' }),
@@ -33,7 +33,7 @@ describe('an Envoy that was kept', () => {
       const processes = ['-', '-'];
       const checks = ['(n|)', '(y|)'];
       const health = ['l', at({ '0s': 'u', '500ms': 'l' })];
-      const agent = drawAgent(m, { adopted$, hash$ }, { processes, health, checks });
+      const agent = scriptedAgent(m, { adopted$, hash$ }, { processes, health, checks });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': '0', '12.5s': '1' }),
@@ -48,7 +48,7 @@ describe('an Envoy that was kept', () => {
       const hash$ = m.hot('2s a');
       const processes = ['-', '-'];
       const health = ['u', at({ '0s': 'u', '500ms': 'l' })];
-      const agent = drawAgent(m, { adopted$, hash$ }, { processes, health });
+      const agent = scriptedAgent(m, { adopted$, hash$ }, { processes, health });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '22.5s': '1' }),
@@ -65,7 +65,7 @@ describe('an Envoy that was kept', () => {
       const leave$ = m.hot(at({ '2.05s': 'T' }));
       const processes = ['-', '-'];
       const health = ['l', at({ '0s': 'u', '500ms': 'l' })];
-      const agent = drawAgent(m, { adopted$, hash$, leave$ }, { processes, health });
+      const agent = scriptedAgent(m, { adopted$, hash$, leave$ }, { processes, health });
       play(m, agent, {
         serving: at({ '0s': '0', '2.05s': 'A|' }),
         drained: '',

@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 /** The child has closed its admin endpoint. */
 const mute = at({ '0s': 'l', '10.1s': 's' });
@@ -13,7 +13,7 @@ describe('a child that waits for its configuration', () => {
     'is killed after 20 s, never told to end: its parent serves on, though it does not answer, and 30 s later an Envoy of its own follows',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-', '-'], health: [mute, waits] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-', '-'], health: [mute, waits] });
       play(m, agent, {
         unsub: '^ 90s !',
         serving: at({ '0s': '0', '60.5s': '2' }),
@@ -32,7 +32,7 @@ describe('a child that waits for its configuration', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const late = Array.from({ length: 7 }, () => waits);
       const processes = Array.from({ length: 8 }, () => '-');
-      const agent = drawAgent(m, { hash$ }, { processes, health: [mute, ...late] }, { policy: { budget: 1 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes, health: [mute, ...late] }, { policy: { budget: 1 } });
       play(m, agent, {
         unsub: '^ 1190s !',
         serving: '0',
@@ -47,7 +47,7 @@ describe('a child that waits for its configuration', () => {
     ['a restart by hand', { '0s': 'a', '10s': 'b' } as const, '40s b', 'b'],
   ])('is followed by %s at once', (_, hashes, byHand, last) =>
     marbles((m) => {
-      const agent = drawAgent(m, { hash$: m.hot(at(hashes)), restart$: m.hot(byHand) }, { processes: ['-', '-', '-'], health: [mute, waits] }); // prettier-ignore
+      const agent = scriptedAgent(m, { hash$: m.hot(at(hashes)), restart$: m.hot(byHand) }, { processes: ['-', '-', '-'], health: [mute, waits] }); // prettier-ignore
       play(m, agent, { unsub: '^ 50s !', serving: at({ '0s': '0', '40.5s': '2' }), hashes: at({ '0s': 'a', '10s': 'b', '40s': last }) });
     })(),
   );
@@ -56,7 +56,7 @@ describe('a child that waits for its configuration', () => {
     'makes way for the change that has waited for it',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '25s': 'c' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-', '-'], health: [mute, waits] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-', '-'], health: [mute, waits] });
       play(m, agent, { unsub: '^ 40s !', serving: at({ '0s': '0', '30.5s': '2' }), hashes: at({ '0s': 'a', '10s': 'b', '30s': 'c' }) });
     }),
   );
@@ -64,7 +64,7 @@ describe('a child that waits for its configuration', () => {
   it.each(['20s', '40s'] as const)('is not tried again when the hash flips back to what its parent runs (at %s)', (time) =>
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', [time]: 'a' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health: [mute, waits] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: [mute, waits] });
       play(m, agent, { unsub: '^ 120s !', serving: '0', hashes: at({ '0s': 'a', '10s': 'b' }) });
     })(),
   );
@@ -73,7 +73,7 @@ describe('a child that waits for its configuration', () => {
     'is left alone when it is LIVE in the last moment',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health: [mute, at({ '0s': 'u', '19.9s': 'l' })] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: [mute, at({ '0s': 'u', '19.9s': 'l' })] });
       play(m, agent, { unsub: '^ 60s !', serving: at({ '0s': '0', '30s': '1' }), hashes: at({ '0s': 'a', '10s': 'b' }), signalled: '-' });
     }),
   );
@@ -83,7 +83,7 @@ describe('a child that waits for its configuration', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const terminate$ = m.hot('15s t');
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], health: [mute, waits], active: ['?', '0'] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], health: [mute, waits], active: ['?', '0'] });
       play(m, agent, {
         serving: at({ '0s': '0', '15s': 'D', '35s': 'A|' }),
         signalled: at({ '15s': 'K', '35s': 'T' }),
@@ -99,7 +99,7 @@ describe('an Envoy that waits for its configuration, and comes up alone,', () =>
     'is replaced cold by a change after 1 s: in its place, without a parent, with the same admin port',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health: ['u'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: ['u'] });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '11.5s': '1' }),
@@ -117,7 +117,7 @@ describe('an Envoy that waits for its configuration, and comes up alone,', () =>
     'is replaced by SIGKILL if it stays',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health: ['u'], ignoresTerm: [0] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: ['u'], ignoresTerm: [0] });
       play(m, agent, { unsub: '^ 20s !', signalled: at({ '11s': 'T', '12s': 'K' }), serving: at({ '0s': 'n', '12.5s': '1' }) });
     }),
   );
@@ -126,7 +126,7 @@ describe('an Envoy that waits for its configuration, and comes up alone,', () =>
     'is the parent as usual if it is LIVE meanwhile',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health: [at({ '0s': 'u', '12s': 'l' })], checks: ['2s (y|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: [at({ '0s': 'u', '12s': 'l' })], checks: ['2s (y|)'] });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '12s': '0', '13.5s': '1' }),
@@ -140,7 +140,7 @@ describe('an Envoy that waits for its configuration, and comes up alone,', () =>
     'goes on if the change is refused',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health: [at({ '0s': 'u', '15s': 'l' })], checks: ['n'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: [at({ '0s': 'u', '15s': 'l' })], checks: ['n'] });
       play(m, agent, { unsub: '^ 20s !', serving: at({ '0s': 'n', '15s': '0' }), hashes: 'a', signalled: '-' });
     }),
   );
@@ -148,7 +148,7 @@ describe('an Envoy that waits for its configuration, and comes up alone,', () =>
   it(
     'is left alone while nobody else serves',
     marbles((m) => {
-      const agent = drawAgent(m, { hash$: m.hot('a') }, { processes: ['-'], health: [at({ '0s': 'u', '300s': 'l' })] });
+      const agent = scriptedAgent(m, { hash$: m.hot('a') }, { processes: ['-'], health: [at({ '0s': 'u', '300s': 'l' })] });
       play(m, agent, { unsub: '^ 400s !', serving: at({ '0s': 'n', '300s': '0' }), hashes: 'a', signalled: '-' });
     }),
   );

@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 describe('a refused change', () => {
   it(
@@ -10,7 +10,7 @@ describe('a refused change', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'c' }));
       const checks = ['(n|)', '(y|)'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], checks });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '20.5s': '1' }),
@@ -27,7 +27,7 @@ describe('a refused change', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const checks = ['(n|)', '(n|)', '(y|)'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], checks });
       play(m, agent, {
         unsub: '^ 120s !',
         serving: at({ '0s': 'n', '500ms': '0', '70.5s': '1' }),
@@ -41,7 +41,7 @@ describe('a refused change', () => {
     'is not looked at again once it is taken back',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'a' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-'], checks: ['(n|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-'], checks: ['(n|)'] });
       play(m, agent, { unsub: '^ 120s !', serving: at({ '0s': 'n', '500ms': '0' }), checked: '10s c', hashes: 'a' });
     }),
   );
@@ -52,7 +52,7 @@ describe('a refused change', () => {
       const hash$ = m.hot('a');
       const processes = ['10s k', '-'];
       const checks = ['(n|)', '(n|)', '(y|)'];
-      const agent = drawAgent(m, { hash$ }, { processes, checks }, { policy: { budget: 1 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes, checks }, { policy: { budget: 1 } });
       play(m, agent, {
         unsub: '^ 80s !',
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '70.7s': '1' }),
@@ -69,7 +69,7 @@ describe('a refused change', () => {
       const hash$ = m.hot(at({ '0s': 'a', '20s': 'b' }));
       const processes = ['10s k', '-'];
       const checks = ['(n|)', '(y|)'];
-      const agent = drawAgent(m, { hash$ }, { processes, checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes, checks });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '20.5s': '1' }),
@@ -86,7 +86,7 @@ describe('a restart by hand', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const restart$ = m.hot(at({ '10s': 'a' }));
-      const agent = drawAgent(m, { hash$, restart$ }, { processes: ['-', '-'] });
+      const agent = scriptedAgent(m, { hash$, restart$ }, { processes: ['-', '-'] });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1' }),
@@ -102,7 +102,7 @@ describe('a restart by hand', () => {
       const hash$ = m.hot('a 1s b 1s a');
       const restart$ = m.hot(at({ '501ms': 'a' }));
       const health = [at({ '0s': '?', '5s': 'l' })];
-      const agent = drawAgent(m, { hash$, restart$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$, restart$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '5s': '0', '5.5s': '1' }),
@@ -117,7 +117,7 @@ describe('a restart by hand', () => {
       const hash$ = m.hot('a');
       const restart$ = m.hot(at({ '10s': 'b' }));
       const checks = ['(n|)'];
-      const agent = drawAgent(m, { hash$, restart$ }, { processes: ['-'], checks });
+      const agent = scriptedAgent(m, { hash$, restart$ }, { processes: ['-'], checks });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0' }),
@@ -132,7 +132,7 @@ describe('a restart by hand', () => {
       const hash$ = m.hot('a');
       const restart$ = m.hot(at({ '10.1s': 'a' }));
       const processes = ['10s k', '-'];
-      const agent = drawAgent(m, { hash$, restart$ }, { processes });
+      const agent = scriptedAgent(m, { hash$, restart$ }, { processes });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '10.6s': '1' }),
@@ -149,7 +149,7 @@ describe('a request to reopen the logs', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const reopen$ = m.hot(at({ '5s': 'r', '20s': 'r', '40s': 'r' }));
       const processes = ['30s c', '-'];
-      const agent = drawAgent(m, { hash$, reopen$ }, { processes }, { timing: { parentShutdown: 15_000 } });
+      const agent = scriptedAgent(m, { hash$, reopen$ }, { processes }, { timing: { parentShutdown: 15_000 } });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1' }),

@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 describe('a parent that refuses every child', () => {
   it(
@@ -10,7 +10,7 @@ describe('a parent that refuses every child', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '50ms k', '50ms f', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.6s': '3' }),
@@ -32,7 +32,7 @@ describe('a parent that refuses every child', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '5s k', '50ms k', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15s': 'n', '15.55s': '3' }),
@@ -48,7 +48,7 @@ describe('a parent that refuses every child', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '50ms k', '50ms f', 'n', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.1s': 'n', '11.6s': '4' }),
@@ -74,7 +74,7 @@ describe('a parent that refuses every child', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '50ms k', '50ms f', 'n', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes, active: [active] });
+      const agent = scriptedAgent(m, { hash$ }, { processes, active: [active] });
       play(m, agent, {
         unsub: '^ 90s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.1s': 'n', [serves]: '4' }),
@@ -89,7 +89,7 @@ describe('a parent that refuses every child', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '50ms k', '50ms f', '50ms p', '50ms f', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.9s': '5' }),
@@ -106,7 +106,7 @@ describe('a parent that ends before its time', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = [`15s ${exit}`, '25s k', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2' }),
@@ -127,7 +127,7 @@ describe('a parent that ends before its time', () => {
   ] as const)('does so up to the last moment of its time (%s)', (life, rescue, live) =>
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: [life, '-', '-'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: [life, '-', '-'] });
       play(m, agent, {
         unsub: '^ 80s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', [live]: '2' }),
@@ -141,7 +141,7 @@ describe('a parent that ends before its time', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '13.2s': 'c' }));
       const processes = ['13100ms k', '-', '-', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes }, { timing: { parentShutdown: 3_000 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { timing: { parentShutdown: 3_000 } });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '13.6s': '2', '15.1s': '3' }),
@@ -156,7 +156,7 @@ describe('a parent that ends before its time', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '13s': 'c' }));
       const processes = ['15s k', '-', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2' }),
@@ -172,7 +172,7 @@ describe('a parent that ends before its time', () => {
       const processes = ['15s k', '-', '-'];
       const health = ['l', at({ '500ms': 'l', '7s': 's' })];
       const checks = ['(y|)', '(n|)', '(y|)'];
-      const agent = drawAgent(m, { hash$ }, { processes, health, checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes, health, checks });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': '0', '10.5s': '1', '18.5s': 'n', '20.5s': '2' }),
@@ -188,7 +188,7 @@ describe('a parent that ends before its time', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '14s': 'c', '18s': 'b' }));
       const processes = ['15s k', '-', '-'];
       const checks = ['(y|)', '(n|)', '(y|)'];
-      const agent = drawAgent(m, { hash$ }, { processes, checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes, checks });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '18.5s': '2' }),
@@ -206,7 +206,7 @@ describe('an Envoy that was replaced side by side', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '17s': 'c' }));
       const processes = ['15s k', '-', '-', '-'];
       const active = ['0', at({ '0s': '3', '20s': '0' })];
-      const agent = drawAgent(m, { hash$ }, { processes, active });
+      const agent = scriptedAgent(m, { hash$ }, { processes, active });
       play(m, agent, {
         unsub: '^ 40s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2', '20.5s': '3' }),
@@ -224,7 +224,7 @@ describe('an Envoy that was replaced side by side', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['15s k', '-', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes, active: ['0', '3'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes, active: ['0', '3'] });
       play(m, agent, {
         unsub: '^ 90s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2' }),
@@ -240,7 +240,7 @@ describe('an Envoy that was replaced side by side', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['15s k', '-', '-'];
       const health = [at({ '0s': 'u', '500ms': 'l' }), at({ '0s': 'u', '500ms': 'l', '5.2s': 's' }), at({ '0s': 'u', '500ms': 'l' })];
-      const agent = drawAgent(m, { hash$ }, { processes, health });
+      const agent = scriptedAgent(m, { hash$ }, { processes, health });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2' }),
@@ -255,7 +255,7 @@ describe('an Envoy that was replaced side by side', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['15s k', '5.9s k', '-']; // 1 has 400 ms after the LIVE of 2
-      const agent = drawAgent(m, { hash$ }, { processes });
+      const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2' }),
@@ -272,7 +272,7 @@ describe('an Envoy that was replaced side by side', () => {
       const terminate$ = m.hot('16s t');
       const processes = ['15s k', '-', '-'];
       const active = ['0', at({ '0s': '3', '23s': '0' }), '0'];
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2', '16s': 'D', '23s': 'A|' }),
         drained: [at({ '15.5s': 'g', '16s': 'gG', '16.5s': 'p', '23s': 'pP' }), { g: 'g1', G: 'g2', p: 'p1', P: 'p2' }],
@@ -288,7 +288,7 @@ describe('an Envoy binary of another hot restart version', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const checks = ['60ms a'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], checks });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.56s': '1' }),
@@ -307,7 +307,7 @@ describe('where two Envoys would not fit', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const checks = ['(m|)'];
       const active = [at({ '0s': '3', '14s': '0' })];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks, active });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], checks, active });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '14.5s': '1' }),

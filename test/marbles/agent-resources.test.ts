@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 /** `n`: nothing is. */
 const missing = { m: 'clusters and listeners of istiod:15012', n: '' };
@@ -13,7 +13,7 @@ describe('a claim while resources are missing', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '70s': 'b' }));
       const resources$ = m.hot(at({ '60s': 'm', '130s': 'n' }), missing);
-      const agent = drawAgent(m, { hash$, resources$ }, { processes: ['-', '-'] });
+      const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['-', '-'] });
       play(m, agent, {
         unsub: '^ 140s !',
         serving: at({ '0s': 'n', '500ms': '0', '130.5s': '1' }),
@@ -30,7 +30,7 @@ describe('a claim while resources are missing', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'c' }));
       const resources$ = m.hot(at({ '5s': 'm', '30s': 'n' }), missing);
-      const agent = drawAgent(m, { hash$, resources$ }, { processes: ['-', '-'] });
+      const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['-', '-'] });
       play(m, agent, { unsub: '^ 40s !', checked: '30s c', serving: at({ '0s': 'n', '500ms': '0', '30.5s': '1' }), hashes: at({ '0s': 'a', '30s': 'c' }) }); // prettier-ignore
     }),
   );
@@ -40,7 +40,7 @@ describe('a claim while resources are missing', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'a' }));
       const resources$ = m.hot(at({ '5s': 'm', '30s': 'n' }), missing);
-      const agent = drawAgent(m, { hash$, resources$ }, { processes: ['-'] });
+      const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['-'] });
       play(m, agent, { unsub: '^ 40s !', checked: '-', serving: at({ '0s': 'n', '500ms': '0' }), hashes: 'a' });
     }),
   );
@@ -51,7 +51,7 @@ describe('a claim while resources are missing', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const resources$ = m.hot(at({ '5s': 'm', '21s': 'n' }), missing);
       const terminate$ = m.hot('20s x');
-      const agent = drawAgent(m, { hash$, resources$, terminate$ }, { processes: ['-'] });
+      const agent = scriptedAgent(m, { hash$, resources$, terminate$ }, { processes: ['-'] });
       play(m, agent, { unsub: '^ 40s !', checked: '-', serving: at({ '0s': 'n', '500ms': '0', '20s': 'D', '25s': 'A|' }), hashes: 'a' });
     }),
   );
@@ -62,7 +62,7 @@ describe('a claim while resources are missing', () => {
       const hash$ = m.hot('a');
       const restart$ = m.hot('10s a');
       const resources$ = m.hot(at({ '5s': 'm', '30s': 'n' }), missing);
-      const agent = drawAgent(m, { hash$, restart$, resources$ }, { processes: ['-', '-'] });
+      const agent = scriptedAgent(m, { hash$, restart$, resources$ }, { processes: ['-', '-'] });
       play(m, agent, { unsub: '^ 40s !', serving: at({ '0s': 'n', '500ms': '0', '30.5s': '1' }), hashes: at({ '0s': 'a', '30s': 'a' }) });
     }),
   );
@@ -72,7 +72,7 @@ describe('a claim while resources are missing', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const resources$ = m.hot('5s m', missing);
-      const agent = drawAgent(m, { hash$, resources$ }, { processes: ['20s k', '-'] });
+      const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['20s k', '-'] });
       play(m, agent, {
         unsub: '^ 40s !',
         serving: at({ '0s': 'n', '500ms': '0', '20s': 'n', '20.5s': '1' }),
@@ -88,7 +88,7 @@ describe('a claim while resources are missing', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const resources$ = m.hot('5s m', missing);
       const health = [at({ '0s': 'u', '500ms': 'l', '19.601s': 's' })]; // last heard of at 19.5 s
-      const agent = drawAgent(m, { hash$, resources$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '21.5s': 'n', '50s': '1' }),
@@ -105,7 +105,7 @@ describe('a claim while resources are missing', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '11s': 'c' }));
       const resources$ = m.hot('10.6s m', missing);
-      const agent = drawAgent(m, { hash$, resources$ }, { processes: ['12.5s k', '-', '-'] });
+      const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['12.5s k', '-', '-'] });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '13s': '2' }),
@@ -123,7 +123,7 @@ describe('a claim while resources are missing', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const resources$ = m.hot(at({ '5s': 'm', '30s': 'n', '31s': 'm', '60s': 'n' }), missing);
       // The resources go missing again before the verdict.
-      const agent = drawAgent(m, { hash$, resources$ }, { processes: ['-', '-'], checks: [`2s (${verdict}|)`, '(y|)'] });
+      const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['-', '-'], checks: [`2s (${verdict}|)`, '(y|)'] });
       play(m, agent, {
         unsub: '^ 70s !',
         serving: at({ '0s': 'n', '500ms': '0', '60.5s': '1' }),
@@ -139,7 +139,7 @@ describe('a claim while resources are missing', () => {
     marbles((m) => {
       const hash$ = m.hot('1s a');
       const resources$ = m.hot('m', missing);
-      const agent = drawAgent(m, { hash$, resources$ }, { processes: ['10s k', '-'] });
+      const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['10s k', '-'] });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '1.5s': '0', '11s': 'n', '11.7s': '1' }),

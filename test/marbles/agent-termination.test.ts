@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 describe('a request to terminate', () => {
   it(
@@ -11,7 +11,7 @@ describe('a request to terminate', () => {
       const hash$ = m.hot('a');
       const terminate$ = m.hot('10s t');
       const life0 = at({ '0s': '^', '15s': '!' });
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: ['0'] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'], active: ['0'] });
       play(m, agent, {
         // 5 s of draining
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'A|' }),
@@ -29,7 +29,7 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '11s': 'b' }));
       const terminate$ = m.hot('10s t');
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'] });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'A|' }),
         hashes: 'a',
@@ -45,7 +45,7 @@ describe('a request to terminate', () => {
       const terminate$ = m.hot('10s t');
       const active = [at({ '0s': '3', '17.7s': '0' })];
       const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '18s': 'A|' });
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'], active });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -60,7 +60,7 @@ describe('a request to terminate', () => {
       const terminate$ = m.hot('10s t');
       // 20 s of draining
       const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '30s': 'A|' });
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: [active] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'], active: [active] });
       m.expectObservable(agent.serving$).toBe(serving);
     })(),
   );
@@ -71,7 +71,7 @@ describe('a request to terminate', () => {
       const hash$ = m.hot('a');
       const terminate$ = m.hot('10s t');
       const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '12.2s': 'A|' });
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'] }, { timing: { drainMinimum: 5_000, drainCap: 2_200 } });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'] }, { timing: { drainMinimum: 5_000, drainCap: 2_200 } });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -81,7 +81,7 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const terminate$ = m.hot('10s t');
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], ignoresTerm: [0] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'], ignoresTerm: [0] });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'T', '16s': 'A|' }),
         signalled: at({ '15s': 'T', '16s': 'K' }),
@@ -95,7 +95,7 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const terminate$ = m.hot(at({ '10s': 't', '11s': 't' }));
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], active: ['3'] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'], active: ['3'] });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '11s': 'A|' }),
         drained: [at({ '10s': 'g', '11s': 'p' }), { g: 'g0', p: 'p0' }],
@@ -109,7 +109,7 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
       const terminate$ = m.hot(at({ '22.7s': 'tt' }));
-      const agent = drawAgent(
+      const agent = scriptedAgent(
         m,
         { hash$, terminate$ },
         { processes: ['23.1s c', '-'], health: [at({ '0s': '?', '21.2s': 'u' })], ignoresTerm: [0] },
@@ -127,7 +127,7 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot(at({ '10s': 't', '11s': 't', '11.5s': 't' }));
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], ignoresTerm: [0, 1] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], ignoresTerm: [0, 1] });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '11s': 'T', '11.5s': 'A|' }),
         signalled: at({ '11s': 'T', '11.5s': 'KK' }), // the parent would have been told after its child
@@ -142,7 +142,7 @@ describe('a request to terminate', () => {
       const hash$ = m.hot('       -');
       const terminate$ = m.hot('  5s t');
       const serving = '           5s (A|)';
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: [] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: [] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -154,7 +154,7 @@ describe('a request to terminate', () => {
       const terminate$ = m.hot(at({ '1.1s': 't' }));
       const processes = ['1s k'];
       const serving = at({ '0s': 'n', '500ms': '0', '1s': 'n', '1.1s': 'A|' });
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -167,7 +167,7 @@ describe('a request to terminate', () => {
       const processes = ['100ms f'];
       const checks = ['1s n'];
       const serving = at({ '0s': 'n', '150ms': 'A|' });
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, checks });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, checks });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -178,7 +178,7 @@ describe('a request to terminate', () => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
       const terminate$ = m.hot('2s t');
       const health = ['u 3s l'];
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], health });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'], health });
       play(m, agent, {
         serving: at({ '0s': 'n', '2s': 'D', '7s': 'A|' }),
         hashes: 'a',
@@ -192,7 +192,7 @@ describe('a request to terminate', () => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
       const terminate$ = m.hot(at({ '1.5s': 't' }));
       const checks = ['1s y'];
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], checks });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'], checks });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '1.5s': 'D', '6.5s': 'A|' }),
         hashes: 'a',
@@ -206,7 +206,7 @@ describe('a request to terminate', () => {
       const hash$ = m.hot(at({ '0s': 'a', '7s': 'b' }));
       const terminate$ = m.hot('10.2s t');
       const health = ['l', at({ '0s': 'u', '3.1s': 'l' })];
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '3'], health });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '3'], health });
       play(m, agent, {
         unsub: '^ 20s !',
         drained: [at({ '10.2s': 'P', '10.5s': 'C' }), { P: 'g0', C: 'g1' }],
@@ -223,7 +223,7 @@ describe('a request to terminate', () => {
       const terminate$ = m.hot('10s t');
       const processes = ['12s k'];
       const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '12s': 'A|' });
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['3'] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active: ['3'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -235,7 +235,7 @@ describe('a request to terminate', () => {
       const terminate$ = m.hot('10s t');
       const processes = ['12s c', '-'];
       const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '30s': 'A|' });
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['?', '3'] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active: ['?', '3'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -246,7 +246,7 @@ describe('a request to terminate', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const terminate$ = m.hot(at({ '11.5s': 't' }));
       const checks = ['(m|)'];
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-'], checks, ignoresTerm: [0] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'], checks, ignoresTerm: [0] });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '11.5s': 'D', '12s': 'A|' }),
         signalled: at({ '11s': 'T', '12s': 'K' }),
@@ -265,7 +265,7 @@ describe('while the parent is alive', () => {
       const active = ['?', '0'];
       const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '16.1s': 'A|' });
       const processes = ['16100ms c', '-'];
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -276,7 +276,7 @@ describe('while the parent is alive', () => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot('10s t');
       const processes = ['16900ms c', '-'];
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'] });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '16.9s': 'A|' }),
         signalled: '16s T',
@@ -289,7 +289,7 @@ describe('while the parent is alive', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot('10s t');
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [0] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [0] });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '18s': 'A|' }),
         signalled: at({ '16s': 'T', '17s': 'T', '18s': 'K' }),
@@ -302,7 +302,7 @@ describe('while the parent is alive', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot('10s t');
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [1] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [1] });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '17s': 'A|' }),
         signalled: at({ '16s': 'T', '17s': 'KT' }),
@@ -317,7 +317,7 @@ describe('while the parent is alive', () => {
       const terminate$ = m.hot('10s t');
       const active = ['?', at({ '0s': '0', '14s': '1', '14.5s': '0' })];
       const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '20.5s': 'T', '21.5s': 'A|' }); // zero again at 14.5 s
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -329,7 +329,7 @@ describe('while the parent is alive', () => {
       const terminate$ = m.hot('10s t');
       const processes = ['12s c', '-'];
       const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '15s': 'A|' });
-      const agent = drawAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );

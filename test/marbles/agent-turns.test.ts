@@ -1,16 +1,16 @@
 import { skip } from 'rxjs';
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 describe('turns', () => {
   it(
     'starts the first epoch at once, without a check',
     marbles((m) => {
       const hash$ = m.hot('-a');
-      const agent = drawAgent(m, { hash$ }, { processes: ['-'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-'] });
       play(m, agent, {
         unsub: at({ '0s': '^', '1s': '!' }),
         serving: at({ '1ms': 'n', '501ms': '0' }),
@@ -28,7 +28,7 @@ describe('turns', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'c' }));
       const processes = ['16s c', '-', '-'];
       const timing = { parentShutdown: 5_000 };
-      const agent = drawAgent(m, { hash$ }, { processes }, { timing });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { timing });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '20.5s': '2' }),
@@ -45,7 +45,7 @@ describe('turns', () => {
     'starts no second epoch for the same hash',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'a' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0' }),
@@ -60,7 +60,7 @@ describe('turns', () => {
       const hash$ = m.hot('ab');
       const health = [at({ '0s': '?', '1.9s': 'l' })];
       const looks = at({ '1s': '0', '1.001s': '0', '1.5s': '0', '1.501s': '0', '2s': '01' }); // by the turn too
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 10s !',
         serving: at({ '0s': 'n', '2s': '0', '2.5s': '1' }),
@@ -77,7 +77,7 @@ describe('turns', () => {
       const hash$ = m.hot('a-b');
       const processes = ['-----f', '-'];
       const health = ['u'];
-      const agent = drawAgent(m, { hash$ }, { processes, health });
+      const agent = scriptedAgent(m, { hash$ }, { processes, health });
       play(m, agent, {
         unsub: '^ 1s !',
         serving: at({ '0s': 'n', '505ms': '1' }),
@@ -93,7 +93,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
       const health = [at({ '0s': '?', '21.2s': 'u' })]; // it cannot be asked at first
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '21.5s': '1' }),
@@ -113,7 +113,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b', '21.5s': 'c' }));
       const health = [at({ '0s': '?', '21.2s': 'u' })]; // it cannot be asked at first
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-', '-'], health, ignoresTerm: [0] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-', '-'], health, ignoresTerm: [0] });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '21.5s': '1', '24s': '2' }),
@@ -130,7 +130,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b' }));
       const health = [at({ '0s': 's', '3.5s': '?', '7s': 'l' })];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 9s !',
         serving: at({ '0s': 'n', '7s': '0', '7.5s': '1' }),
@@ -146,7 +146,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '12s': 'b' }));
       const health = [at({ '0s': 'l', '9s': 's', '15s': 'l' })]; // last heard of at 8 s
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': '0', '10s': 'n', '15s': '0', '15.5s': '1' }),
@@ -161,7 +161,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b', '10s': 'c' }));
       const processes = ['41s c', '-', '-'];
-      const agent = drawAgent(m, { hash$ }, { processes }, { timing: { parentShutdown: 35_000 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes }, { timing: { parentShutdown: 35_000 } });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '41.5s': '2' }),
@@ -176,7 +176,7 @@ describe('turns', () => {
     'waits for a draining grandparent no longer than the parent shutdown time',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b', '10s': 'c' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-', '-'] }, { timing: { parentShutdown: 60_000 } });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-', '-'] }, { timing: { parentShutdown: 60_000 } });
       play(m, agent, {
         unsub: '^ 80s !',
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '70.5s': '2' }),
@@ -192,7 +192,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b', '2s': 'c', '3s': 'd' }));
       const health = [at({ '0s': '?', '5s': 'l' })];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '5s': '0', '5.5s': '1' }),
@@ -207,7 +207,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b', '2s': 'a', '12s': 'b' }));
       const health = [at({ '0s': '?', '5s': 'l' })];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '5s': '0', '12.5s': '1' }),
@@ -222,7 +222,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '10.5s': 'c' }));
       const checks = ['1s n', '1s y'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], checks });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0', '12s': '1' }),
@@ -237,7 +237,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '10.5s': 'a' }));
       const checks = ['1s y'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-'], checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-'], checks });
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0' }),

@@ -1,15 +1,15 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 describe('a check without a verdict', () => {
   it(
     'is repeated after 1, 2, 4 and 8 s, and then the epoch starts without it',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks: ['(k|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], checks: ['(k|)'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '25.5s': '1' }),
@@ -24,7 +24,7 @@ describe('a check without a verdict', () => {
     'is no refusal: the next verdict decides',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks: ['(k|)', '(k|)', '(y|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], checks: ['(k|)', '(k|)', '(y|)'] });
       play(m, agent, {
         unsub: '^ 50s !',
         serving: at({ '0s': 'n', '500ms': '0', '13.5s': '1' }),
@@ -38,7 +38,7 @@ describe('a check without a verdict', () => {
     'may be followed by a refusal',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-'], checks: ['(k|)', '(n|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-'], checks: ['(k|)', '(n|)'] });
       play(m, agent, {
         unsub: '^ 40s !',
         serving: at({ '0s': 'n', '500ms': '0' }),
@@ -53,7 +53,7 @@ describe('a check without a verdict', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const checks = ['(o|)', '(o|)', '(o|)', '(o|)', '(o|)', '(o|)', '(y|)'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], checks });
       play(m, agent, {
         unsub: '^ 400s !',
         serving: at({ '0s': 'n', '500ms': '0', '370.5s': '1' }),
@@ -67,7 +67,7 @@ describe('a check without a verdict', () => {
     'gives way to the next change, which is checked at once, with four repeats of its own',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'c' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], checks: ['(k|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], checks: ['(k|)'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '35.5s': '1' }),
@@ -81,7 +81,7 @@ describe('a check without a verdict', () => {
     'is forgotten with a change that is taken back',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '12s': 'a' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-'], checks: ['(k|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-'], checks: ['(k|)'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0' }),

@@ -1,15 +1,15 @@
 import { describe, it } from 'vitest';
-import { at } from './support/at.ts';
-import { drawAgent } from './support/draw-agent.ts';
+import { at } from '../../src/testing/at.ts';
+import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 
 describe('while nobody serves', () => {
   it(
     'a check is waited for no longer than 750 ms, whatever it comes to',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['15s k', '-'], checks: ['20s (n|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['15s k', '-'], checks: ['20s (n|)'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '15s': 'n', '16.25s': '1' }),
@@ -23,7 +23,7 @@ describe('while nobody serves', () => {
     'a check that ends in 749 ms is waited for',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['15s k', '-'], checks: ['5749ms (n|)', '(y|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['15s k', '-'], checks: ['5749ms (n|)', '(y|)'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '15s': 'n', '46.249s': '1' }),
@@ -36,7 +36,7 @@ describe('while nobody serves', () => {
     'a pause between two checks is not waited for either',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['18s k', '-'], checks: ['(k|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['18s k', '-'], checks: ['(k|)'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '18s': 'n', '19.25s': '1' }),
@@ -50,7 +50,7 @@ describe('while nobody serves', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const health = ['l', 'u'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['15s k', '-', '-'], health, checks: ['(y|)', '20s (y|)'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['15s k', '-', '-'], health, checks: ['(y|)', '20s (y|)'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': '0', '15s': 'n', '16.25s': '2' }),
@@ -64,7 +64,7 @@ describe('while nobody serves', () => {
     'a change does not wait for those that drain: it becomes the child of the one that is left',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '12s': 'c' }));
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '5s k', '-'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '5s k', '-'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15s': 'n', '15.5s': '2' }),
@@ -78,7 +78,7 @@ describe('while nobody serves', () => {
     'the pause after a crash is kept',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const agent = drawAgent(m, { hash$ }, { processes: ['10s k', '600ms k', '600ms k', '600ms k', '-'] });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['10s k', '600ms k', '600ms k', '600ms k', '-'] });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '10.7s': '1', '10.8s': 'n', '11.7s': '2', '11.8s': 'n', '13.1s': '3', '13.2s': 'n', '15.3s': '4' }), // prettier-ignore
@@ -94,7 +94,7 @@ describe('a child that hangs on its parent', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const health = [at({ '0s': 'l', '10.001s': 's' }), 's'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-', '-'], health });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': '0', '20.5s': '2' }),
@@ -110,7 +110,7 @@ describe('a child that hangs on its parent', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const health = [at({ '0s': 'l', '9.5s': 's', '11.2s': 'l' })];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': '0', '11s': 'n', '12s': '0', '12.5s': '1' }),
@@ -127,7 +127,7 @@ describe('a child that is killed after its parent has handed over, and before it
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const health = [at({ '0s': 'l', '10.05s': 's' }), 's'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '100ms k', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '100ms k', '-'], health });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': '0', '10.6s': '2' }),
@@ -142,7 +142,7 @@ describe('a child that is killed after its parent has handed over, and before it
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '10.05s': 'c' }));
       const health = [at({ '0s': 'l', '10.05s': 's' }), 's'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '100ms k', '-'], health });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '100ms k', '-'], health });
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': '0', '10.6s': '2' }),
@@ -158,7 +158,7 @@ describe('a child that is killed after its parent has handed over, and before it
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '10.05s': 'c' }));
       const health = [at({ '0s': 'l', '10.05s': 's' }), 's'];
       const checks = ['(y|)', '20s (y|)'];
-      const agent = drawAgent(m, { hash$ }, { processes: ['-', '100ms k', '-'], health, checks });
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '100ms k', '-'], health, checks });
       play(m, agent, {
         unsub: '^ 60s !',
         // Unresponsive 2 s after the exit, and 750 ms later nobody serves.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { marbles } from './support/marbles.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 
 describe('at', () => {
   it.each([

@@ -5,7 +5,7 @@ import type { AgentEvent } from '../../src/agent/model.ts';
 import type { Health } from '../../src/agent/ports.ts';
 import { fixedTiming } from '../../src/agent/timing.ts';
 import { attentiveTimeout, attentiveTimer } from '../../src/operators/attentive-timer.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { lateScheduler } from './support/late-scheduler.ts';
 import { marbles } from './support/marbles.ts';
 

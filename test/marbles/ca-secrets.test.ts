@@ -4,7 +4,7 @@ import type { Failure } from '../../src/ca/authority.ts';
 import { type CaEvent, caSecrets } from '../../src/ca/ca-secrets.ts';
 import type { Issue } from '../../src/ca/issue-certificate.ts';
 import type { SetReading } from '../../src/secrets/secret.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const day = 24 * 3_600_000;

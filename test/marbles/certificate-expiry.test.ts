@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { map, type Observable } from 'rxjs';
 import { expirySigns, type ServedCertificate } from '../../src/secrets/certificate-expiry.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const hour = 3_600_000;

@@ -6,7 +6,7 @@ import { compose } from '../../src/sources/compose.ts';
 import { type Content, contentHash, type ContributingSource, readingOf } from '../../src/sources/contribution.ts';
 import { source } from '../../src/sources/source.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 import { given, givenAt, signs } from './support/told.ts';
 

@@ -4,7 +4,7 @@ import { follow } from '../../src/agent/follow.ts';
 import type { AgentEvent } from '../../src/agent/model.ts';
 import type { Health } from '../../src/agent/ports.ts';
 import { fixedTiming } from '../../src/agent/timing.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };

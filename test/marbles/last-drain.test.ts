@@ -20,9 +20,9 @@ import type { Launch, Proxy, Signal } from '../../src/agent/ports.ts';
 import { fixedTiming } from '../../src/agent/timing.ts';
 import { holdProcesses } from '../../src/run/held-processes.ts';
 import { lastDrain } from '../../src/run/last-drain.ts';
-import { readingOf } from '../support/reading.ts';
-import { at } from './support/at.ts';
-import { fakeProxy, type Script } from './support/fake-proxy.ts';
+import { readingOf } from '../../src/testing/reading.ts';
+import { at } from '../../src/testing/at.ts';
+import { fakeProxy, type Script } from '../../src/testing/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
 
 interface Drawn {

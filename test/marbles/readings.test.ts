@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { ofType } from '../../src/operators/tagged-union.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
 import { sourceSigns } from '../../src/streams/readings.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 import { drawnSource, hashes, readings } from './support/readings.ts';
 

@@ -28,11 +28,11 @@ import type { LogLine } from '../../src/log/log-line.ts';
 import type { StatusEvent } from '../../src/status/handler.ts';
 import type { SourceChange, SourceReading } from '../../src/streams/config-source.ts';
 import { configOf } from '../support/resolved.ts';
-import { at } from './support/at.ts';
-import { serving } from './support/draw-agent.ts';
-import { fakeProxy, type Script } from './support/fake-proxy.ts';
+import { at } from '../../src/testing/at.ts';
+import { serving } from '../../src/testing/scripted-agent.ts';
+import { fakeProxy, type Script } from '../../src/testing/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
-import { play } from './support/play.ts';
+import { play } from '../../src/testing/play.ts';
 import { drawnSource, readings } from './support/readings.ts';
 import type { AgentConfig } from '../../src/config/agent-config.ts';
 

@@ -12,7 +12,7 @@ import type { MetricFamily } from '../../src/metrics/metric-family.ts';
 import type { Handler, StatusEvent, StatusParts } from '../../src/status/handler.ts';
 import { routes } from '../../src/status/routes.ts';
 import { configOf } from '../support/resolved.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const epoch: Epoch = { hash: 'hash', restartEpoch: 0, lineage: 0, parentTime: 'over', stage: 'starting', answering: true };

@@ -2,7 +2,7 @@ import { NEVER, type ObservableInput, throwError } from 'rxjs';
 import { describe, it } from 'vitest';
 import type { Content } from '../../src/sources/contribution.ts';
 import { source, type SourceOptions } from '../../src/sources/source.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 import { given, givenAt, signs } from './support/told.ts';
 

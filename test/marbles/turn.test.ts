@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import type { AgentEvent, AwaitedParent } from '../../src/agent/model.ts';
 import { fixedTiming } from '../../src/agent/timing.ts';
 import { turn } from '../../src/agent/turn.ts';
-import { exits } from './support/fake-proxy.ts';
+import { exits } from '../../src/testing/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
 
 const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };

@@ -6,7 +6,7 @@ import type { Epoch, Stage } from '../../src/agent/epoch.ts';
 import { type AgentState, initialState } from '../../src/agent/model.ts';
 import type { Settled } from '../../src/operators/settle.ts';
 import { readinessFilter, notReady } from '../../src/status/readiness.ts';
-import { readingOf } from '../support/reading.ts';
+import { readingOf } from '../../src/testing/reading.ts';
 import { marbles } from './support/marbles.ts';
 
 const stateWith = (...stages: readonly Stage[]): AgentState => ({

@@ -1,7 +1,7 @@
 import { asyncScheduler, defer, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type FileSign, type FileSystem, waitForFiles } from '../../src/streams/wait-for-files.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 type Stage = readonly [from: number, sign: FileSign];

@@ -6,7 +6,7 @@ import { typeUrls } from '../../src/xds/resources.ts';
 import { narrateXds } from '../../src/xds/telemetry.ts';
 import { xdsRelay } from '../../src/xds/xds-relay.ts';
 import { config, fakeControlPlane, fakeEnvoy, type FakeEnvoyOptions, type Mood, resource } from './support/fake-mesh.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const hour = 3_600_000;

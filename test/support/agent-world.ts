@@ -2,7 +2,7 @@ import { type AgentEvent, type AgentState, type Effect, initialState } from '../
 import type { RestartPolicy } from '../../src/agent/exits.ts';
 import type { AdoptedEpoch, Exit, Launch } from '../../src/agent/ports.ts';
 import { reducer } from '../../src/agent/reducer.ts';
-import { readingOf } from './reading.ts';
+import { readingOf } from '../../src/testing/reading.ts';
 
 /** A process as its surroundings see it, whatever the agent thinks of it. */
 export interface Process {

@@ -11,7 +11,7 @@ import { type EnvoyOptions, envoyProxy } from '../../src/proxy/envoy-proxy.ts';
 import { meetingPlaces } from '../../src/proxy/meeting-places.ts';
 import { eventually } from './eventually.ts';
 import { type FakeAdmin, fakeAdmin, type Says } from './fake-admin.ts';
-import { readingOf } from './reading.ts';
+import { readingOf } from '../../src/testing/reading.ts';
 
 const within = 10_000;
 /** A privileged one that nobody listens on: whoever asks there is refused. */

@@ -4,7 +4,7 @@ import type { Sources } from '../../src/config/sources.ts';
 import { keepLog } from '../../src/run/keep-log.ts';
 import { runStep } from '../../src/run/run-step.ts';
 import { firstView, type RunSign } from '../../src/run/view.ts';
-import { readingOf } from '../support/reading.ts';
+import { readingOf } from '../../src/testing/reading.ts';
 import { configOf } from '../support/resolved.ts';
 
 /**

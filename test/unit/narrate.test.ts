@@ -5,7 +5,7 @@ import { type AgentEvent, type AgentState, initialState } from '../../src/agent/
 import { narrate } from '../../src/agent/narrate.ts';
 import type { Exit } from '../../src/agent/ports.ts';
 import { reducer } from '../../src/agent/reducer.ts';
-import { readingOf } from '../support/reading.ts';
+import { readingOf } from '../../src/testing/reading.ts';
 
 const reduce = reducer({ onCrash: 'backoff', budget: 10 });
 const transition = (given: readonly AgentEvent[], event: AgentEvent): AgentTransition => {

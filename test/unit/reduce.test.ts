@@ -3,7 +3,7 @@ import type { RestartPolicy } from '../../src/agent/exits.ts';
 import { type AgentEvent, type AgentState, type Effect, initialState, type Outcome, type Running } from '../../src/agent/model.ts';
 import type { Exit, Launch, Reading } from '../../src/agent/ports.ts';
 import { reducer } from '../../src/agent/reducer.ts';
-import { readingOf } from '../support/reading.ts';
+import { readingOf } from '../../src/testing/reading.ts';
 
 const clean: Exit = { kind: 'clean' };
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };

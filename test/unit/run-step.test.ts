@@ -5,7 +5,7 @@ import { runStep } from '../../src/run/run-step.ts';
 import { firstView, type RunSign, type View } from '../../src/run/view.ts';
 import { partFamilies } from '../../src/metrics/agent-families.ts';
 import { parts, troubleOf } from '../../src/run/part.ts';
-import { readingOf } from '../support/reading.ts';
+import { readingOf } from '../../src/testing/reading.ts';
 import { configOf } from '../support/resolved.ts';
 
 const before = firstView({ config: configOf(), sources: {} as Sources });

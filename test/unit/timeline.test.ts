@@ -5,7 +5,7 @@ import { noTimeline, timeline, type Timeline } from '../../src/agent/timeline.ts
 import { lifecycleFamilies, stateFamilies } from '../../src/metrics/agent-families.ts';
 import { printFamilies } from '../../src/metrics/metric-family.ts';
 import type { Change, Exit } from '../../src/agent/ports.ts';
-import { readingOf } from '../support/reading.ts';
+import { readingOf } from '../../src/testing/reading.ts';
 
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };
 const failed: Exit = { kind: 'failed', code: 1, tail: [] };

@@ -1,10 +1,10 @@
 import { asyncScheduler, concat, debounce, distinctUntilChanged, EMPTY, map, NEVER, type Observable, share, skip, timer } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
-import { agent, type Inputs } from '../../../src/agent/agent.ts';
-import type { RestartPolicy } from '../../../src/agent/exits.ts';
-import type { AgentState, ConfigEvent } from '../../../src/agent/model.ts';
-import { fixedTiming, type Timing } from '../../../src/agent/timing.ts';
-import { readingOf } from '../../support/reading.ts';
+import { agent, type Inputs } from '../agent/agent.ts';
+import type { RestartPolicy } from '../agent/exits.ts';
+import type { AgentState, ConfigEvent } from '../agent/model.ts';
+import { fixedTiming, type Timing } from '../agent/timing.ts';
+import { readingOf } from './reading.ts';
 import { answerTime, fakeProxy, type Script } from './fake-proxy.ts';
 
 export interface Settings {
@@ -54,7 +54,7 @@ export function serving(states$: Observable<AgentState>): Observable<string> {
  * of the drain is 5 s and its cap 20 s, random numbers are in the middle (no jitter), the budget is
  * 10.
  */
-export function drawAgent(
+export function scriptedAgent(
   m: RunHelpers,
   { awaited$ = EMPTY, hash$ = NEVER, restart$ = NEVER, ...inputs }: DrawnInputs,
   script: Script,

@@ -1,0 +1,133 @@
+import { AssertionError } from 'node:assert';
+import { isDeepStrictEqual } from 'node:util';
+import { asyncScheduler, defer, filter, ignoreElements, map, merge, type Observable, of, ReplaySubject, share, takeUntil, throwError, timer, timestamp } from 'rxjs'; // prettier-ignore
+import { type RunHelpers, TestScheduler } from 'rxjs/testing';
+import type { RestartPolicy } from '../agent/exits.ts';
+import type { Reading } from '../agent/ports.ts';
+import type { Timing } from '../agent/timing.ts';
+import { ofType } from '../operators/tagged-union.ts';
+import type { Contribution } from '../sources/contribution.ts';
+import { type Read, source as makeSource } from '../sources/source.ts';
+import type { ConfigSource } from '../streams/config-source.ts';
+import { sourceSigns } from '../streams/readings.ts';
+import { diagramOf, type DrawnSign, signsOf } from './diagram.ts';
+import type { Script } from './fake-proxy.ts';
+import { scriptedAgent } from './scripted-agent.ts';
+
+/** What happens to an agent, in marbles. */
+export interface Drawing extends Partial<Script> {
+  /**
+   * What is to be read, from when on: a letter is a content, # says that reading fails. Before the
+   * first sign reading fails too.
+   */
+  readonly config: string;
+  /**
+   * Makes the source of what is drawn: `read` reads it as it is at that time, `changed$` emits at
+   * each sign after the first ms. If left out, that is a source which reads at each sign.
+   */
+  readonly source?: (read: Read, changed$: Observable<unknown>) => ConfigSource;
+  /** From the first change to the reading of all, in ms; 10,000 if left out, as `--minDelay`. */
+  readonly minDelay?: number;
+  /** A restart by hand, by any sign. */
+  readonly restart?: string;
+  /** The agent is asked to end, by any sign: the second one skips the drain, the third kills. */
+  readonly terminate?: string;
+  readonly policy?: Partial<RestartPolicy>;
+  readonly timing?: Partial<Timing>;
+}
+
+/** An agent over a scripted Envoy, which lives anew for each expectation. */
+export interface DrawnAgent {
+  /**
+   * Expects epochs at these times, and no others: each is drawn as the content that it was started
+   * from. Throws an `AssertionError` that has both diagrams.
+   */
+  expectEpochs(diagram: string): DrawnAgent;
+  /**
+   * Expects who serves: the number of an epoch, or n for nobody; D while draining, T while
+   * stopping; at the end A (asked), E (Envoy), R (refused) or P (port). As `expectEpochs`.
+   */
+  expectServing(diagram: string): DrawnAgent;
+}
+
+/** How long an agent lives on after the last sign of any diagram, in ms. */
+const beyond = 300_000;
+
+/**
+ * Draws an agent: what its source says, what its Envoys do, and then by `expect…` what comes of
+ * that. All times are virtual and real durations: `drawAgent({ config: 'a 9s b' })` has `b` from
+ * the tenth second on, and its agent is one with the times of the program.
+ *
+ * An Envoy is LIVE 500 ms after its launch if nothing else is drawn, and serves until it is told to
+ * end. Nothing runs before something is expected.
+ */
+export function drawAgent(drawing: Drawing): DrawnAgent {
+  function expectDrawn(what: 'epochs' | 'serving', diagram: string): DrawnAgent {
+    const { seen, expected } = played(drawing, what, diagram);
+    if (isDeepStrictEqual(seen, expected)) return drawn;
+    const [actual, drawnAs] = [diagramOf(seen), diagramOf(expected)];
+    throw new AssertionError({ message: `${what}: expected '${drawnAs}', but it is '${actual}'`, actual, expected: drawnAs });
+  }
+  const drawn: DrawnAgent = {
+    expectEpochs: (diagram) => expectDrawn('epochs', diagram),
+    expectServing: (diagram) => expectDrawn('serving', diagram),
+  };
+  return drawn;
+}
+
+/** What is seen of an agent, up to long after the end of what is drawn; and what was drawn. */
+function played(drawing: Drawing, what: 'epochs' | 'serving', diagram: string) {
+  const { config, restart = '', terminate = '' } = drawing;
+  const seen: DrawnSign[] = [];
+  const errors: unknown[] = [];
+  const expected = new TestScheduler(() => undefined).run((m) => {
+    const ends = [diagram, config, restart, terminate].map((drawn) => signsOf(drawn).at(-1)?.at ?? 0);
+    const { hashes$, serving$ } = agentOf(m, drawing);
+    const shown$ = what === 'serving' ? serving$ : merge(hashes$, serving$.pipe(ignoreElements()));
+    shown$.pipe(timestamp(), takeUntil(timer(Math.max(...ends) + beyond))).subscribe({
+      next: ({ value, timestamp: time }) => seen.push({ at: Math.floor(time), sign: value }),
+      error: (error: unknown) => errors.push(error),
+    });
+    return signsOf(diagram);
+  });
+  for (const error of errors) throw error as Error;
+  return { seen, expected };
+}
+
+function agentOf(m: RunHelpers, drawing: Drawing) {
+  const { config, source = readAtEachSign, minDelay = 10_000, restart = '', terminate = '', policy, timing, ...script } = drawing;
+  const signs = signsOf(config);
+  const read: Read = () =>
+    defer(() => {
+      const sign = signs.findLast(({ at }) => at <= asyncScheduler.now())?.sign ?? '#';
+      return sign === '#' ? throwError(() => new Error('it is drawn as unreadable')) : of(sign);
+    });
+  const changed$ = merge(...signs.flatMap(({ at }) => (at === 0 ? [] : [timer(at)])));
+  const orders$ = m.hot(restart).pipe(map(() => 'SIGHUP'));
+  const read$ = sourceSigns(source(read, changed$), { minDelay, random: () => 0.5 }, orders$).pipe(
+    ofType('read'),
+    share({ connector: () => new ReplaySubject(Infinity) }), // the first one comes while the agent subscribes
+  );
+  return scriptedAgent(
+    m,
+    {
+      hash$: read$.pipe(filter(({ isNew, orderedBy }) => isNew && orderedBy === undefined), map(contentOf)), // prettier-ignore
+      restart$: read$.pipe(filter(({ orderedBy }) => orderedBy !== undefined), map(contentOf)), // prettier-ignore
+      terminate$: m.hot(terminate).pipe(map(() => 'SIGTERM')),
+    },
+    { processes: Array.from({ length: 1_000 }, () => 'S'), ...script },
+    { ...(policy !== undefined && { policy }), ...(timing !== undefined && { timing }) },
+  );
+}
+
+/** What a reading is drawn as: its contents, or the hash of a source that has none. */
+function contentOf({ reading: { config, hash } }: { readonly reading: Reading<unknown> }): string {
+  if (!Array.isArray(config)) return hash;
+  return (config as readonly Contribution[])
+    .map(({ content = '-' }) => (typeof content === 'string' ? content : JSON.stringify(content)))
+    .join('');
+}
+
+function readAtEachSign(read: Read, changed$: Observable<unknown>): ConfigSource {
+  return makeSource('drawn', read, { on$: changed$, random: () => 0.5 });
+}
