@@ -7,10 +7,11 @@ import type { GivenLogFlags } from '../config/log-options.ts';
 import type { PrintBootstrapOptions } from './bootstrap.ts';
 import type { ConfigPrintOptions } from './config-print.ts';
 import type { ExecOptions } from './exec.ts';
+import { version } from '../run/version.ts';
 import { addHelp } from './help.ts';
 import type { RequestOptions } from './request.ts';
 import type { SecretsOptions } from './secrets.ts';
-import { printVersion, version } from './version.ts';
+import { printVersion } from './version.ts';
 import type { WaitOptions } from './wait.ts';
 
 /**

@@ -28,7 +28,7 @@ import { runAgent } from '../run/run-agent.ts';
 import { shapeSource } from '../run/shape-source.ts';
 import { findDetachTools, takeOver } from '../run/take-over.ts';
 import type { RunEvent, View } from '../run/view.ts';
-import { version } from './version.ts';
+import { version } from '../run/version.ts';
 
 /**
  * `pilot-agent proxy`: runs the agent until it has ended as it was asked to. Rejects with a

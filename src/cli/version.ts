@@ -1,8 +1,5 @@
-import packageJson from '../../package.json' with { type: 'json' };
 import { exitCodes, Fatal } from '../run/exit.ts';
-
-/** The version of this package. */
-export const version = packageJson.version;
+import { version } from '../run/version.ts';
 
 /**
  * Prints the version: the number, one line, or with `output` the shape of the Go agent's `version`.

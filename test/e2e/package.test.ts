@@ -1,0 +1,96 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { build } from 'esbuild';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type InstalledPackage, installPackage } from './support/installed-package.ts';
+
+let installed: InstalledPackage;
+beforeAll(() => {
+  installed = installPackage(['@types/node']);
+});
+afterAll(() => installed.dispose());
+
+describe('the package, installed elsewhere', () => {
+  it('runs as a program', () => {
+    const program = join(installed.root, packageJson.bin['pilot-agent']);
+    expect(execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' }).trim()).toBe(packageJson.version);
+  });
+
+  it.each([
+    ['pilot-agent', ['agent', 'source', 'compose']],
+    ['pilot-agent/testing', ['drawAgent', 'fakeProxy', 'marbles']],
+  ])('%s is imported without a warning', (name, names) => {
+    const code = `import * as all from '${name}'; console.log(JSON.stringify(Object.keys(all)))`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+      cwd: installed.folder,
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual(expect.arrayContaining(names));
+  });
+
+  it('has declarations in which a strict compiler finds nothing wrong', () => {
+    writeFileSync(
+      join(installed.folder, 'use.mts'),
+      `import { source, type ContributingSource } from 'pilot-agent';
+       import { drawAgent } from 'pilot-agent/testing';
+       export const mine: ContributingSource = source('mine', () => Promise.resolve({ a: 1 }), { every: 10_000 });
+       drawAgent({ config: 'a' }).expectEpochs('a');
+       // @ts-expect-error a reading is a text, bytes or an object
+       source('mine', () => Promise.resolve(1));`,
+    );
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--target', 'es2023', '--types', 'node'];
+    const args = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '--module', 'nodenext', ...strict, 'use.mts'];
+    expect(spawnSync(process.execPath, args, { cwd: installed.folder, encoding: 'utf8' }).stdout).toBe('');
+  });
+
+  it('has the source of each of its modules in a source map', () => {
+    const lib = join(installed.root, 'dist/lib');
+    const modules = readdirSync(lib, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+    expect(modules).toContain(join('sources', 'source.js'));
+    const mapOf = (name: string) => JSON.parse(readFileSync(join(lib, `${name}.map`), 'utf8')) as { sourcesContent?: readonly string[] };
+    expect(modules.filter((name) => existsSync(join(lib, `${name}.map`)) && mapOf(name).sourcesContent?.every(Boolean) !== true)).toEqual(
+      [],
+    );
+    expect(modules.filter((name) => name.startsWith('cli'))).toEqual([]);
+  });
+
+  it('gives to who bundles `source` alone nothing of agent, log and servers', async () => {
+    const { metafile } = await build({
+      stdin: { contents: "import { source } from 'pilot-agent'; console.log(source)", resolveDir: installed.folder },
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      conditions: ['es2015'],
+      write: false,
+      metafile: true,
+      logLevel: 'error',
+    });
+    const inputs = Object.values(metafile.outputs).flatMap((output) =>
+      Object.entries(output.inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+    );
+    const packages = inputs.flatMap((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+    expect([...new Set(packages)].sort()).toEqual(['chokidar', 'pilot-agent', 'readdirp', 'rxjs']); // for `watch`, which loads it
+    expect(inputs.filter((file) => /\/(agent|run|xds|sds|proxy)\//.test(file))).toEqual([]);
+  });
+
+  it('is in order for publint', async () => {
+    const { messages } = await publint({ pack: { tarball: new Uint8Array(installed.tarball).buffer }, level: 'suggestion', strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  it('has types that are right for ESM, and for bundlers', async () => {
+    const checked = await checkPackage(createPackageFromTarballData(new Uint8Array(installed.tarball)));
+    const problems = checked.types === false ? ['no types'] : checked.problems;
+    // It is ESM only: who resolves without `exports`, or as CommonJS, does not get it.
+    const meant = problems.filter((problem) => {
+      if (typeof problem === 'string') return true;
+      return !('resolutionKind' in problem && ['node10', 'node16-cjs'].includes(problem.resolutionKind));
+    });
+    expect(meant).toEqual([]);
+  });
+});
