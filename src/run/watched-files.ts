@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { CertificateFile } from '../secrets/certificate-expiry.ts';
 
-/** The files whose change is a change of what Envoy is started from, though it reads them itself. */
+/** The files whose change needs a new epoch, though Envoy reads them itself. */
 export function watchedFiles({ watched, customConfigFile }: AgentConfig): readonly string[] {
   return [...watched, customConfigFile].filter((path) => path !== '').map((path) => resolve(path));
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import type { AdminClient } from '../../src/admin/admin-client.ts';
 import { applyRuntime, type RuntimeWish } from '../../src/run/apply-runtime.ts';
 import { noSettings } from '../../src/run/runtime-settings.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const started = { logLevel: 'warning', componentLogLevel: '' };

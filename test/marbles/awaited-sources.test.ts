@@ -4,7 +4,7 @@ import { awaitedSources } from '../../src/run/awaited-sources.ts';
 import type { ContributingSource } from '../../src/sources/contribution.ts';
 import { compose } from '../../src/sources/compose.ts';
 import { source, type SourceOptions } from '../../src/sources/source.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const random = () => 0.5;

@@ -1,7 +1,7 @@
 import { defer, map, NEVER, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { blockingQueries, type Queried, type QueryTimes } from '../../src/sources/blocking-queries.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const usual: QueryTimes = { wait: 60_000, timeout: 10_000, random: () => 0.5 };

@@ -29,4 +29,28 @@ export const sources: readonly Mutant[] = [
     find: "['x-consul-knownleader'] === 'false'",
     replace: "['x-consul-knownleader'] === '0'",
   },
+  { id: 'sources/keeps-last', file: 'sources/source.ts', find: 'keepLastOnError ? before : unread', replace: 'unread' },
+  { id: 'sources/missed-occasion', file: 'operators/repeat-on.ts', find: 'isAsked ? 0 : pause()', replace: 'pause()' },
+  { id: 'sources/compose-guard', file: 'sources/compose.ts', find: 'tap((reading) => (last = reading)),', replace: '' },
+  { id: 'sources/gate-holds', file: 'sources/combinators.ts', find: 'reading: last ?? readingOf([])', replace: 'reading: readingOf([])' },
+  {
+    id: 'sources/replayed-change',
+    file: 'operators/shared-state.ts',
+    find: 'filter((state) => state !== known)',
+    replace: 'filter(() => true)',
+  },
+  { id: 'sources/runtime-hash', file: 'run/shape-source.ts', find: "use === 'restart' ?", replace: "use !== 'secret' ?" },
+  {
+    id: 'sources/runtime-taken-back',
+    file: 'run/runtime-settings.ts',
+    find: "wanted.values[key] ?? ''",
+    replace: "wanted.values[key] ?? '0'",
+  },
+  { id: 'sources/runtime-per-epoch', file: 'run/apply-runtime.ts', find: 'told?.epoch === wish.epoch ? told.settings : noSettings', replace: 'told?.settings ?? noSettings' }, // prettier-ignore
+  {
+    id: 'sources/awaited-fallback',
+    file: 'run/awaited-sources.ts',
+    find: "customConfigFile === '' ? missing(config) : []",
+    replace: 'missing(config)',
+  },
 ];
