@@ -52,3 +52,5 @@ export { gated, mapped, polled, renamed, shared, throttled, withFallback } from 
 export { consul, type ConsulOptions, type ConsulWatch } from './sources/consul.ts';
 export { http, type HttpOptions } from './sources/http.ts';
 export type { SourceConfig } from './config/source-config.ts';
+export type { AgentFailure } from './run/exit.ts';
+export { type AgentSettings, type PilotAgent, pilotAgent, type PilotAgentOptions } from './run/pilot-agent.ts';

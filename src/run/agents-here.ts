@@ -33,16 +33,17 @@ const width = 107;
 const name = /@(pilot-agent\/[0-9a-f]{16}-+)@*$/;
 
 /**
- * Tells each who asks on this machine, or in this pod, which folder the agent has, until the
- * process ends. Nothing can be ordered here. Where there can be no socket, the agent is not found,
- * and that is all.
+ * Tells each who asks on this machine, or in this pod, which folder the agent has, until it is
+ * stopped by what is returned. Nothing can be ordered here. Where there can be no socket, the agent
+ * is not found, and that is all.
  */
-export function tellOf({ configPath }: Pick<AgentHere, 'configPath'>): void {
+export function tellOf({ configPath }: Pick<AgentHere, 'configPath'>): () => void {
   const socket = `pilot-agent/${randomBytes(8).toString('hex')}`.padEnd(width, '-'); // full width: Nodes differ in what they add
-  createServer((asking) => asking.on('error', () => asking.destroy()).end(JSON.stringify({ configPath })))
+  const server = createServer((asking) => asking.on('error', () => asking.destroy()).end(JSON.stringify({ configPath })))
     .on('error', () => undefined)
     .listen(`\0${socket}`)
     .unref();
+  return () => void server.close();
 }
 
 /**

@@ -79,7 +79,7 @@ async function readFile(path: string): Promise<ConfigFile | undefined> {
   );
 }
 
-/** What a command line says, beside the environment and the files of this process. */
+/** What a command line says, and the variables beside it. */
 export interface CommandLine {
   /** The flags that were given, by name. */
   readonly given: GivenFlags;
@@ -87,14 +87,16 @@ export interface CommandLine {
   readonly leftover: readonly string[];
   /** The flags about logging that were given. */
   readonly logFlags?: GivenLogFlags;
+  /** The variables; those of this process if left out. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
-/** The configuration of this process: of its command line, environment and files. */
-export async function readConfig({ given, leftover, logFlags = {} }: CommandLine): Promise<ResolvedConfig> {
-  const own = environment(process.env);
+/** The configuration that follows from a command line, variables, and the files of this process. */
+export async function readConfig({ given, leftover, logFlags = {}, env = process.env }: CommandLine): Promise<ResolvedConfig> {
+  const own = environment(env);
   const file = await readFile(given.config ?? textOf(own.flagged.layer.content, 'configFile') ?? '');
-  const said = file === undefined ? own : environment({ ...file.environment, ...process.env });
-  const surroundings = { ...said, warnings: [...said.warnings, ...misspeltVariables(process.env)] };
+  const said = file === undefined ? own : environment({ ...file.environment, ...env });
+  const surroundings = { ...said, warnings: [...said.warnings, ...misspeltVariables(env)] };
   const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const addresses = interfaces.filter(({ internal }) => !internal).map(({ address }) => address);
   const mesh = given.meshConfig ?? textOf(file?.flagged.layer.content, 'meshConfig') ?? flags.meshConfig.default;

@@ -28,16 +28,43 @@ export function seeExit(code: number): string | undefined {
   return troubleshooting(Object.values<number>(exitCodes).includes(code) ? `exit ${code}` : 'exit other');
 }
 
+/** What a user does about an end, by its code. Others are Envoy's own. */
+const fixes: Readonly<Record<number, string>> = {
+  [exitCodes.refused]: 'change what is asked for',
+  [exitCodes.usage]: 'correct the flag that is named',
+  [exitCodes.unavailable]: 'free what is named, or give another one, and start the agent again',
+  [exitCodes.software]: 'report this bug with the log, which has the stack',
+  [exitCodes.config]: 'correct the configuration that is named',
+};
+
+/** Why an agent has ended otherwise than it was asked to. */
+export interface AgentFailure extends Error {
+  /** The exit code of the program: 64, 69, 70, 78, or that of Envoy. */
+  readonly code: number;
+  /** What is wrong, in one line. */
+  readonly reason: string;
+  /** What to do about it, in one line, and the page that says more. */
+  readonly fix: string;
+}
+
 /**
  * What ends the program: one line for the user, '' where there is nothing to say, and the exit
  * code.
  */
-export class Fatal extends Error {
+export class Fatal extends Error implements AgentFailure {
   readonly code: number;
 
-  constructor(message: string, code: number) {
-    super(message);
+  constructor(message: string, code: number, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
+  }
+
+  get reason(): string {
+    return this.message;
+  }
+
+  get fix(): string {
+    return `${fixes[this.code] ?? "look for the last lines of Envoy's log"}; see ${seeExit(this.code) ?? ''}`;
   }
 }
 

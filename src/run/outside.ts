@@ -1,4 +1,4 @@
-import type { Observable } from 'rxjs';
+import { fromEvent, map, merge, NEVER, type Observable, of } from 'rxjs';
 import type { StatusEvent } from '../status/handler.ts';
 import type { ConfigSource } from '../streams/config-source.ts';
 import { fileSource } from '../streams/file-source.ts';
@@ -11,7 +11,8 @@ export interface Outside {
   files(paths: readonly string[]): ConfigSource<never>;
   /** As {@link waitForFiles}. */
   missing(paths: readonly string[]): Observable<readonly string[]>;
-  signals(names: readonly NodeJS.Signals[]): Observable<NodeJS.Signals>;
+  /** Each signal of these names by its name; and what else has the meaning of one, by its own. */
+  signals(names: readonly NodeJS.Signals[]): Observable<string>;
   /** As {@link serveStatus}. */
   serve(...given: Parameters<typeof serveStatus>): Observable<StatusEvent>;
   /** What nobody has caught. */
@@ -29,3 +30,17 @@ export const real: Outside = {
   uncaught: () => uncaught(),
   random: () => Math.random(),
 };
+
+/**
+ * Those of this machine for an agent that is a part of a program, which may end it by `signal`, as
+ * by SIGTERM. Signals to the process, and what nobody has caught, are the agent's only if it is
+ * asked to obey them.
+ */
+export function outsideOf({ signal, obeys }: { readonly signal: AbortSignal | undefined; readonly obeys: boolean }): Outside {
+  const aborted$ = signal === undefined ? NEVER : signal.aborted ? of('abort') : fromEvent(signal, 'abort').pipe(map(() => 'abort'));
+  return {
+    ...real,
+    signals: (names) => merge(NEVER, obeys ? real.signals(names) : NEVER, names.includes('SIGTERM') ? aborted$ : NEVER),
+    uncaught: () => (obeys ? real.uncaught() : NEVER),
+  };
+}

@@ -11,8 +11,7 @@ import { type Holder, lockFolder } from './folder-lock.ts';
  * The Envoy of this process: `binaryPath`, or the one that is found without it. Throws a
  * {@link Fatal} where there is none (69).
  */
-export function envoyBinary(binaryPath: string | undefined): string {
-  const { env } = process;
+export function envoyBinary(binaryPath: string | undefined, env: NodeJS.ProcessEnv = process.env): string {
   const found = findEnvoy({ binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
   if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
   return found.path;
@@ -52,20 +51,29 @@ export function prepareFolder(path: string): void {
   accessSync(`${path}/`, constants.W_OK | constants.X_OK);
 }
 
+/** A folder that is held, and what is odd about that. */
+export interface HeldFolder {
+  readonly oddities: readonly string[];
+  /** Lets go of it. Synchronous; may be called again. */
+  readonly release: () => void;
+}
+
 /**
- * Makes `--configPath` where it is not there, holds it until this process has ended, and resolves
- * to what is odd about that. Rejects with a {@link Fatal} where it cannot be written (78), or is
- * another agent's (69): then nothing in it was touched. Commands that ask there are told `tells`.
+ * Makes `--configPath` where it is not there, and holds it until it is released. Rejects with a
+ * {@link Fatal} where it cannot be written (78), or is another agent's (69): then nothing in it was
+ * touched. Commands that ask there are told `tells`.
  */
-export async function holdFolder(path: string, version: string, tells: object = {}): Promise<readonly string[]> {
+export async function holdFolder(path: string, version: string, tells: object = {}): Promise<HeldFolder> {
   attempt(() => prepareFolder(path), `--configPath ${path} cannot be written`);
   const lock = await lockFolder(path, version, tells).catch((error: unknown) => {
     throw new Fatal(`--configPath ${path} cannot have a socket: ${(error as Error).message}`, exitCodes.config);
   });
   if (!lock.ok) throw new Fatal(`--configPath ${path} belongs to another agent${told(lock.holder)}`, exitCodes.unavailable);
-  process.once('exit', () => lock.release());
   removeUnfinished(path);
-  return lock.isSilent ? [`--configPath ${path} is on a full disk: a second agent with it would not be noticed`] : [];
+  return {
+    oddities: lock.isSilent ? [`--configPath ${path} is on a full disk: a second agent with it would not be noticed`] : [],
+    release: () => lock.release(),
+  };
 }
 
 function told(holder: Holder | undefined): string {

@@ -9,4 +9,5 @@ export const log: readonly Mutant[] = [
   { id: 'log/see-envoy', file: 'log/see-also.ts', find: " && event !== 'envoy.log'", replace: '' },
   { id: 'log/see-exit-other', file: 'run/exit.ts', find: "'exit other'", replace: '`exit ${code}`' },
   { id: 'log/reopened-closed', file: 'log/open-log.ts', find: 'await old?.close();', replace: '' },
+  { id: 'log/function-envoy', file: 'log/log-function.ts', find: "line.event !== 'envoy.log' && ", replace: '' },
 ];

@@ -40,4 +40,9 @@ export const run: readonly Mutant[] = [
     find: 'told.get(event.name)?.has(event.reason) === true',
     replace: 'false',
   },
+  { id: 'run/library-signals', file: 'run/outside.ts', find: 'obeys ? real.signals(names) : NEVER', replace: 'real.signals(names)' },
+  { id: 'run/library-aborted', file: 'run/outside.ts', find: "signal.aborted ? of('abort')", replace: "false ? of('abort')" },
+  { id: 'run/library-repeated', file: 'run/pilot-agent.ts', find: "|| 'repeated' in table[name as keyof typeof table]", replace: '' },
+  { id: 'run/library-variables', file: 'run/effective-config.ts', find: 'environment(env)', replace: 'environment(process.env)' },
+  { id: 'run/library-once', file: 'run/pilot-agent.ts', find: 'isUsed = true;', replace: '' },
 ];

@@ -1,0 +1,27 @@
+import type { LogLevel, LogLine } from './log-line.ts';
+import type { AgentLog } from './open-log.ts';
+
+/** The lowest first. */
+const levels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'none'];
+
+/**
+ * A log whose lines are given to a function, at once and in their order. What the function throws
+ * is passed over. As with {@link AgentLog}, a level does not hold for Envoy's lines.
+ */
+export function logFunction(write: (line: LogLine) => void, first: LogLevel): AgentLog {
+  let lowest = first;
+  return {
+    write: (line) => {
+      if (line.event !== 'envoy.log' && levels.indexOf(line.level) < levels.indexOf(lowest)) return;
+      try {
+        write(line);
+      } catch {
+        // A log that fails ends no agent.
+      }
+    },
+    level: (wanted) => void (lowest = wanted),
+    open: () => undefined,
+    reopen: () => undefined,
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,250 @@
+import { resolve } from 'node:path';
+import { isatty } from 'node:tty';
+import type { Observable } from 'rxjs';
+import { type AdminClient, adminClient } from '../admin/admin-client.ts';
+import type { AgentState } from '../agent/model.ts';
+import type { AdoptedEpoch, Proxy } from '../agent/ports.ts';
+import { cacheDir } from '../envoy/find-envoy.ts';
+import { envoyLogFormat } from '../log/envoy-lines.ts';
+import { logFunction } from '../log/log-function.ts';
+import type { LogLine } from '../log/log-line.ts';
+import { type AgentLog, openLog } from '../log/open-log.ts';
+import { nodeString } from '../node/node-id.ts';
+import { platform } from '../node/platform.ts';
+import type { Fold } from '../operators/feedback.ts';
+import { envoyProxy } from '../proxy/envoy-proxy.ts';
+import { limits, workerThreads } from '../proxy/limits.ts';
+import { meetingPlaces } from '../proxy/meeting-places.ts';
+import type { ContributingSource } from '../sources/contribution.ts';
+import { tellOf } from './agents-here.ts';
+import { besideEnvoy } from './beside-envoy.ts';
+import { checkCustomConfig, checkedConfig, type CheckedConfig, knownOf } from './check-config.ts';
+import { differingValues } from './differing-values.ts';
+import { type CommandLine, effectiveConfig, readConfig } from './effective-config.ts';
+import { allOf, attempt, exitCodes, Fatal } from './exit.ts';
+import { keepLog } from './keep-log.ts';
+import type { Outside } from './outside.ts';
+import { envoyBinary, findTools, holdFolder } from './prepare.ts';
+import { makeSources } from './make-sources.ts';
+import { presentConfig } from './present-config.ts';
+import { profileToken } from './profile-token.ts';
+import { runExit } from './program-exit.ts';
+import { runAgent } from './run-agent.ts';
+import { shapeSource } from './shape-source.ts';
+import { type DetachTools, findDetachTools, takeOver } from './take-over.ts';
+import { version } from './version.ts';
+import type { RunEvent, View } from './view.ts';
+
+/** An agent as a program, or somebody else's program, has it. */
+export interface WholeAgent {
+  readonly line: CommandLine;
+  readonly outside: Outside;
+  /** `install`: where there is no Envoy, the pinned one is put into the cache. */
+  readonly envoy: 'find' | 'install';
+  /** Beside those that the configuration asks for. */
+  readonly sources: readonly ContributingSource[];
+  /** In the place of Envoy; undefined for Envoy. */
+  readonly proxy?: Proxy | undefined;
+  /** In the place of the log that the configuration asks for. */
+  readonly log?: ((line: LogLine) => void) | undefined;
+  /** Ends an installation: then it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** Is given each state of the core. */
+  readonly onState?: (state: AgentState) => void;
+}
+
+/** What has to be let go of at the end, in the order in which it was taken. */
+type Held = (() => void)[];
+
+/**
+ * Runs an agent until it has ended as it was asked to. Rejects with a {@link Fatal} for any other
+ * end; what it has taken, but for its log files, is let go of before.
+ */
+export async function wholeAgent(agent: WholeAgent): Promise<void> {
+  const held: Held = [];
+  const release = () => held.splice(0).forEach((one) => one());
+  process.once('exit', release);
+  try {
+    await live(agent, held);
+  } finally {
+    process.removeListener('exit', release);
+    release();
+  }
+}
+
+async function live(agent: WholeAgent, held: Held): Promise<void> {
+  const { line, onState } = agent;
+  const resolved = await readConfig(line);
+  const { config, isCertain } = knownOf(resolved);
+  const { configPath, statusPort, proxyAdminPort, healthPort } = config;
+  const here = { pid: process.pid, version, configPath: resolve(configPath), statusPort, proxyAdminPort, healthPort };
+  const hold = async () => {
+    const { oddities, release } = await holdFolder(configPath, version, { agent: here });
+    held.push(release);
+    return oddities;
+  };
+  const [checked, , binary, oddities, agentLog, detachTools] = await allOf([
+    () => checkedConfig(resolved),
+    () => checkCustomConfig(resolved),
+    () => (agent.proxy === undefined && isCertain('binaryPath') ? binaryOf(config.binaryPath, agent) : ''),
+    () => (isCertain('configPath') ? hold() : []),
+    () => attempt(() => (agent.log ? logFunction(agent.log, config.logging.level) : openLog(config.logging)), '--log_target'),
+    () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
+  ]);
+  tellStart(checked, { binary, oddities, agentLog });
+  held.push(tellOf(here));
+
+  const life$ = await lifeOf({ agent, checked, binary, agentLog, detachTools, held });
+  const { value: end, state } = await new Promise<Fold<View, RunEvent>>((done, fail) => {
+    let last: Fold<View, RunEvent> | undefined;
+    life$.subscribe({
+      next: (step) => {
+        last = step;
+        keepLog(step, agentLog);
+        if (step.value.sign.type === 'transition') onState?.(step.value.sign.transition.state);
+      },
+      error: fail,
+      complete: () => (last === undefined ? fail(new Error('the run has ended before it began')) : done(last)),
+    });
+  }).finally(() => agentLog.close());
+
+  const { code, why } = runExit(end.sign, state, config);
+  if (why !== undefined) throw new Fatal(why, code);
+}
+
+async function binaryOf(binaryPath: string | undefined, { line: { env = process.env }, envoy, signal }: WholeAgent): Promise<string> {
+  try {
+    return envoyBinary(binaryPath, env);
+  } catch (error) {
+    if (envoy === 'find' || binaryPath !== undefined) throw error;
+    const { installEnvoy } = await import('../envoy/install-envoy.ts');
+    return installEnvoy({ cacheDir: cacheDir(env), env, ...(signal !== undefined && { signal }) }).catch((failure: unknown) => {
+      signal?.throwIfAborted();
+      throw new Fatal((failure as Error).message, exitCodes.unavailable);
+    });
+  }
+}
+
+interface Start {
+  readonly binary: string;
+  readonly oddities: readonly string[];
+  readonly agentLog: AgentLog;
+}
+
+function tellStart({ config, sources, plan, warnings }: CheckedConfig, { binary, oddities, agentLog }: Start): void {
+  const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
+  const { role, node } = config;
+  log({
+    level: 'info',
+    event: 'agent.started',
+    msg: 'pilot-agent',
+    version,
+    node: process.version,
+    pid: process.pid,
+    role,
+    id: node.id,
+    envoy: binary,
+  });
+  const shown = presentConfig({ config, sources });
+  const values = differingValues(shown, node.addresses);
+  if (values !== '') log({ level: 'info', event: 'config.given', msg: 'values that differ from their defaults', values });
+  if (config.logging.level === 'debug') log({ level: 'debug', event: 'config.effective', msg: 'the configuration', config: shown });
+  const byPush = { event: 'rotation.by_push', msg: 'a changed certificate is pushed to Envoy' } as const;
+  const byRestart = { event: 'rotation.by_restart', msg: 'a changed certificate restarts Envoy' } as const;
+  log({ level: 'info', ...(plan.rotation.way === 'sds' ? byPush : byRestart), because: plan.rotation.because });
+  for (const warning of [...warnings, ...oddities, ...plan.warnings])
+    log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
+}
+
+interface Prepared {
+  readonly agent: WholeAgent;
+  readonly checked: CheckedConfig;
+  readonly binary: string;
+  readonly agentLog: AgentLog;
+  readonly detachTools: DetachTools | undefined;
+  readonly held: Held;
+}
+
+/** The agent over the proxy that it is given, or over Envoy. */
+async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEvent>>> {
+  const { agent, checked, held } = prepared;
+  const { config, sources, warnings, plan, xds } = checked;
+  const { running, sds } = plan;
+  const folder = resolve(config.configPath);
+  const addressFile = `${folder}/envoy-admin-address`;
+  const admin = adminClient(addressFile, config.proxyAdminPort);
+  const { proxy, adopted } = agent.proxy === undefined ? await envoyOf(prepared, admin, addressFile) : { proxy: agent.proxy, adopted: [] };
+  const token = config.profiling ? profileToken(folder) : undefined;
+  if (token !== undefined) held.push(token.remove);
+  const platform$ = platform(config);
+  const beside = makeSources(running.sources, agent.sources);
+  return runAgent(
+    running,
+    {
+      beside,
+      servers$: (known$) => besideEnvoy({ secrets: plan, xds, known$ }, config, { platform$, trustDomain: plan.config.trustDomain }),
+      proxy,
+      adopted,
+      admin,
+      shape: shapeSource({
+        beside,
+        initial: { config, sources, warnings },
+        reread: () => effectiveConfig(agent.line),
+        platform$,
+        sds,
+        xdsSocket: xds?.socket,
+      }),
+      terminal: isatty(1),
+      known: { config, sources },
+      status: {
+        probes: config.probes,
+        targets: config.metricsTargets,
+        profileToken: token?.token,
+        version: { version, node: process.version },
+      },
+    },
+    agent.outside,
+  );
+}
+
+interface AdoptingProxy {
+  readonly proxy: Proxy;
+  readonly adopted: readonly AdoptedEpoch[];
+}
+
+/** Envoy, and what an earlier agent has left of it. */
+async function envoyOf(prepared: Prepared, admin: AdminClient, addressFile: string): Promise<AdoptingProxy> {
+  const { checked, binary, agentLog, detachTools } = prepared;
+  const { config, plan } = checked;
+  const { node, role } = config;
+  const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
+  const folder = resolve(config.configPath);
+  const tools = findTools(config.searchPath, process.pid, log);
+  const detached = await takeOver({ tools: detachTools, folder, addressFile, log });
+  const proxy = envoyProxy({
+    binary,
+    args: {
+      drainDuration: config.drainDuration,
+      parentShutdownDuration: config.parentShutdownDuration,
+      serviceCluster: config.serviceCluster,
+      serviceNode: nodeString(role, node),
+      ipv6: node.ipv6,
+      logFormat: envoyLogFormat,
+      logLevel: config.proxyLogLevel,
+      componentLogLevel: config.proxyComponentLogLevel,
+      // Fewer in a child than in its parent would lose what waits at the sockets of the others.
+      concurrency: workerThreads(config.concurrency, limits(config.cpuLimit)),
+    },
+    admin,
+    addressFile,
+    folder,
+    pairs: plan.running.certificates,
+    drainsAll: role === 'router',
+    tools,
+    detached,
+    places: meetingPlaces(folder),
+    onLine: ({ level, component, message }, epoch) =>
+      agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
+  });
+  return { proxy, adopted: detached?.adopted ?? [] };
+}
