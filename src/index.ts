@@ -50,6 +50,7 @@ export { type Read, source, type SourceOptions } from './sources/source.ts';
 export { compose } from './sources/compose.ts';
 export { gated, mapped, polled, renamed, shared, throttled, withFallback } from './sources/combinators.ts';
 export { consul, type ConsulOptions, type ConsulWatch } from './sources/consul.ts';
+export { files, type FilesOptions } from './sources/files.ts';
 export { http, type HttpOptions } from './sources/http.ts';
 export type { SourceConfig } from './config/source-config.ts';
 export type { AgentFailure } from './run/exit.ts';

@@ -1,8 +1,12 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { consul } from '../../src/sources/consul.ts';
 import type { ContributingSource } from '../../src/sources/contribution.ts';
+import { files } from '../../src/sources/files.ts';
 import { http } from '../../src/sources/http.ts';
 import { sourceContract, type SourceStage } from '../../src/testing/source-contract.ts';
 
@@ -68,3 +72,19 @@ promised('consul()', () =>
     (address) => consul({ prefix: 'mesh/' }, { ...quick, address }),
   ),
 );
+
+const inFolder = (as: 'restart' | 'merge') => (): SourceStage => {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-files-'));
+  writeFileSync(join(folder, 'a'), '1');
+  return {
+    source: files([folder], { ...quick, as }),
+    change: () => writeFileSync(join(folder, 'a'), '2'),
+    // Without the folder there is nothing for a restart, which is a change.
+    ...(as === 'merge' && {
+      outage: { begin: () => renameSync(folder, `${folder}.away`), end: () => renameSync(`${folder}.away`, folder) },
+    }),
+    end: () => rmSync(folder, { recursive: true }),
+  };
+};
+promised('files(), for a restart', inFolder('restart'));
+promised('files(), with what is in them', inFolder('merge'));

@@ -1,0 +1,61 @@
+import type { PathEvent } from './watch-folders.ts';
+
+/** What may have changed since it was looked at last. */
+export interface ChangedEntries {
+  /** Takes an event. Whether it is the first since the last time that somebody took. */
+  readonly add: (event: PathEvent) => boolean;
+  /** Makes that each entry of each folder may have changed. */
+  readonly addAll: () => void;
+  /**
+   * What may have changed until now, which is forgotten. Without any event, each entry may have:
+   * who looks then does not rely on events.
+   */
+  readonly take: () => TakenEntries;
+}
+
+export interface TakenEntries {
+  /** Whether a path that is watched itself is named by an event. */
+  readonly isNamed: (path: string) => boolean;
+  /** The names in a folder that may have changed; undefined where each may have. */
+  readonly namesIn: (folder: string) => ReadonlySet<string> | undefined;
+}
+
+/**
+ * So many events at a time, and the kernel may have dropped some: it keeps 16,384 for a process
+ * that is late (inotify(7)), and says nothing of it to Node.
+ */
+const most = 4_000;
+
+/**
+ * Gathers events until somebody looks, in bounded memory: after so many each entry counts as
+ * changed.
+ */
+export function changedEntries(): ChangedEntries {
+  let [folders, named] = [new Map<string, Set<string>>(), new Set<string>()];
+  let count = 0;
+  let isAll = true; // nothing has been looked at yet
+  const addAll = () => {
+    isAll = true;
+    folders.clear();
+  };
+  return {
+    addAll,
+    add: ({ folder, name }) => {
+      count += 1;
+      // Kubernetes replaces all files of a mounted folder by a rename of its link `..data`.
+      if (count > most || (folder !== undefined && (name === undefined || name.startsWith('..')))) addAll();
+      else if (folder === undefined) named.add(name ?? '');
+      else if (!isAll && name !== undefined) folders.set(folder, (folders.get(folder) ?? new Set()).add(name));
+      return count === 1;
+    },
+    take: () => {
+      const taken = { folders, named, isAll: isAll || count === 0 };
+      [folders, named] = [new Map<string, Set<string>>(), new Set<string>()];
+      [count, isAll] = [0, false];
+      return {
+        isNamed: (path) => taken.named.has(path),
+        namesIn: (folder) => (taken.isAll ? undefined : (taken.folders.get(folder) ?? new Set())),
+      };
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { map, type Observable, type ObservableInput, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { TakenEntries } from '../../src/sources/changed-entries.ts';
+import type { SeenPath } from '../../src/sources/file-tree.ts';
+import { lookedAt } from '../../src/sources/files.ts';
+import type { PathEvent } from '../../src/sources/watch-folders.ts';
+import { at } from './support/at.ts';
+import { marbles } from './support/marbles.ts';
+import { signs } from './support/told.ts';
+
+const event: PathEvent = { folder: '/conf', name: 'a' };
+
+/** A folder of one file that is another one at each look, which takes so many ms. */
+function folder(took = 0) {
+  const looks: (readonly string[] | 'all')[] = [];
+  function look({ namesIn }: TakenEntries): ObservableInput<readonly SeenPath[]> {
+    const names = namesIn('/conf');
+    looks.push(names === undefined ? 'all' : [...names]);
+    const file = { digest: String(looks.length), bytes: undefined, flaw: undefined };
+    const seen: readonly SeenPath[] = [{ path: '/conf', isFolder: true, files: new Map([['a', file]]) }];
+    return took === 0 ? [seen] : timer(took).pipe(map(() => seen));
+  }
+  return { looks, signs: (event$: Observable<PathEvent>) => signs(lookedAt({ look, event$ }, { name: 'files' })) };
+}
+
+describe('files', () => {
+  it('looks at what is named 5 ms after an event, and 250 ms after one that comes soon after a look', () => {
+    const drawn = folder();
+    marbles((m) => {
+      // From 500 ms on: what is heard before the watch is not heard.
+      const event$ = m.cold(at({ '9.5s': 'e', '9.502s': 'e', '9.6s': 'e' }), { e: event });
+      m.expectObservable(drawn.signs(event$), '^ 20s !').toBe(at({ '0s': 'r.x', '10.005s': '.x', '10.35s': '.x' }));
+    })();
+    expect(drawn.looks).toEqual(['all', ['a'], ['a']]);
+  });
+
+  it('looks at all a minute after the last look', () => {
+    const drawn = folder();
+    marbles((m) => {
+      m.expectObservable(drawn.signs(m.cold('29.5s e', { e: event })), '^ 100s !').toBe(
+        at({ '0s': 'r.x', '30.005s': '.x', '90.01s': '.x' }),
+      );
+    })();
+    expect(drawn.looks).toEqual(['all', ['a'], 'all']);
+  });
+
+  it('looks at all less often where a look takes long: half a thousandth of the time', () => {
+    const drawn = folder(100);
+    marbles((m) => {
+      m.expectObservable(drawn.signs(m.cold('-')), '^ 300s !').toBe(at({ '0s': 'r', '100ms': '.x', '200.205s': '.x' }));
+    })();
+    expect(drawn.looks).toEqual(['all', 'all']);
+  });
+});
