@@ -13,6 +13,10 @@ export const more: Readonly<Record<string, readonly string[]>> = {
       'its flag, of its field of ProxyConfig, or of its variable. Secrets are struck out. It ends as `proxy` does where the configuration ' +
       'is wrong.',
   ],
+  'config check': [
+    'It checks a [configuration file](../guide/configuration-file.md) by itself, without the flags and variables of an agent. It prints a line for ' +
+      'each mistake: `FILE:LINE:COLUMN: MEMBER: what is wrong`. It ends with 78 if there is one. A warning is no mistake.',
+  ],
   'envoy install': [`Without a version it is ${pinnedEnvoy.version}. It prints the path of the Envoy. Progress is shown on stderr.`],
   'envoy path': ['It is the Envoy that `proxy` runs without `--binaryPath`.'],
   request: [

@@ -1,5 +1,5 @@
 import { istioFields } from '../../src/config/istio-fields.ts';
-import { jsonSchema } from '../../src/config/json-schema.ts';
+import { proxyConfigNode } from '../../src/config/json-schema.ts';
 import { code, list, page, paragraph, section, shortRow, table } from './markdown.ts';
 
 /**
@@ -38,7 +38,7 @@ function fields({ properties = {} }: Field, path = ''): readonly (readonly [stri
 }
 
 export function layersPage(): string {
-  const schema = jsonSchema() as Field;
+  const schema = proxyConfigNode() as Field;
   const all = fields(schema);
   const rows = all
     .filter(([path]) => !Object.hasOwn(istioFields.shape, path))
@@ -67,7 +67,7 @@ export function layersPage(): string {
     ),
     paragraph(
       '`pilot-agent config print` shows each value and the layer that it comes from. ' +
-        '[`schema/proxy-config.schema.json`](../../schema/proxy-config.schema.json) is the JSON Schema of a ProxyConfig.',
+        '[`schema/pilot-agent.schema.json`](../../schema/pilot-agent.schema.json) is the JSON Schema of a configuration file. ProxyConfig is a definition in it.',
     ),
     section(
       'Fields of ProxyConfig',

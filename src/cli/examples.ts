@@ -34,7 +34,9 @@ Examples:
     'pilot-agent config': `
 Examples:
   # Print the configuration of a sidecar.
-  $ pilot-agent config print sidecar`,
+  $ pilot-agent config print sidecar
+  # Check a configuration file.
+  $ pilot-agent config check agent.yaml`,
 
     'pilot-agent config print': `
 The logging flags (--log_…) are on the page of pilot-agent --help.
@@ -44,6 +46,11 @@ Examples:
   $ pilot-agent config print sidecar --drainDuration 10s
   # The same for a program.
   $ pilot-agent config print sidecar --drainDuration 10s -o json`,
+
+    'pilot-agent config check': `
+Examples:
+  # Check the file of --config before an agent reads it.
+  $ pilot-agent config check agent.yaml`,
 
     'pilot-agent config help': `
 Examples:

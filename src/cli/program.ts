@@ -81,11 +81,17 @@ export function program(): Command {
     [option('-o, --output <format>', 'json or yaml', 'json'), new Option('--validate', 'let Envoy check it')],
     async (given, leftover, options: PrintBootstrapOptions) => (await import('./bootstrap.ts')).printBootstrap(given, leftover, options),
   );
+  const config = all.command('config').description('show or check the configuration');
   agentCommand(
-    all.command('config').description('show the configuration').command('print').description('print each value and where it comes from'),
+    config.command('print').description('print each value and where it comes from'),
     [option('-o, --output <format>', 'table, json or yaml', 'table')],
     async (given, leftover, options: ConfigPrintOptions) => (await import('./config-print.ts')).configPrint(given, leftover, options),
   );
+  config
+    .command('check')
+    .description('check a configuration file of the agent')
+    .argument('<file>', 'the file, YAML or JSON')
+    .action(async (path: string) => (await import('./config-check.ts')).configCheck(path));
   addEnvoy(all);
   addClients(all);
   all

@@ -69,6 +69,18 @@ function probeForms() {
   };
 }
 
+/** The map of probes, for the JSON Schema. Pure. */
+export function probersForm() {
+  const { seconds, httpGet, tcpSocket, grpc } = probeForms();
+  const probe = z.looseObject({
+    timeoutSeconds: seconds,
+    httpGet: z.optional(httpGet),
+    tcpSocket: z.optional(tcpSocket),
+    grpc: z.optional(grpc),
+  });
+  return z.record(z.string().check(z.regex(pathForm)), probe);
+}
+
 /**
  * The application's probes from `ISTIO_KUBE_APP_PROBERS`: JSON that maps a path to a probe as a pod
  * has it, or, as the Go agent 1.1 took it, to what is within its `httpGet`. Members that nobody

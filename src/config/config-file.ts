@@ -28,7 +28,7 @@ export interface ConfigFile {
   readonly problems: readonly Problem[];
 }
 
-/** What a file has besides flags; `proxyConfig` and `probers` are checked by their own modules. */
+/** What a file has besides flags and `$schema`. Two of these have checks of their own. */
 export const fileMembers = {
   role: value.oneOf('sidecar', 'router'),
   environment: z.record(
@@ -76,7 +76,7 @@ export function readConfigFile(path: string, content: Content): ConfigFile {
   const said = Object.fromEntries(Object.entries(isMap(all) ? all : {}).filter(([, member]) => member !== null));
 
   const forms: Readonly<Record<string, z.ZodMiniType>> = { ...fileMembers, ...fileLogFlags };
-  const known = [...Object.keys(forms), ...fileFlags];
+  const known = [...Object.keys(forms), ...fileFlags, '$schema'];
   const unknown = Object.keys(said).filter((member) => !known.includes(member));
   const problems: Problem[] = [...unread, ...unknown.map((member) => ({ place: at(member), text: unknownText(member, known) }))];
   const right = (member: keyof typeof fileMembers | keyof typeof fileLogFlags): unknown => {

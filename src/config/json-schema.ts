@@ -1,84 +1,101 @@
 import * as z from 'zod/mini';
 import type { Flag } from './flag.ts';
+import { agentFlagsSchema } from './agent-config.ts';
+import { probersForm } from './app-probes.ts';
+import { fileFlags, fileLogFlags, fileMembers, fileVariables } from './config-file.ts';
 import { flags } from './flags.ts';
-import type { istioFields } from './istio-fields.ts';
+import { freeVariable } from './known-variables.ts';
+import { logFlags } from './log-flags.ts';
 import { proxyConfigSchema } from './proxy-config.ts';
-
-/** What the fields are that no flag tells of, or not of the whole, by their paths. */
-const descriptions: Readonly<Record<string, string>> = {
-  terminationDrainDuration: 'longest drain at the end; $TERMINATION_DRAIN_DURATION_SECONDS wins',
-  tracing: 'where traces go: one tracer',
-  envoyMetricsService: 'a metrics service that Envoy reports to',
-  'envoyMetricsService.address': 'host:port',
-  envoyAccessLogService: 'an access-log service that Envoy reports to',
-  'tracing.zipkin': 'a Zipkin collector',
-  'tracing.lightstep': 'a LightStep satellite',
-  'tracing.datadog': 'a Datadog agent',
-  'tracing.stackdriver': "Google's Cloud Trace",
-  'tracing.stackdriver.debug': 'traces go to stdout too',
-  'tracing.stackdriver.maxNumberOfAttributes': 'most attributes of a span',
-  'tracing.stackdriver.maxNumberOfAnnotations': 'most annotations of a span',
-  'tracing.stackdriver.maxNumberOfMessageEvents': 'most message events of a span',
-  'tracing.openTelemetry': 'an OpenTelemetry collector (OTLP over gRPC)',
-  'tracing.openCensusAgent': 'a collector; for the control plane alone, as are the next four',
-  'tracing.sampling': 'percentage of the requests that are traced, from 0 to 100',
-  'tracing.maxPathTagLength': 'longest path in a tag of a span',
-  'tracing.enableIstioTags': "whether spans have Istio's own tags",
-  'tracing.customTags': 'tags of each span',
-  'tracing.tlsSettings': 'TLS to the tracer',
-  extraStatTags: 'further tags of the statistics',
-  proxyMetadata: 'variables for the metadata of the node; those of the environment win',
-};
-/** What the fields are that only the control plane reads. */
-const ofIstio: Readonly<Record<keyof typeof istioFields.shape, string>> = {
-  tracingServiceName: 'how the name of the service is made for traces, in the place of serviceCluster',
-  interceptionMode: 'how traffic gets to Envoy',
-  statNameLength: 'longest name of a statistic',
-  meshId: 'name of the mesh',
-  holdApplicationUntilProxyStarts: 'whether the application waits for the proxy',
-  image: 'kind of the image of the proxy',
-  runtimeValues: 'runtime values of Envoy',
-  caCertificatesPem: 'further roots for the mesh',
-  gatewayTopology: 'what is in front of a gateway: proxies that are trusted, PROXY protocol',
-  proxyStatsMatcher: 'further statistics',
-  privateKeyProvider: 'hardware that works with private keys',
-  proxyHeaders: 'which headers Envoy sets',
-  readinessProbe: 'probe of an application on a machine; values of headers are not told',
-  fileFlushInterval: 'longest time until access logs are written to a file',
-  fileFlushMinSizeKb: 'size of what is written of access logs at once',
-  statsCompression: 'whether statistics are compressed',
-  discoveryRefreshDelay: 'deprecated',
-  zipkinAddress: 'deprecated',
-  envoyMetricsServiceAddress: 'deprecated',
-  availabilityZone: 'deprecated',
-  sds: 'deprecated',
-};
-/** The same for the parts of messages that are in several places. */
-const parts: Readonly<Record<string, string>> = {
-  address: 'host:port',
-  tlsSettings: 'TLS to the service',
-  tcpKeepalive: 'keep-alive probes on the connection',
-  mode: 'DISABLE: no TLS; SIMPLE: the server proves itself; MUTUAL: the client too; ISTIO_MUTUAL: with the certificates of the mesh',
-  caCertificates: "file of the CA of the server's certificate",
-  clientCertificate: "file of the client's certificate chain",
-  privateKey: "file of the client's key",
-  sni: 'name of the server for TLS',
-  subjectAltNames: "names of which the server's certificate has to have one",
-  probes: 'unanswered probes until the connection is dead; 0: the default of the system',
-  time: 'idle time before the first probe; 0s: the default of the system',
-  interval: 'from one probe to the next; 0s: the default of the system',
-};
-
-/**
- * The JSON Schema of a ProxyConfig as PROXY_CONFIG, a mesh file and an annotation take it, made of
- * the schema that checks them. Throws for a field that is not described. Pure.
- */
-export function jsonSchema(): object {
-  const { $schema, ...schema } = z.toJSONSchema(z.exactPartial(proxyConfigSchema), { io: 'input', reused: 'inline' });
-  return { $schema, title: 'ProxyConfig of pilot-agent', ...described(schema) };
-}
+import { descriptions, ofFile, ofIstio, ofSources, parts } from './schema-texts.ts';
 
 type Node = Readonly<Record<string, unknown>>;
+
+/**
+ * The JSON Schema of a configuration file of the agent, made of the schemas that check it; a
+ * ProxyConfig is a definition in it. Throws for a field that is not described. Pure.
+ *
+ * @param variables what each variable is
+ */
+export function agentSchema(variables: Readonly<Record<string, string>>): Node {
+  const all = partial({ ...proxyConfigSchema.shape, ...agentFlagsSchema.shape });
+  const ofFlags = fileFlags.map((name) => {
+    const flag: Flag = flags[name as keyof typeof flags];
+    const path = (flag.field ?? name).split('.');
+    const node = path.reduce<Node>((above, part) => (above['properties'] as Readonly<Record<string, Node>>)[part] ?? {}, all);
+    return [name, { ...node, description: flag.text, ...standardOf(flag) }] as const;
+  });
+  const ofLog = Object.entries(fileLogFlags).map(([name, form]) => {
+    const flag = logFlags[name as keyof typeof fileLogFlags];
+    return [name, { ...made(form), description: flag.text, ...standardOf(flag) }] as const;
+  });
+  const own: Readonly<Record<keyof typeof ofFile, Node>> = {
+    $schema: { type: 'string' },
+    role: made(fileMembers.role),
+    environment: environmentSchema(variables),
+    proxyConfig: { allOf: [{ $ref: '#/definitions/ProxyConfig' }] },
+    probers: made(probersForm()),
+    sources: sourcesSchema(),
+  };
+  const members = Object.entries(own).map(([name, node]) => [name, { description: ofFile[name as keyof typeof ofFile], ...node }] as const);
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Configuration file of pilot-agent',
+    type: 'object',
+    properties: Object.fromEntries([...members, ...ofFlags, ...ofLog]),
+    additionalProperties: false,
+    definitions: { ProxyConfig: proxyConfigNode() },
+  };
+}
+
+/** A ProxyConfig as PROXY_CONFIG, a mesh file, an annotation and a configuration file take it. */
+export function proxyConfigNode(): Node {
+  return { title: 'ProxyConfig', ...described(partial(proxyConfigSchema.shape)) };
+}
+
+/** As draft 7 has it, which editors know best. */
+function made(schema: z.ZodMiniType): Node {
+  const node = Object.entries(z.toJSONSchema(schema, { io: 'input', reused: 'inline', target: 'draft-7' }));
+  return Object.fromEntries(node.filter(([name]) => name !== '$schema'));
+}
+
+function partial(shape: z.core.$ZodLooseShape): Node {
+  return made(z.exactPartial(z.object(shape)));
+}
+
+function standardOf({ default: standard }: Flag): Node {
+  if (standard === '') return {};
+  return { default: /^(?:\d+|true|false)$/.test(standard) ? (JSON.parse(standard) as unknown) : standard };
+}
+
+/** A number and a boolean may be written as such. */
+function environmentSchema(texts: Readonly<Record<string, string>>): Node {
+  const properties = [...fileVariables()].map(([name, kind]) => {
+    const description = texts[name];
+    if (description === undefined) throw new Error(`${name} has no description`);
+    return [name, { description, anyOf: [made(kind), { type: ['number', 'boolean'] }] }];
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties) as Node,
+    patternProperties: { [freeVariable.source]: { type: ['string', 'number', 'boolean'] } },
+    additionalProperties: false,
+  };
+}
+
+function sourcesSchema(): Node {
+  const { items, ...list } = made(fileMembers.sources) as { readonly items: { readonly oneOf: readonly Node[] } };
+  const oneOf = items.oneOf.map((kind) => {
+    const fields = Object.entries(kind['properties'] as Readonly<Record<string, Node>>).map(([name, field]) => {
+      const description = ofSources[name];
+      if (description === undefined) throw new Error(`${name} of a source has no description`);
+      return [name, { description, ...field }];
+    });
+    return { ...kind, properties: Object.fromEntries(fields) as Node };
+  });
+  return { ...list, items: { oneOf } };
+}
+
 const alone = new Set([...Object.keys(ofIstio), 'tracing.openCensusAgent', 'tracing.customTags']);
 const flagOf = new Map(Object.entries<Flag>(flags).map(([name, flag]) => [flag.field ?? name, flag]));
 
@@ -90,10 +107,7 @@ function described(schema: Node, path = ''): Node {
     const flag = flagOf.get(below);
     const description = descriptions[below] ?? (ofIstio as typeof descriptions)[below] ?? flag?.text ?? parts[name];
     if (description === undefined) throw new Error(`${below} has no description`);
-    const standard =
-      flag === undefined || flag.default === '' || path !== ''
-        ? {}
-        : { default: /^\d+$/.test(flag.default) ? Number(flag.default) : flag.default };
+    const standard = flag === undefined || path !== '' ? {} : standardOf(flag);
     return [name, { description, ...standard, ...(alone.has(below) ? field : described(field, `${below}.`)) }];
   });
   return { ...schema, properties: Object.fromEntries(fields) };

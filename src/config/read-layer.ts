@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { meant } from './one-edit.ts';
 import { jsonFlaw, withoutSecrets } from './passed-on.ts';
 import { isMap, splitContent } from './split-content.ts';
 
@@ -61,10 +62,16 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
     further: flaws.length === 0 ? (withoutSecrets(further) as Readonly<Record<string, unknown>>) : {},
     problems: [...problems, ...flaws],
     warnings: few(
-      paths.map(({ path }) => `${layer.place(path)} is not known here: the control plane gets it as it is`),
+      paths.map(({ path }) => `${layer.place(path)} is not known here${suggested(path, schema.shape)}: the control plane gets it as it is`),
       (more) => `${layer.place('')}: ${more} more fields are not known here: the control plane gets them as they are`,
     ),
   };
+}
+
+/** For a name that is nearly one of the schema's own. */
+function suggested(name: string, shape: object): string {
+  const right = meant(name, Object.keys(shape));
+  return right === undefined ? '' : ` (did you mean ${right}?)`;
 }
 
 /** The first of them are told, and how many there are besides. */

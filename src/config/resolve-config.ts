@@ -109,15 +109,10 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
   const textReadings = texts.layers.map((layer) => readLayer(proxyConfigSchema, layer));
   const fileReadings =
     file === undefined ? [] : [readLayer(proxyConfigSchema, file.proxyConfig), readLayer(flagsSchema, file.flagged.layer)];
+  const lowest = readLayer(proxyConfigSchema, surroundings.lowest);
   const highest = readLayer(proxyConfigSchema, surroundings.highest);
-  const readings = [
-    readLayer(proxyConfigSchema, surroundings.lowest),
-    ...textReadings,
-    ...fileReadings,
-    variableReading,
-    flagReading,
-    highest,
-  ];
+  const said = [...textReadings, ...fileReadings, variableReading, flagReading];
+  const readings = [lowest, ...said, highest];
   const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
   const further = readings.reduce((lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }), {});
   const logging = logOptions({ ...file?.logFlags, ...logFlags }, (flag) =>
@@ -166,10 +161,10 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
     const usage = problems.every(({ place }) => place === 'role' || place.startsWith('-'));
     // What a text that cannot be parsed may say is above all that is below it.
     const ofFile = file?.isKnown === false ? fileReadings.length : 0;
-    const lowest = texts.problems.length + ofFile > 0 ? 1 + textReadings.length + ofFile : -1;
+    const first = texts.problems.length + ofFile > 0 ? 1 + textReadings.length + ofFile : -1;
     const isCertain = (field: string) => {
       const from = readings.findLastIndex(({ fields }) => field in fields);
-      return from >= lowest && !readings.slice(from + 1).some(({ wrong }) => wrong.includes(field));
+      return from >= first && !readings.slice(from + 1).some(({ wrong }) => wrong.includes(field));
     };
     return { ok: false, problems, usage, rest: { config, isCertain } };
   }

@@ -21,6 +21,9 @@ export interface Layers {
   readonly warnings: readonly string[];
 }
 
+/** No text at all. */
+export const noLayers: Layers = { mesh: undefined, proxyConfig: undefined, annotation: undefined, annotations: {}, warnings: [] };
+
 interface Text {
   readonly name: string;
   readonly place: Layer['place'];

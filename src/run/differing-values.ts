@@ -1,5 +1,6 @@
 import { environment } from '../config/environment.ts';
 import { resolveConfig } from '../config/resolve-config.ts';
+import { noLayers } from '../config/text-layers.ts';
 import { presentConfig, type PresentedConfig } from './present-config.ts';
 
 /** Of one value. In characters. */
@@ -15,8 +16,7 @@ const usual = 'PATH';
  * @param addresses of this machine, by which the node has its name where nothing else says it
  */
 export function differingValues(shown: PresentedConfig, addresses: readonly string[]): string {
-  const layers = { mesh: undefined, proxyConfig: undefined, annotation: undefined, annotations: {}, warnings: [] };
-  const nothing = resolveConfig({ given: {}, leftover: [], surroundings: environment({}), addresses, layers });
+  const nothing = resolveConfig({ given: {}, leftover: [], surroundings: environment({}), addresses, layers: noLayers });
   const standard = nothing.ok ? presentConfig(nothing) : {};
   return Object.entries(shown)
     .filter(([name, { value }]) => name in standard && name !== usual && text(value) !== text(standard[name]?.value))

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { printBootstrap } from '../../src/cli/bootstrap.ts';
+import { configCheck } from '../../src/cli/config-check.ts';
 import { configPrint } from '../../src/cli/config-print.ts';
 import { envoyInstall, envoyPath } from '../../src/cli/envoy.ts';
 import { examples } from '../../src/cli/examples.ts';
@@ -21,6 +22,7 @@ import { logFlags } from '../../src/config/log-flags.ts';
 import { Fatal } from '../../src/run/exit.ts';
 
 vi.mock('../../src/cli/bootstrap.ts', () => ({ printBootstrap: vi.fn() }));
+vi.mock('../../src/cli/config-check.ts', () => ({ configCheck: vi.fn() }));
 vi.mock('../../src/cli/config-print.ts', () => ({ configPrint: vi.fn() }));
 vi.mock('../../src/cli/envoy.ts', () => ({ envoyInstall: vi.fn(), envoyPath: vi.fn() }));
 vi.mock('../../src/cli/exec.ts', () => ({ exec: vi.fn() }));
@@ -29,7 +31,7 @@ vi.mock('../../src/cli/request.ts', () => ({ request: vi.fn() }));
 vi.mock('../../src/cli/secrets.ts', () => ({ printSecrets: vi.fn() }));
 vi.mock('../../src/cli/wait.ts', () => ({ wait: vi.fn() }));
 
-const mocks = [proxy, printBootstrap, configPrint, envoyInstall, envoyPath, request, wait, exec, printSecrets];
+const mocks = [proxy, printBootstrap, configPrint, configCheck, envoyInstall, envoyPath, request, wait, exec, printSecrets];
 const withFlags = [proxy, printBootstrap, configPrint];
 
 let printed: string;

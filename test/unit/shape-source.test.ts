@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { firstValueFrom, NEVER, type Observable, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EpochConfig } from '../../src/agent/ports.ts';
+import { readConfigFile } from '../../src/config/config-file.ts';
 import { labelsFile } from '../../src/run/effective-config.ts';
 import { shapeSource } from '../../src/run/shape-source.ts';
 import { type Platform, unknownPlatform } from '../../src/node/cloud.ts';
@@ -48,6 +49,32 @@ describe('what shapes Envoy’s configuration', () => {
     expect(known?.sources).toEqual({ ...accepted(now).sources, concurrency: '--concurrency' });
     expect(warnings).toEqual(['statusPort, concurrency: changed, which only a new agent can honour']);
     expect(textOf(epoch)).toContain('new');
+  });
+
+  it('keeps what a changed configuration file says of the agent itself, and names it', async () => {
+    const withFile = (content: object): Said => {
+      const file = readConfigFile('a.yaml', { ok: true, value: content });
+      return { file, env: file.environment };
+    };
+    const files = { kind: 'files', name: 'f', paths: ['/a'] };
+    const first = withFile({ minDelay: '1s', discoveryAddress: 'old:1', sources: [files], environment: { CA_ADDR: 'a:1' } });
+    const now = withFile({
+      minDelay: '2s',
+      discoveryAddress: 'new:2',
+      sources: [{ ...files, paths: ['/b'] }],
+      environment: { CA_ADDR: 'b:1' },
+    });
+    const { known, warnings, epoch } = await read(sourceOf(first, now));
+    expect(warnings).toEqual(['minDelay, sources, secrets: changed, which only a new agent can honour']);
+    expect(known?.config).toMatchObject({
+      minDelay: 1_000,
+      discoveryAddress: 'new:2',
+      sources: [{ paths: ['/a'] }],
+      secrets: { caAddress: 'a:1' },
+    });
+    expect(textOf(epoch)).toContain('new');
+    // The same again is no change, though each list is another one.
+    expect((await read(sourceOf(first, first))).warnings).toEqual([]);
   });
 
   it('has no part for a file that is not configured, so that none is told as changed', async () => {

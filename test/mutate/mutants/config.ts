@@ -20,6 +20,27 @@ export const config: readonly Mutant[] = [
     replace: '({ ...reading.fields, ...lower })',
   },
   { id: 'config/usage-problem', file: 'config/resolve-config.ts', find: 'problems.every(', replace: 'problems.some(' },
+  {
+    id: 'config/file-order',
+    file: 'config/resolve-config.ts',
+    find: '[...textReadings, ...fileReadings,',
+    replace: '[...fileReadings, ...textReadings,',
+  },
+  {
+    id: 'config/variable-order',
+    file: 'config/resolve-config.ts',
+    find: 'variableReading, flagReading];',
+    replace: 'flagReading, variableReading];',
+  },
+  { id: 'config/file-unknown', file: 'config/config-file.ts', find: '!known.includes(member)', replace: 'false' },
+  {
+    id: 'config/token-elsewhere',
+    file: 'config/source-list.ts',
+    find: "address === undefined ? consul : { address, caFile: '', tokenFile: '' }",
+    replace: 'address === undefined ? consul : { ...consul, address }',
+  },
+  { id: 'config/source-twice', file: 'config/source-settings.ts', find: '=== name) < index', replace: '=== name) > index' },
+  { id: 'config/position-alias', file: 'config/text-position.ts', find: 'if (isAlias(node)) return', replace: 'if (false) return' },
   { id: 'config/mutual-port', file: 'config/resolve-config.ts', find: '&& !fileMountedCerts', replace: '' },
   {
     id: 'config/probe-standard-timeout',
