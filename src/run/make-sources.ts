@@ -17,6 +17,8 @@ async function make(config: SourceConfig): Promise<ContributingSource> {
   switch (config.kind) {
     case 'http':
       return (await import('../sources/http.ts')).http(config.url, config);
+    case 'files':
+      return (await import('../sources/files.ts')).files(config.paths, config);
     case 'consul':
       return (await import('../sources/consul.ts')).consul(config.watch, config);
     default:

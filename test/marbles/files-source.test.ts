@@ -4,7 +4,7 @@ import type { TakenEntries } from '../../src/sources/changed-entries.ts';
 import type { SeenPath } from '../../src/sources/file-tree.ts';
 import { lookedAt } from '../../src/sources/files.ts';
 import type { PathEvent } from '../../src/sources/watch-folders.ts';
-import { at } from './support/at.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 import { signs } from './support/told.ts';
 
