@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { map, mergeMap, Observable } from 'rxjs';
 import { type Settled, settle } from '../operators/settle.ts';
@@ -21,6 +21,8 @@ export interface HttpQuestion {
   readonly key?: Buffer;
   /** The name that the server's certificate has to have, where it is not the host of the URL. */
   readonly servername?: string;
+  /** Whose connections are used; without one, a connection is for one request alone. */
+  readonly agent?: Agent | false;
 }
 
 /** In bytes. Whoever is asked has no more than a page to say. */
@@ -47,12 +49,15 @@ export function httpAnswer(url: string, question: HttpQuestion = {}, largest = l
  * Whoever is to read the body subscribes to it then, and stays subscribed until it has: to
  * unsubscribe abandons the request, or the rest of the answer. Errors with what went wrong.
  */
-export function openHttp(url: string, { method = 'GET', headers = {}, body = '', ...tls }: HttpQuestion = {}): Observable<IncomingMessage> {
+export function openHttp(
+  url: string,
+  { method = 'GET', headers = {}, body = '', ...more }: HttpQuestion = {},
+): Observable<IncomingMessage> {
   return new Observable<IncomingMessage>((subscriber) => {
     // Loaded only where it is needed, and not by import(): the bundle is a script of node:vm, in
     // which that finds none of Node's own modules.
     const { request: open } = process.getBuiltinModule(new URL(url).protocol === 'https:' ? 'node:https' : 'node:http');
-    const request = open(url, { method, headers, agent: false, ...tls });
+    const request = open(url, { method, headers, agent: false, ...more });
     request.on('error', (error) => subscriber.error(error));
     request.on('response', (response) => {
       response.on('error', (error) => subscriber.error(error)).on('end', () => subscriber.complete());

@@ -6,6 +6,7 @@ import { cli } from './mutants/cli.ts';
 import { config } from './mutants/config.ts';
 import { envoy } from './mutants/envoy.ts';
 import { grpc } from './mutants/grpc.ts';
+import { kube } from './mutants/kube.ts';
 import { log } from './mutants/log.ts';
 import { node } from './mutants/node.ts';
 import { operators } from './mutants/operators.ts';
@@ -30,6 +31,7 @@ export const mutants: readonly Mutant[] = [
   ...config,
   ...envoy,
   ...grpc,
+  ...kube,
   ...log,
   ...node,
   ...operators,

@@ -1,0 +1,28 @@
+import { largest } from '../files/outside-file.ts';
+import { type FindAccess, readFor, tokenIn } from './access.ts';
+import { kubeconfigAccess } from './kubeconfig.ts';
+
+/**
+ * Where a pod has what it shows the API:
+ * https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/
+ */
+const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * The access that a kubeconfig describes; without one that of the service account of the pod.
+ *
+ * @param kubeconfig a path, or several with `:` between them; empty for none
+ * @param folder where the token and the root of the service account are
+ */
+export function findAccess(kubeconfig: string, folder: string = mounted, env: NodeJS.ProcessEnv = process.env): FindAccess {
+  if (kubeconfig !== '') return () => kubeconfigAccess(kubeconfig.split(':').filter((path) => path !== ''));
+  const [host, port] = [env['KUBERNETES_SERVICE_HOST'] ?? '', env['KUBERNETES_SERVICE_PORT'] ?? '443'];
+  return async () => {
+    if (host === '') throw new Error('no Kubernetes API is known: name a kubeconfig (--kubeconfig, KUBECONFIG), or run in a pod');
+    const [token, ca] = await Promise.all([
+      tokenIn(`${folder}/token`),
+      readFor('the root of the Kubernetes API', `${folder}/ca.crt`, largest.pem),
+    ]);
+    return { server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`, token, ca };
+  };
+}

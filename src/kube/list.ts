@@ -1,0 +1,51 @@
+import { EMPTY, expand, map, type Observable, takeLast } from 'rxjs';
+import type { Failure } from './failure.ts';
+import type { KubeApi } from './kube-api.ts';
+import { asObject, type KubeObject } from './kube-object.ts';
+import { pathOf, type Query, type Resource } from './resource.ts';
+
+/** All objects as they were at one moment, and the version of that moment; or why there is none. */
+export type Listed =
+  | { readonly ok: true; readonly objects: readonly KubeObject[]; readonly version: string }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** Objects in one answer of the API, and in all. */
+const most = { page: 250, all: 200_000 };
+
+interface Page {
+  readonly objects: readonly KubeObject[];
+  readonly version: string;
+  /** Empty for the last one. */
+  readonly next: string;
+  readonly failure?: Failure;
+}
+
+/** Lists objects, page by page. Emits once and completes; never errors. */
+export function listObjects(api: KubeApi, resource: Resource, query: Query): Observable<Listed> {
+  function page({ objects, next }: Page): Observable<Page> {
+    return api.get(pathOf(resource, query, { limit: String(most.page), ...(next !== '' && { continue: next }) }), resource.decode).pipe(
+      map((answer): Page => {
+        const none = { objects: [], version: '', next: '' };
+        if (!answer.ok) return { ...none, failure: answer.failure };
+        const { metadata, items } = (answer.value ?? {}) as {
+          readonly metadata?: Readonly<Record<string, unknown>>;
+          readonly items?: unknown;
+        };
+        const [version, rest] = [metadata?.['resourceVersion'], metadata?.['continue']];
+        if (!Array.isArray(items) || typeof version !== 'string') return { ...none, failure: flaw('what it says is no list') };
+        const all = [...objects, ...items.map(asObject).filter((object) => object !== undefined)];
+        if (all.length > most.all) return { ...none, failure: flaw(`there are more than ${most.all}, which is the limit`) };
+        return { objects: all, version, next: typeof rest === 'string' ? rest : '' };
+      }),
+    );
+  }
+  return page({ objects: [], version: '', next: '' }).pipe(
+    expand((read) => (read.next === '' ? EMPTY : page(read))),
+    takeLast(1),
+    map(({ objects, version, failure }): Listed => (failure === undefined ? { ok: true, objects, version } : { ok: false, failure })),
+  );
+
+  function flaw(reason: string): Failure {
+    return { reason: `${resource.base}/${resource.plural}: ${reason}`, status: undefined, pause: 0 };
+  }
+}

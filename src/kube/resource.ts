@@ -1,0 +1,82 @@
+import { concatMap, map, type Observable, of } from 'rxjs';
+import type { Failure } from './failure.ts';
+import type { Answer, KubeApi } from './kube-api.ts';
+import { type Decode, decodeJson, decodeSecrets } from './kube-object.ts';
+
+/** Where the API has the objects of a kind. */
+export interface Resource {
+  readonly kind: string;
+  /** `/api/v1`, `/apis/networking.istio.io/v1`. */
+  readonly base: string;
+  /** As in a path. */
+  readonly plural: string;
+  readonly isNamespaced: boolean;
+  readonly decode: Decode;
+}
+
+export type FoundResource = { readonly ok: true; readonly value: Resource } | { readonly ok: false; readonly failure: Failure };
+
+/**
+ * Finds a kind: `Secret`, `Deployment.apps`, `Gateway.networking.istio.io`, or with the version
+ * before the group, which is else the one that the API prefers. The name of a resource will do as
+ * well as its kind, in any case of letters. Emits once and completes; never errors.
+ */
+export function findResource(api: KubeApi, kind: string): Observable<FoundResource> {
+  const [, name = '', version, group = ''] = /^([^.]*)(?:\.(v\d+(?:(?:alpha|beta)\d+)?))?(?:\.(.*))?$/.exec(kind) ?? [];
+  function resourceIn(base: string): Observable<FoundResource> {
+    return api.get(base).pipe(map((answer) => chosen(answer, base, name, group)));
+  }
+  if (group === '') return resourceIn(`/api/${version ?? 'v1'}`);
+  const base = `/apis/${encodeURIComponent(group)}`;
+  if (version !== undefined) return resourceIn(`${base}/${version}`);
+  return api.get(base).pipe(
+    concatMap((answer) => {
+      if (!answer.ok) return of(answer);
+      const { preferredVersion } = answer.value as { readonly preferredVersion?: { readonly version?: unknown } };
+      const preferred = preferredVersion?.version;
+      return typeof preferred === 'string' ? resourceIn(`${base}/${encodeURIComponent(preferred)}`) : of(none(`what it says of ${group} is no group of the API`)); // prettier-ignore
+    }),
+  );
+}
+
+function chosen(answer: Answer, base: string, name: string, group: string): FoundResource {
+  if (!answer.ok) return answer;
+  const { resources } = answer.value as { readonly resources?: unknown };
+  if (!Array.isArray(resources)) return none(`what it says of ${base} is no list of resources`);
+  const all = (resources as readonly Readonly<Record<string, unknown>>[]).filter((one) => typeof one['name'] === 'string' && !one['name'].includes('/')); // prettier-ignore
+  const wanted = name.toLowerCase();
+  const found = all.find((one) => [one['kind'], one['name'], one['singularName']].some((said) => String(said).toLowerCase() === wanted));
+  if (found === undefined) {
+    const hint = group === '' ? `name its group too, as in Deployment.apps` : `it has ${all.map((one) => String(one['kind'])).join(', ')}`;
+    return none(`${base} has no kind '${name}': ${hint}`);
+  }
+  const plural = String(found['name']);
+  const decode = base === '/api/v1' && plural === 'secrets' ? decodeSecrets : decodeJson;
+  return { ok: true, value: { kind: String(found['kind']), base, plural, isNamespaced: found['namespaced'] === true, decode } };
+}
+
+/** As an answer that is there, but of no use. */
+function none(reason: string): FoundResource {
+  return { ok: false, failure: { reason, status: 404, pause: 0 } };
+}
+
+/** Which objects are meant. */
+export interface Query {
+  /** As {@link findResource} takes it. */
+  readonly kind: string;
+  /** '' for those of all namespaces, or of the cluster. */
+  readonly namespace: string;
+  /** '' for all of them. */
+  readonly name: string;
+}
+
+/** Where these objects are, with parameters as the API takes them. Pure. */
+export function pathOf(
+  { base, plural, isNamespaced }: Resource,
+  { namespace, name }: Query,
+  more: Readonly<Record<string, string>>,
+): string {
+  const within = isNamespaced && namespace !== '' ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  const query = new URLSearchParams({ ...(name !== '' && { fieldSelector: `metadata.name=${name}` }), ...more });
+  return `${base}${within}/${plural}?${query.toString()}`;
+}

@@ -1,0 +1,88 @@
+/** Below this a text is none of a key, and stays in the JSON. In bytes. */
+const shortest = 32;
+const [quote, backslash, colon, comma, space] = [...Buffer.from('"\\:, ')] as [number, number, number, number, number];
+const [openBrace, closeBrace, openBracket, closeBracket] = [...Buffer.from('{}[]')] as [number, number, number, number];
+
+/** JSON without the bytes of Secrets, and those bytes; in their place it has their index. */
+export interface CutJson {
+  readonly json: Buffer;
+  readonly bytes: readonly Buffer[];
+}
+
+/**
+ * Takes the `data` of Secrets out of the JSON of one of them, of a list, or of an event of a watch,
+ * before it becomes a text: texts stay in the heap, and a private key is never one. What
+ * annotations say is left out, since `kubectl apply` writes the whole Secret into one. The bytes
+ * of `json` are changed in place. Pure beside that; what is no JSON goes through.
+ */
+export function cutSecrets(json: Buffer): CutJson {
+  const bytes: Buffer[] = [];
+  const path: string[] = []; // the names of the objects that are open; '' for a list
+  let name = '';
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at];
+    if (byte === openBrace || byte === openBracket) {
+      path.push(name);
+      name = '';
+    } else if (byte === closeBrace || byte === closeBracket) {
+      path.pop();
+      name = '';
+    } else if (byte === comma) {
+      name = '';
+    } else if (byte === quote) {
+      const end = endOfText(json, at);
+      if (isName(json, end)) {
+        name = json.toString('latin1', at + 1, Math.min(end, at + 1 + shortest));
+      } else if (end >= json.length) {
+        break; // it does not end
+      } else if (end - at > shortest && isData(path)) {
+        const index = String(bytes.push(fromBase64(json.subarray(at + 1, end))) - 1);
+        json.fill(space, at, end + 1).write(index, at);
+      } else if (path.at(-1) === 'annotations') {
+        json.fill(space, at + 2, end + 1)[at + 1] = quote;
+      }
+      at = end;
+    }
+  }
+  return { json, bytes };
+}
+
+/** In a Secret, which is alone, in a list, or what an event of a watch is about. */
+function isData(path: readonly string[]): boolean {
+  const [, first] = path;
+  if (path.at(-1) !== 'data') return false;
+  return path.length === 2 || (path.length === 3 && first === 'object') || (path.length === 4 && first === 'items');
+}
+
+/** Where the quote is that ends the text which begins at `start`. */
+function endOfText(json: Buffer, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;
+  return at;
+}
+
+function isName(json: Buffer, end: number): boolean {
+  let at = end + 1;
+  while (at < json.length && (json[at] ?? 0) <= space) at += 1;
+  return json[at] === colon;
+}
+
+const alphabet = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const digits = new Int8Array(256).fill(-1);
+alphabet.forEach((byte, digit) => (digits[byte] = digit));
+
+/** As `Buffer.from(text, 'base64')`, of bytes. */
+export function fromBase64(encoded: Uint8Array): Buffer {
+  const decoded = Buffer.alloc(Math.floor((encoded.length * 3) / 4));
+  let [length, value, bits] = [0, 0, 0];
+  for (const byte of encoded) {
+    const digit = digits[byte] ?? -1;
+    if (digit < 0) continue;
+    value = ((value << 6) | digit) & 0xffffff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    decoded[length++] = (value >> bits) & 0xff;
+  }
+  return decoded.subarray(0, length);
+}

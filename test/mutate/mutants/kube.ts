@@ -1,0 +1,24 @@
+import type { Mutant } from '../mutant.ts';
+
+export const kube: readonly Mutant[] = [
+  { id: 'kube/token-over-http', file: 'kube/kubeconfig.ts', find: "token !== '' || key !== undefined", replace: 'key !== undefined' },
+  { id: 'kube/unchecked-server', file: 'kube/kubeconfig.ts', find: "'insecure-skip-tls-verify', 'proxy-url');", replace: "'proxy-url');" },
+  { id: 'kube/key-as-text', file: 'kube/secret-bytes.ts', find: 'end - at > shortest && isData(path)', replace: 'false' },
+  { id: 'kube/annotations', file: 'kube/secret-bytes.ts', find: "path.at(-1) === 'annotations'", replace: 'false' },
+  { id: 'kube/connection-once', file: 'kube/kube-api.ts', find: '(agent ??= new', replace: '(agent = new' },
+  { id: 'kube/silent-connection', file: 'kube/kube-api.ts', find: "type !== 'silent', true", replace: 'true, true' },
+  { id: 'kube/broken-watch', file: 'kube/kube-api.ts', find: "sign.type === 'refused' && index > 0", replace: 'false' },
+  { id: 'kube/gone-waits', file: 'kube/follow-state.ts', find: 'status === gone && !before.isForgotten', replace: 'false' },
+  { id: 'kube/gone-in-a-circle', file: 'kube/follow-state.ts', find: 'status === gone && !before.isForgotten', replace: 'status === gone' },
+  { id: 'kube/bookmark', file: 'kube/follow-state.ts', find: "typeof version === 'string' ? {", replace: "type !== 'BOOKMARK' ? {" },
+  { id: 'kube/early-end', file: 'kube/follow-state.ts', find: 'lasted < early', replace: 'false' },
+  {
+    id: 'kube/outage-lists',
+    file: 'kube/follow-state.ts',
+    find: 'status === undefined ? before.version',
+    replace: 'false ? before.version',
+  },
+  { id: 'kube/list-of-differences', file: 'kube/object-store.ts', find: 'before?.resourceVersion === resourceVersion', replace: 'false' },
+  { id: 'kube/list-without', file: 'kube/object-store.ts', find: '!there.has(key)', replace: 'false' },
+  { id: 'kube/last-page', file: 'kube/list.ts', find: "read.next === ''", replace: 'true' },
+];
