@@ -38,8 +38,8 @@ export function broken(server: string, error: unknown): Failure {
   return { reason: server === '' ? messageOf(error) : `${server}: ${messageOf(error)}`, status: undefined, pause: 0 };
 }
 
-/** What a `Status` of the API says: https://kubernetes.io/docs/reference/using-api/api-concepts/ */
-export function statusMessage(body: string): string {
+/** The message of a `Status` of the API: https://kubernetes.io/docs/reference/using-api/api-concepts/ */
+function statusMessage(body: string): string {
   try {
     const { message } = JSON.parse(body) as { readonly message?: unknown };
     return typeof message === 'string' ? message.replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, longest) : '';
