@@ -38,7 +38,7 @@ export function broken(server: string, error: unknown): Failure {
   return { reason: server === '' ? messageOf(error) : `${server}: ${messageOf(error)}`, status: undefined, pause: 0 };
 }
 
-/** The message of a `Status` of the API: https://kubernetes.io/docs/reference/using-api/api-concepts/ */
+/** What a `Status` of the API says: https://kubernetes.io/docs/reference/using-api/api-concepts/ */
 function statusMessage(body: string): string {
   try {
     const { message } = JSON.parse(body) as { readonly message?: unknown };

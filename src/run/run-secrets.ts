@@ -16,6 +16,7 @@ import {
   share,
   startWith,
   Subject,
+  switchMap,
   tap,
 } from 'rxjs';
 import type { CaEvent } from '../ca/ca-secrets.ts';
@@ -28,6 +29,8 @@ import { gatewayFolder, gatewaySecrets } from '../secrets/gateway-secrets.ts';
 import { findSecret, type SecretBook, secretBook } from '../secrets/secret-book.ts';
 import { isWhole, type Pair, type SetReading } from '../secrets/secret.ts';
 import { writeSet } from '../secrets/write-set.ts';
+import type { GatewayApi } from './gateway-api.ts';
+import { linkedSocket } from './linked-socket.ts';
 import { asPart, asServer, type PartFailed, partFailed, steady } from './part.ts';
 import { count, know, measure, noCounts, noKnowledge, type SecretsEvent, told } from './secrets-events.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
@@ -56,14 +59,17 @@ export function runSecrets(
 ): Observable<ServersSign | PartFailed> {
   return defer(() => {
     const workload = workloadSecrets(plan, agent, controlPlane$);
-    return workload.ok
-      ? serveSecrets(plan, workload.signs$.pipe(tap((sign) => sign.type === 'set' && sign.set.pair !== undefined && issued(sign.set.pair))))
-      : of<ServersSign>({ type: 'servers-failed', exit: 'config', reason: workload.reason });
+    if (!workload.ok) return of<ServersSign>({ type: 'servers-failed', exit: 'config', reason: workload.reason });
+    const sign$ = workload.signs$.pipe(tap((sign) => sign.type === 'set' && sign.set.pair !== undefined && issued(sign.set.pair)));
+    const { source } = plan.gateway;
+    if (source.kind !== 'api') return serveSecrets(plan, undefined, sign$);
+    return defer(() => import('./gateway-api.ts')).pipe(switchMap(({ gatewayApi }) => serveSecrets(plan, gatewayApi(source), sign$)));
   });
 }
 
 function serveSecrets(
-  { socket, config, isAtHand, workload }: SecretsPlan,
+  { socket, config, isAtHand, workload, gateway }: SecretsPlan,
+  api: GatewayApi | undefined,
   source$: Observable<SetReading | CaEvent>,
 ): Observable<ServersSign | PartFailed> {
   const failures$ = new Subject<PartFailed>();
@@ -76,8 +82,9 @@ function serveSecrets(
     share({ connector: () => new ReplaySubject(1) }),
   );
   const sources = { files: (paths: SecretPaths) => fileSecrets(paths).pipe(steady('secrets', failures$)) };
-  const gateway = config.gateway === '' ? () => undefined : gatewaySecrets(gatewayFolder(resolve(config.gateway), sources));
-  const book = secretBook(findSecret({ ...sources, workload$, gateway }));
+  const ofGateway = api ?? (gateway.source.kind === 'folder' ? gatewayFolder(gateway.source.path, sources) : undefined);
+  const found = ofGateway === undefined ? () => undefined : gatewaySecrets(ofGateway);
+  const book = secretBook(findSecret({ ...sources, workload$, gateway: found }));
   const outputs$ = workload$.pipe(
     ofType('set'),
     filter((reading) => config.output !== '' && isWhole(reading)),
@@ -99,7 +106,7 @@ function serveSecrets(
       }),
     ),
   );
-  return events$.pipe(
+  const known$ = events$.pipe(
     connect((shared$) =>
       merge(
         shared$.pipe(
@@ -112,6 +119,8 @@ function serveSecrets(
       ),
     ),
   );
+  const link$ = gateway.link === undefined ? EMPTY : linkedSocket(gateway.link, socket).pipe(asPart('sds'));
+  return merge(api?.told$ ?? EMPTY, link$, known$); // the first one hears what the last one causes
 }
 
 function isCaEvent(sign: SetReading | CaEvent): sign is CaEvent {

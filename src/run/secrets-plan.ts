@@ -6,6 +6,7 @@ import type { SecretsConfig } from '../config/secrets-config.ts';
 import { largest, readOutsideSync } from '../files/outside-file.ts';
 import { type SecretPaths, workloadFiles } from '../secrets/file-secrets.ts';
 import { wayOfRotation, type WayOfRotation } from '../secrets/rotation.ts';
+import { gatewayPlan, type GatewayPlan } from './gateway-plan.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 
 /** How secrets come to Envoy in this run. */
@@ -22,6 +23,7 @@ export interface SecretsPlan {
   readonly isAtHand: boolean;
   /** Where `default` and `ROOTCA` come from: files, or an authority (`host:port`). */
   readonly workload: { readonly kind: 'files'; readonly paths: SecretPaths } | { readonly kind: 'authority'; readonly address: string };
+  readonly gateway: GatewayPlan;
   /** There is a token by which the workload proves who it is. */
   readonly hasToken: boolean;
   /** The file of the roots that vouch for the control plane. */
@@ -55,7 +57,8 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const rotation = wayOfRotation(given, isAsked);
   const isWanted = rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
   // A control plane refers to secrets over `sds-grpc`, whatever the bootstrap does.
-  const isServed = own === '' || isWanted;
+  const gateway = gatewayPlan(agent);
+  const isServed = own === '' || isWanted || gateway.link !== undefined;
   const isNamed = config.caAddress !== '' || config.output !== '';
   // What an authority gives is in no file that a generated bootstrap could name, but where it is
   // written into some.
@@ -69,15 +72,18 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
     isServed,
     isAtHand: isNamed || (isWanted && workload.kind === 'files'),
     workload,
+    gateway,
     hasToken,
     controlPlaneRoot: root,
     sds: isServed ? { socket, isPushed, hasToken, root } : undefined,
     running: isPushed ? { ...agent, ...agent.besidePushed } : agent,
     config,
-    warnings:
-      workload.kind === 'authority' && address.endsWith(':15010')
+    warnings: [
+      ...(workload.kind === 'authority' && address.endsWith(':15010')
         ? [`the certificate authority ${address} is asked without TLS, as its port says`]
-        : [],
+        : []),
+      ...gateway.warnings,
+    ],
   };
 }
 

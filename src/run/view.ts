@@ -5,6 +5,7 @@ import type { LogLine } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 import type { CertificateSign } from '../secrets/certificate-expiry.ts';
 import type { StatusEvent } from '../status/handler.ts';
+import type { SourceChange } from '../streams/config-source.ts';
 import type { SourceSign } from '../streams/readings.ts';
 import type { XdsSummary } from '../xds/telemetry.ts';
 import type { AwaitedAuthority } from './awaited-authority.ts';
@@ -17,6 +18,8 @@ import { sourcesRead, type SourceStatuses, sourceTold } from './source-status.ts
 
 /** What the servers beside Envoy tell. */
 export type ServersSign =
+  /** How it stands with a source of secrets. */
+  | Extract<SourceChange, { type: 'source-read' | 'source-unreadable' }>
   /** All of them listen. */
   | { readonly type: 'servers-listening' }
   /**

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { asyncScheduler, concatMap, defer, distinctUntilChanged, filter, map, type Observable, type SchedulerLike, switchMap } from 'rxjs';
+import { asyncScheduler, concatMap, defer, filter, map, type Observable, type SchedulerLike, switchMap } from 'rxjs';
 import { largest, readOutside } from '../files/outside-file.ts';
-import { pollUntil } from '../operators/poll-until.ts';
 import { fileSource } from '../streams/file-source.ts';
 import { readings } from '../streams/readings.ts';
-import { setFlaws } from './certificates.ts';
-import { isWhole, type SetReading } from './secret.ts';
+import { checkedSet, untilWhole } from './checked-set.ts';
+import type { SetReading } from './secret.ts';
 
 /**
  * The folder of the Go agent's certificates, from where the agent is started: in a container that
@@ -49,29 +47,17 @@ export interface SecretPaths {
  */
 export function readSecretFiles({ chain, key, root }: SecretPaths, scheduler: SchedulerLike = asyncScheduler): Observable<SetReading> {
   const source = [chain, key, root].filter((path) => path !== '').join(', ');
-  const refused = (reason: string): SetReading => ({ type: 'refused', source, reason });
   return defer(async (): Promise<SetReading> => {
     const found = await Promise.all([chain, key, root].map(read));
     const [chainFile, keyFile, rootFile] = found.map(({ content }) => content);
     const flawOf = (...parts: readonly number[]) => parts.map((part) => found[part]?.flaw).find((flaw) => flaw !== undefined);
+    const [pair, roots] = [flawOf(0, 1) ?? half([chain, chainFile], [key, keyFile]), flawOf(2)];
     const set = {
       ...(chainFile !== undefined && keyFile !== undefined && { pair: { chain: chainFile.toString(), key: keyFile } }),
       ...(rootFile !== undefined && { roots: rootFile.toString() }),
     };
-    const { pair, roots } = setFlaws(set, scheduler.now());
-    const pairFlaw =
-      flawOf(0, 1) ?? half([chain, chainFile], [key, keyFile]) ?? (pair === undefined ? undefined : `${chain}, ${key}: ${pair}`);
-    const rootsFlaw = flawOf(2) ?? (roots === undefined ? undefined : `${root}: ${roots}`);
-    const good = {
-      ...(pairFlaw === undefined && set.pair !== undefined && { pair: set.pair }),
-      ...(rootsFlaw === undefined && set.roots !== undefined && { roots: set.roots }),
-    };
-    const flaws = [pairFlaw, rootsFlaw].filter((flaw) => flaw !== undefined);
-    if (good.pair === undefined && good.roots === undefined) {
-      return refused(flaws.length === 0 ? `${source}: neither a certificate nor a root is there` : flaws.join('; '));
-    }
-    if (flaws.length === 0) return { type: 'set', source, set: good };
-    return { type: 'set', source, set: good, refused: { ...(pairFlaw !== undefined && { pair: pairFlaw }), ...(rootsFlaw !== undefined && { roots: rootsFlaw }) } }; // prettier-ignore
+    const flaws = { ...(pair !== undefined && { pair }), ...(roots !== undefined && { roots }) };
+    return checkedSet({ source, places: { pair: `${chain}, ${key}`, roots: root }, set, flaws }, scheduler.now());
   });
 }
 
@@ -95,9 +81,6 @@ async function read(path: string): Promise<{ readonly content?: Buffer; readonly
  * does not fit together is not pushed. In ms.
  */
 const settle = 100;
-/** What is refused for its dates may be good later, without a change. In ms. */
-const again = 30_000;
-
 /**
  * The set in the files at `paths`: emits a reading at once, and one after each change of any of
  * them, in whatever way they are replaced.
@@ -114,12 +97,5 @@ export function fileSecrets(paths: SecretPaths, scheduler: SchedulerLike = async
       filter((read) => read !== undefined),
     );
   }
-  return readings(source, { minDelay: settle }, scheduler).pipe(
-    switchMap(({ hash }) =>
-      reading(hash).pipe(
-        pollUntil(isWhole, { every: again }, scheduler),
-        distinctUntilChanged((a, b) => !isWhole(a) && isDeepStrictEqual(a, b)),
-      ),
-    ),
-  );
+  return readings(source, { minDelay: settle }, scheduler).pipe(switchMap(({ hash }) => reading(hash).pipe(untilWhole(scheduler))));
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { map, type Observable } from 'rxjs';
 import { preferSet } from './keep-served.ts';
 import type { Found, SecretSources } from './secret-book.ts';
+import { caSuffix, dataKeys } from './secret-data.ts';
 import type { SetReading } from './secret.ts';
 
 /** Where the secrets of a gateway are, whatever it is: a folder, or the Kubernetes API. */
@@ -12,7 +13,6 @@ export interface GatewaySource {
 
 /** Served until the secret that is wanted is there; the name is the Go agent's. */
 const fallback = 'gateway-fallback';
-const caSuffix = '-cacert';
 /** Secrets of the mesh itself, as the Go agent tells them. */
 const notForGateways = /^(?:istio|prometheus)/;
 
@@ -43,19 +43,13 @@ function withRoots(reading: SetReading): SetReading {
   return { type: 'refused', source: reading.source, reason: reading.refused?.roots ?? `${reading.source}: no root is there` };
 }
 
-/** The data keys of a secret: those of `kubernetes.io/tls`, and those of a generic one. */
-const shapes = {
-  tls: { chain: 'tls.crt', key: 'tls.key', root: 'ca.crt' },
-  generic: { chain: 'cert', key: 'key', root: 'cacert' },
-} as const;
-
 /**
  * A source that is a folder with a folder for each secret, whose files are its data keys, as
  * Kubernetes mounts them.
  */
 export function gatewayFolder(folder: string, sources: Pick<SecretSources, 'files'>): GatewaySource {
-  const shaped = (name: string, shape: keyof typeof shapes) => {
-    const { chain, key, root } = shapes[shape];
+  const shaped = (name: string, shape: keyof typeof dataKeys) => {
+    const { chain, key, root } = dataKeys[shape];
     return { chain: join(folder, name, chain), key: join(folder, name, key), root: join(folder, name, root) };
   };
   return { secret: (name) => preferSet(sources.files(shaped(name, 'tls')), sources.files(shaped(name, 'generic'))) };

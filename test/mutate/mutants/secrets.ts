@@ -28,7 +28,7 @@ export const secrets: readonly Mutant[] = [
   { id: 'secrets/version-has-key', file: 'secrets/secret.ts', find: '.update(key)', replace: '' },
   { id: 'secrets/expiry-earliest', file: 'secrets/telemetry.ts', find: 'Math.min(...ends)', replace: 'Math.max(...ends)' },
   { id: 'secrets/roots-beside-pair', file: 'secrets/keep-served.ts', find: 'reading.refused?.[kind]', replace: 'undefined' },
-  { id: 'secrets/refused-part', file: 'secrets/file-secrets.ts', find: '...(pairFlaw === undefined && set.pair', replace: '...(set.pair' },
+  { id: 'secrets/refused-part', file: 'secrets/checked-set.ts', find: '...(pair === undefined && set.pair', replace: '...(set.pair' },
   { id: 'secrets/output-mode', file: 'secrets/write-set.ts', find: 'mode: 0o600', replace: 'mode: 0o644' },
   { id: 'secrets/output-old', file: 'secrets/write-set.ts', find: 'isOld || leadsNowhere', replace: 'leadsNowhere' },
   { id: 'secrets/output-less', file: 'secrets/write-set.ts', find: 'isOld || leadsNowhere', replace: 'isOld' },

@@ -1,0 +1,152 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Subscription } from 'rxjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findAccess } from '../../src/kube/find-access.ts';
+import { followObjects } from '../../src/kube/follow.ts';
+import { type KubeApi, kubeApi } from '../../src/kube/kube-api.ts';
+import type { KubeObject } from '../../src/kube/kube-object.ts';
+import { objectStore, type ObjectChange, type Store } from '../../src/kube/object-store.ts';
+import { leftOut } from '../support/left-out.ts';
+import { kubeProgram, type KubeServer, type Resource, startKubeServer } from './support/kube-server.ts';
+
+if (kubeProgram === undefined) leftOut('watching a real Kubernetes API', 'a program');
+
+const secret = (name: string, text: string, namespace = 'default'): Resource => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  data: { text: Buffer.from(text).toString('base64') },
+});
+
+describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
+  let kube: KubeServer;
+  const subscriptions = new Subscription();
+  beforeAll(async () => (kube = await startKubeServer()), 90_000);
+  afterAll(async () => {
+    subscriptions.unsubscribe();
+    await kube.dispose();
+  });
+
+  /** Follows what a query finds, and keeps what it was asked and told. */
+  function follow(kind: string, namespace: string, { name = '', kubeconfig = kube.kubeconfig } = {}) {
+    const real = kubeApi(findAccess(kubeconfig));
+    const asked: string[] = [];
+    const refusals: string[] = [];
+    const api: KubeApi = {
+      get: (path, decode) => {
+        asked.push(path.includes('limit=') ? 'list' : 'find');
+        return real.get(path, decode);
+      },
+      watch: (path, decode) => {
+        asked.push('watch');
+        return real.watch(path, decode);
+      },
+    };
+    const changes: ObjectChange<string>[] = [];
+    let last: Store<string> | undefined;
+    const next = (store: Store<string>) => {
+      last = store;
+      changes.push(...store.changes);
+      if (store.trouble !== undefined) refusals.push(store.trouble.reason);
+    };
+    const error = (thrown: unknown) => {
+      throw thrown;
+    };
+    const keep = ({ data, spec }: KubeObject) => (data as { readonly text?: Buffer } | undefined)?.text?.toString() ?? JSON.stringify(spec);
+    subscriptions.add(objectStore(followObjects(api, { kind, namespace, name }), keep).subscribe({ next, error }));
+    return {
+      asked,
+      changes,
+      refusals,
+      size: () => last?.objects.size,
+      value: (key: string) => last?.objects.get(key)?.value,
+      isCurrent: () => last?.isListed === true && last.trouble === undefined,
+    };
+  }
+  const within = { timeout: 40_000 };
+
+  it('tells each of a hundred changes of one Secret once, in their order, and nothing of its neighbours', { timeout: 60_000 }, async () => {
+    await kube.apply(secret('one', '0'));
+    const { changes, value } = follow('Secret', 'default', { name: 'one' });
+    await expect.poll(() => value('default/one'), within).toBe('0');
+    for (let n = 1; n <= 100; n += 1) {
+      await kube.apply(secret('one', String(n)));
+      if (n % 10 === 0) await kube.apply(secret('other', String(n)));
+    }
+    await expect.poll(() => value('default/one'), within).toBe('100');
+    expect(changes.map(({ value: each }) => each)).toEqual(Array.from({ length: 101 }, (_, n) => String(n)));
+  });
+
+  it('follows a custom resource, and the objects of a cluster', async () => {
+    const gateways = follow('Gateway.networking.istio.io', 'default');
+    const namespaces = follow('namespaces', '');
+    await expect.poll(() => namespaces.value('default'), within).toContain('finalizers');
+    const spec = { servers: [{ port: { number: 80, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }] };
+    await kube.apply({ apiVersion: 'networking.istio.io/v1', kind: 'Gateway', metadata: { name: 'front', namespace: 'default' }, spec });
+    await expect.poll(() => JSON.parse(gateways.value('default/front') ?? 'null') as unknown, within).toEqual(spec);
+    await kube.remove({ apiVersion: 'networking.istio.io/v1', kind: 'Gateway', metadata: { name: 'front', namespace: 'default' } });
+    await expect.poll(() => gateways.size(), within).toBe(0);
+  });
+
+  it(
+    'of 1,000 Secrets tells what differs alone, through a restart after which the version is forgotten (410)',
+    { timeout: 180_000 },
+    async () => {
+      // prettier-ignore
+      await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'many' } });
+      for (let n = 0; n < 1_000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, i) => kube.apply(secret(`s${n + i}`, 'a', 'many')))); // prettier-ignore
+      const begun = performance.now();
+      const store = follow('Secret', 'many');
+      await expect.poll(() => store.size(), within).toBe(1_000);
+      expect(performance.now() - begun).toBeLessThan(5_000);
+      expect(store.asked.filter((each) => each === 'list')).toHaveLength(4); // pages
+      await expect.poll(() => store.asked.at(-1), within).toBe('watch');
+
+      const known = store.changes.length;
+      await kube.apply(secret('elsewhere', 'b')); // the newest version is not one of those that are followed
+      await kube.stop();
+      await expect.poll(() => store.refusals.at(-1), within).toMatch(/^https:.*: connect ECONNREFUSED/);
+      expect(store.size()).toBe(1_000);
+      await kube.start();
+      await kube.apply(secret('s7', 'b', 'many'));
+      await kube.remove(secret('s8', '', 'many'));
+      await expect.poll(() => [store.value('many/s7'), store.size(), store.isCurrent()], within).toEqual(['b', 999, true]);
+      expect(store.changes.slice(known).map(({ type, key }) => `${type} ${key}`)).toEqual(['changed many/s7', 'removed many/s8']);
+      expect(store.asked.filter((each) => each === 'list').length).toBeGreaterThanOrEqual(8); // more, where the API refuses while it starts
+      expect(store.asked.filter((each) => each === 'find')).toHaveLength(1);
+    },
+  );
+
+  it('says clearly that it may not, or that its token is none, and goes on by itself when it may', { timeout: 180_000 }, async () => {
+    const { kubeconfig, tokenFile } = await kube.account('default', 'reader');
+    const rbac = 'rbac.authorization.k8s.io';
+    const at = (kind: string) => ({ apiVersion: `${rbac}/v1`, kind, metadata: { name: 'reader', namespace: 'default' } });
+    const binding: Resource = {
+      ...at('RoleBinding'),
+      roleRef: { apiGroup: rbac, kind: 'Role', name: 'reader' },
+      subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'default' }],
+    };
+    // The least that is needed to follow one Secret.
+    await kube.apply({ ...at('Role'), rules: [{ apiGroups: [''], resources: ['secrets'], resourceNames: ['one'], verbs: ['get', 'list', 'watch'] }] }); // prettier-ignore
+    await kube.apply(secret('one', 'before'));
+    const one = follow('Secret', 'default', { name: 'one', kubeconfig });
+    await expect.poll(() => one.refusals.at(-1), within).toMatch(/secrets: 403 secrets "one" is forbidden: User "system:serviceaccount:default:reader" cannot list resource "secrets" .* \(allow it by a Role with get, list and watch, and a RoleBinding\)$/); // prettier-ignore
+    await kube.apply(binding);
+    await expect.poll(() => one.value('default/one'), within).toBe('before');
+
+    await kube.remove(binding);
+    await kube.stop();
+    await kube.start();
+    await kube.apply(secret('one', 'after'));
+    await expect.poll(() => one.refusals.at(-1), within).toContain('403 secrets "one" is forbidden');
+    expect(one.value('default/one')).toBe('before');
+    const token = readFileSync(tokenFile, 'utf8');
+    writeFileSync(tokenFile, 'no-token');
+    await expect.poll(() => one.refusals.at(-1), within).toContain('401 Unauthorized (the token or the certificate is not one that it knows, or has expired)'); // prettier-ignore
+    expect(one.refusals.join()).not.toContain(token.slice(0, 20));
+    writeFileSync(tokenFile, token);
+    await kube.apply(binding);
+    await expect.poll(() => one.value('default/one'), within).toBe('after');
+    expect(one.isCurrent()).toBe(true);
+  });
+});

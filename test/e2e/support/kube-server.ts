@@ -1,0 +1,132 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { connects } from '../../support/connects.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePorts } from '../../support/free-ports.ts';
+
+/** Runs a Kubernetes API server, an istiod on it, and makes the folders of pods. */
+const path = resolve('../shared/peers/kube');
+/** Undefined where there is none to be had. */
+export const kubeProgram: string | undefined = existsSync(path) ? path : undefined;
+
+/** What the API keeps. A resource without a namespace is one of the cluster. */
+export interface Resource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly [section: string]: unknown;
+}
+
+/** A real Kubernetes API server, without nodes. */
+export interface KubeServer {
+  readonly folder: string;
+  readonly port: number;
+  /** With all rights. */
+  readonly kubeconfig: string;
+  /** Stops the server as a crash would: its connections break. What it keeps stays. */
+  stop(): Promise<void>;
+  /** Starts it, or starts it again; resolves when it answers. */
+  start(): Promise<void>;
+  /** Resolves to what the API answers; rejects where it refuses. */
+  ask(method: string, at: string, body?: unknown, kind?: string): Promise<unknown>;
+  /** Makes a resource, or changes it; resolves to what the API has then. */
+  apply(resource: Resource): Promise<Resource>;
+  remove(resource: Resource): Promise<unknown>;
+  /** A token of a service account; for the certificate authority, if no audience is named. */
+  token(namespace: string, account: string, audience?: string): Promise<string>;
+  /** Makes a service account, and a kubeconfig that shows its token, which is in `tokenFile`. */
+  account(namespace: string, account: string): Promise<{ readonly kubeconfig: string; readonly tokenFile: string }>;
+  dispose(): Promise<void>;
+}
+
+/** Resolves when the API answers, after about 5 s. */
+export async function startKubeServer(): Promise<KubeServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-kube-'));
+  const port = await portsInARow(3);
+  let server: ChildProcess | undefined;
+  const kube: KubeServer = {
+    folder,
+    port,
+    kubeconfig: join(folder, 'kubeconfig'),
+    async start() {
+      rmSync(join(folder, 'ready'), { force: true });
+      server = startKubeProgram('up', folder, port);
+      await eventually(() => existsSync(join(folder, 'ready')), { within: 60_000 });
+    },
+    async stop() {
+      await endKubeProgram(server);
+      server = undefined;
+      await eventually(async () => !(await connects(port)), { within: 5_000 });
+    },
+    ask: (method, at, body, kind = 'application/json') =>
+      new Promise((done, fail) => {
+        const options = { host: '127.0.0.1', port, method, path: at, ca: readFileSync(join(folder, 'certs/apiserver.crt')) };
+        request({ ...options, headers: { authorization: 'Bearer admin-token', 'content-type': kind } }, (response) => {
+          void text(response).then((said) => {
+            if ((response.statusCode ?? 0) < 300) done(JSON.parse(said));
+            else fail(new Error(`${at}: ${response.statusCode ?? 0} ${said}`));
+          }, fail);
+        }).on('error', fail).end(body === undefined ? '' : JSON.stringify(body)); // prettier-ignore
+      }),
+    apply: (resource) =>
+      kube.ask('PATCH', `${pathOf(resource)}?fieldManager=test&force=true`, resource, 'application/apply-patch+yaml') as Promise<Resource>,
+    remove: (resource) => kube.ask('DELETE', pathOf(resource)),
+    token: async (namespace, account, audience = 'istio-ca') =>
+      (await promisify(execFile)(kubeProgram ?? '', ['token', folder, namespace, account, audience], { encoding: 'utf8' })).stdout.trim(),
+    async account(namespace, account) {
+      await kube.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: account } });
+      const [tokenFile, kubeconfig] = [join(folder, `${account}.token`), join(folder, `${account}.kubeconfig`)];
+      writeFileSync(tokenFile, await kube.token(namespace, account, 'https://kubernetes.default.svc'));
+      const admin = JSON.parse(readFileSync(kube.kubeconfig, 'utf8')) as Record<string, unknown>;
+      writeFileSync(kubeconfig, JSON.stringify({ ...admin, users: [{ name: 'admin', user: { tokenFile } }] }));
+      return { kubeconfig, tokenFile };
+    },
+    async dispose() {
+      await endKubeProgram(server);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  try {
+    await kube.start();
+  } catch (error) {
+    await kube.dispose();
+    throw error;
+  }
+  return kube;
+}
+
+export function startKubeProgram(verb: 'up' | 'istiod', folder: string, port: number): ChildProcess {
+  const output = openSync(join(folder, `${verb}.log`), 'a');
+  return spawn(kubeProgram ?? '', [verb, folder, String(port)], { stdio: ['ignore', output, output], detached: true });
+}
+
+/** Ends a program with all that it has started. */
+export async function endKubeProgram(child: ChildProcess | undefined): Promise<void> {
+  if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((done) => child.once('exit', done));
+  process.kill(-child.pid, 'SIGKILL');
+  await ended;
+}
+
+/** The first of `count` free ports in a row. */
+export async function portsInARow(count: number): Promise<number> {
+  for (;;) {
+    const [first = 0, ...others] = await freePorts(count);
+    if (others.every((port, at) => port === first + at + 1)) return first;
+  }
+}
+
+/** Where the API has a resource. */
+export function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Resource): string {
+  const plural = kind
+    .toLowerCase()
+    .replace(/(?<![aeiou])y$/, 'ie')
+    .concat('s');
+  const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  return [base, ...(namespace === undefined ? [] : ['namespaces', namespace]), plural, name].join('/');
+}
