@@ -19,6 +19,7 @@ import type { AgentConfig } from '../config/agent-config.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { asServer, type PartFailed } from './part.ts';
 import type { StsParts } from './run-sts.ts';
+import type { SourceSecrets } from './source-secrets.ts';
 import { type SecretsPlan, secretsPlan } from './secrets-plan.ts';
 import type { Pair } from '../secrets/secret.ts';
 import type { ServersSign } from './view.ts';
@@ -32,6 +33,8 @@ export interface ServerPlans {
   readonly xds: XdsPlan | undefined;
   /** The configuration that holds: the control plane may be another one. */
   readonly known$: Observable<KnownConfig>;
+  /** The secrets that sources give; undefined where none can. */
+  readonly ofSources?: SourceSecrets | undefined;
 }
 
 /**
@@ -40,7 +43,7 @@ export interface ServerPlans {
  * where it fails. Never errors.
  */
 export function besideEnvoy(
-  { secrets: plan, xds, known$ }: ServerPlans,
+  { secrets: plan, xds, known$, ofSources }: ServerPlans,
   config: AgentConfig,
   sts: StsParts,
 ): Observable<ServersSign | PartFailed> {
@@ -54,7 +57,7 @@ export function besideEnvoy(
   const names = { listening: 'servers-listening', failed: 'servers-failed' } as const;
   const notAsked$ = of<ServersSign>({ type: 'servers-listening' });
   const controlPlane$ = defer(() => xds$).pipe(ofType('xds-changed'), filter((sign) => sign.xds.isAnswering)); // prettier-ignore
-  const secrets$ = defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, { issued: (issued) => (pair = issued), controlPlane$ })), asServer('secrets', names)); // prettier-ignore
+  const secrets$ = defer(() => import('./run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, { issued: (issued) => (pair = issued), controlPlane$, ofSources })), asServer('secrets', names)); // prettier-ignore
   const tokens$ = defer(() => import('./run-sts.ts')).pipe(switchMap((module) => module.runSts(config, sts)), asServer('sts', names)); // prettier-ignore
   const xds$: Observable<ServersSign | PartFailed> = xds === undefined ? notAsked$ : defer(() => import('./run-xds.ts')).pipe(switchMap((module) => module.runXds(xds, target$, () => (plan.workload.kind === 'authority' ? pair : undefined))), asServer('xds', names), share()); // prettier-ignore
   return asOneServer([xds$, plan.isServed ? secrets$ : notAsked$, config.stsPort > 0 ? tokens$ : notAsked$]);

@@ -9,8 +9,7 @@ import type { ContributingSource } from '../sources/contribution.ts';
  * a source needs is loaded when it is listened to, or read, for the first time.
  */
 export function makeSources(asked: readonly SourceConfig[], further: readonly ContributingSource[] = []): ContributingSource {
-  const given = asked.filter(({ as }) => as !== 'secret').map((config) => lazily(() => make(config)));
-  return shared(compose(...given, ...further));
+  return shared(compose(...asked.map((config) => lazily(() => make(config))), ...further));
 }
 
 async function make(config: SourceConfig): Promise<ContributingSource> {
@@ -21,8 +20,8 @@ async function make(config: SourceConfig): Promise<ContributingSource> {
       return (await import('../sources/files.ts')).files(config.paths, config);
     case 'consul':
       return (await import('../sources/consul.ts')).consul(config.watch, config);
-    default:
-      throw new Error(`there is no source of kind ${config.kind}`);
+    case 'kube':
+      return (await import('../sources/kube.ts')).fromKube(config);
   }
 }
 

@@ -34,6 +34,7 @@ import { linkedSocket } from './linked-socket.ts';
 import { asPart, asServer, type PartFailed, partFailed, steady } from './part.ts';
 import { count, know, measure, noCounts, noKnowledge, type SecretsEvent, told } from './secrets-events.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
+import type { SourceSecrets } from './source-secrets.ts';
 import type { ServersSign } from './view.ts';
 import { workloadSecrets } from './workload-secrets.ts';
 
@@ -43,6 +44,8 @@ export interface BesideSecrets {
   readonly issued: (pair: Pair) => void;
   /** Emits when the control plane answers again. */
   readonly controlPlane$: Observable<unknown>;
+  /** Undefined where no source can give a secret. */
+  readonly ofSources?: SourceSecrets | undefined;
 }
 
 /**
@@ -55,15 +58,17 @@ export interface BesideSecrets {
 export function runSecrets(
   plan: SecretsPlan,
   agent: AgentConfig,
-  { issued, controlPlane$ }: BesideSecrets,
+  { issued, controlPlane$, ofSources }: BesideSecrets,
 ): Observable<ServersSign | PartFailed> {
   return defer(() => {
     const workload = workloadSecrets(plan, agent, controlPlane$);
     if (!workload.ok) return of<ServersSign>({ type: 'servers-failed', exit: 'config', reason: workload.reason });
     const sign$ = workload.signs$.pipe(tap((sign) => sign.type === 'set' && sign.set.pair !== undefined && issued(sign.set.pair)));
     const { source } = plan.gateway;
-    if (source.kind !== 'api') return serveSecrets(plan, undefined, sign$);
-    return defer(() => import('./gateway-api.ts')).pipe(switchMap(({ gatewayApi }) => serveSecrets(plan, gatewayApi(source), sign$)));
+    if (source.kind !== 'api') return serveSecrets(plan, undefined, sign$, ofSources);
+    return defer(() => import('./gateway-api.ts')).pipe(
+      switchMap(({ gatewayApi }) => serveSecrets(plan, gatewayApi(source), sign$, ofSources)),
+    );
   });
 }
 
@@ -71,6 +76,7 @@ function serveSecrets(
   { socket, config, isAtHand, workload, gateway }: SecretsPlan,
   api: GatewayApi | undefined,
   source$: Observable<SetReading | CaEvent>,
+  ofSources: SourceSecrets | undefined,
 ): Observable<ServersSign | PartFailed> {
   const failures$ = new Subject<PartFailed>();
   // Who looks at `signs$` only hears what others ask for: an authority is not asked because of it.
@@ -84,7 +90,9 @@ function serveSecrets(
   const sources = { files: (paths: SecretPaths) => fileSecrets(paths).pipe(steady('secrets', failures$)) };
   const ofGateway = api ?? (gateway.source.kind === 'folder' ? gatewayFolder(gateway.source.path, sources) : undefined);
   const found = ofGateway === undefined ? () => undefined : gatewaySecrets(ofGateway);
-  const book = secretBook(findSecret({ ...sources, workload$, gateway: found }));
+  const named = ofSources === undefined ? () => undefined : gatewaySecrets(ofSources);
+  const findNamed = (name: string) => (ofSources?.isNamed(name) === true ? named(name) : (found(name) ?? named(name)));
+  const book = secretBook(findSecret({ ...sources, workload$, gateway: findNamed }));
   const outputs$ = workload$.pipe(
     ofType('set'),
     filter((reading) => config.output !== '' && isWhole(reading)),

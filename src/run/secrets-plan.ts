@@ -56,9 +56,10 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const isAsked = own === '' ? provCert !== '' || address !== '' : namesPath(own, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
   const isWanted = rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
+  const isGiven = agent.sources.some(({ as }) => as === 'secret');
   // A control plane refers to secrets over `sds-grpc`, whatever the bootstrap does.
   const gateway = gatewayPlan(agent);
-  const isServed = own === '' || isWanted || gateway.link !== undefined;
+  const isServed = own === '' || isWanted || isGiven || gateway.link !== undefined;
   const isNamed = config.caAddress !== '' || config.output !== '';
   // What an authority gives is in no file that a generated bootstrap could name, but where it is
   // written into some.

@@ -8,7 +8,7 @@ import { type AgentConfig, type AgentFlags, agentFlagsSchema } from '../config/a
 import type { Platform } from '../node/cloud.ts';
 import { compose } from '../sources/compose.ts';
 import type { ContributedReading, ContributingSource, Contribution } from '../sources/contribution.ts';
-import type { ConfigSource, SourcePart, SourceReading } from '../streams/config-source.ts';
+import type { ConfigSource, SourceChange, SourcePart, SourceReading } from '../streams/config-source.ts';
 import { watchFiles } from '../streams/watch-files.ts';
 import { annotationsFile, type EffectiveConfig, labelsFile } from './effective-config.ts';
 import { Fatal } from './exit.ts';
@@ -86,7 +86,9 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
 
   function shaped(known: KnownConfig & Told, given: ContributedReading): Observable<SourceReading<ShapedConfig>> {
     const { config, sources } = known;
-    const contributions = given.config ?? [];
+    // Secrets go another way, and what they are is nothing to keep.
+    const contributions = given.config?.filter(({ use }) => use !== 'secret') ?? [];
+    const isPart = ({ source }: SourcePart) => contributions.some((one) => one.source === source);
     return forkJoin([factsFor$(config), runtimeSettings(contributions)]).pipe(
       map(([found, runtime]) => {
         const files = readShape(config);
@@ -102,7 +104,7 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
             runtime: runtime.settings,
             contributions,
           },
-          parts: () => [...fileParts(config, files), ...configParts(asked), ...given.parts()],
+          parts: () => [...fileParts(config, files), ...configParts(asked), ...given.parts().filter(isPart)],
         };
       }),
     );
@@ -113,7 +115,7 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
   const watched = files.filter((file) => file !== '').map((file) => resolve(file));
   return {
     // How the sources are is told by whoever follows them.
-    changes$: merge(watchFiles(watched), beside.changes$.pipe(filter(({ type }) => type === 'ready' || type === 'changed'))),
+    changes$: merge(watchFiles(watched), beside.changes$.pipe(filter(isReason))),
     reading$: forkJoin([defer(() => from(reread())), beside.reading$]).pipe(
       switchMap(([read, given]) => shaped(asStarted(read, initial), given)),
       catchError((error: unknown) => {
@@ -129,6 +131,11 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
 /** Each source whose change is a reason for a new epoch, though Envoy is told nothing of it. */
 function restartHashes(contributions: readonly Contribution[]): readonly (readonly [string, string])[] {
   return contributions.flatMap(({ use, source, hash }) => (use === 'restart' ? [[source, hash] as const] : []));
+}
+
+/** Whether there is something to read anew. */
+function isReason(sign: SourceChange): boolean {
+  return sign.type === 'ready' || (sign.type === 'changed' && sign.isPushed !== true);
 }
 
 interface Told {

@@ -31,6 +31,7 @@ import { profileToken } from './profile-token.ts';
 import { runExit } from './program-exit.ts';
 import { runAgent } from './run-agent.ts';
 import { shapeSource } from './shape-source.ts';
+import { sourceSecrets } from './source-secrets.ts';
 import { type DetachTools, findDetachTools, takeOver } from './take-over.ts';
 import { version } from './version.ts';
 import type { RunEvent, View } from './view.ts';
@@ -178,11 +179,13 @@ async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEven
   if (token !== undefined) held.push(token.remove);
   const platform$ = platform(config);
   const beside = makeSources(running.sources, agent.sources);
+  const ofSources = sourceSecrets(beside, running.sources, agent.sources.length > 0);
   return runAgent(
     running,
     {
       beside,
-      servers$: (known$) => besideEnvoy({ secrets: plan, xds, known$ }, config, { platform$, trustDomain: plan.config.trustDomain }),
+      servers$: (known$) =>
+        besideEnvoy({ secrets: plan, xds, known$, ofSources }, config, { platform$, trustDomain: plan.config.trustDomain }),
       proxy,
       adopted,
       admin,

@@ -32,8 +32,11 @@ export function held(told$: Observable<Told>, scheduler: SchedulerLike = asyncSc
   function next({ reading: before }: Held, told: Told): Held {
     if (told.type !== 'reading') return { reading: before, signs: [told] };
     const { hash, config = [] } = told.reading;
-    const changed = config.find((one, place) => one.hash !== before?.config?.[place]?.hash);
-    const sign: SourceChange = { type: 'changed', ...(changed !== undefined && { source: changed.source }) };
+    const changed = config.filter((one, place) => one.hash !== before?.config?.[place]?.hash);
+    const [first] = changed.filter(({ use }) => use !== 'secret');
+    const isPushed = changed.length > 0 && first === undefined;
+    const { source } = first ?? changed[0] ?? {};
+    const sign: SourceChange = { type: 'changed', ...(source !== undefined && { source }), ...(isPushed && { isPushed }) };
     return { reading: told.reading, signs: before?.hash === hash ? [] : [sign] };
   }
   const { state$, later$ } = sharedState(told$.pipe(scan(next, { reading: undefined, signs: [] })), scheduler);

@@ -6,7 +6,8 @@ import { defaultIfEmpty, forkJoin, map, merge, type Observable } from 'rxjs';
  */
 export type SourceChange =
   | { readonly type: 'ready' }
-  | { readonly type: 'changed'; readonly source?: string; readonly path?: string }
+  /** `isPushed`: secrets alone have changed, which are pushed as they are. */
+  | { readonly type: 'changed'; readonly source?: string; readonly path?: string; readonly isPushed?: true }
   | { readonly type: 'watch-failed'; readonly path: string; readonly reason: string }
   /** It was read, be it the same as before or not. `hash` names what it says. */
   | { readonly type: 'source-read'; readonly source: string; readonly hash: string }
