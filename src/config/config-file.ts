@@ -4,7 +4,7 @@ import { type FlagLayer, flagLayer } from './flag-layer.ts';
 import { flags } from './flags.ts';
 import { freeVariable, knownVariables } from './known-variables.ts';
 import type { GivenLogFlags } from './log-options.ts';
-import { type Layer, pathText, type Problem } from './read-layer.ts';
+import { few, type Layer, pathText, type Problem } from './read-layer.ts';
 import { readSourceList, sourceList, unknownText } from './source-list.ts';
 import type { ListedSources } from './source-settings.ts';
 import { isMap } from './split-content.ts';
@@ -111,7 +111,7 @@ export function readConfigFile(path: string, content: Content): ConfigFile {
     role: right('role') as string | undefined,
     environment: { ...environment.texts, ...probers.texts },
     sources: { made: sources.made, count: sources.count, place: at('sources') },
-    problems,
+    problems: few(problems, (more) => ({ place: name, text: `${more} more mistakes` })),
   };
 }
 

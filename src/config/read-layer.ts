@@ -74,8 +74,8 @@ function suggested(name: string, shape: object): string {
   return right === undefined ? '' : ` (did you mean ${right}?)`;
 }
 
-/** The first of them are told, and how many there are besides. */
-function few<T>(all: readonly T[], others: (count: number) => T): readonly T[] {
+/** The first of them, and how many there are besides. Pure. */
+export function few<T>(all: readonly T[], others: (count: number) => T): readonly T[] {
   return all.length > mostTold ? [...all.slice(0, mostTold), others(all.length - mostTold)] : all;
 }
 

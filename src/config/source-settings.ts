@@ -58,7 +58,8 @@ export function sourceConfigs(
     ...flags.watchKube.map((text) => [place('watchKube'), kube(text, reach)] as const),
     ...flags.watchConsul.map((text) => [place('watchConsul'), consul(text, reach)] as const),
   ];
-  const repeated = made.filter(([, { name }], index) => made.findIndex(([, other]) => other.name === name) < index);
+  const seen = new Set<string>();
+  const repeated = made.filter(([, { name }]) => seen.size === seen.add(name).size);
   const isAddressed = made.some(([, source]) => source.kind === 'consul' && source.address === '');
   return {
     sources: made.map(([, source]) => source),

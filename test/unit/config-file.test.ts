@@ -141,6 +141,12 @@ describe('a configuration file', () => {
     expect(problemsOf(withFile(content))).toEqual([{ place: `config file a.yaml${place}`, text }]);
   });
 
+  it('with a mistake in each member is told in a line that ends', () => {
+    const problems = problemsOf(withFile(Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`member${index}`, 1]))));
+    expect(problems).toHaveLength(21);
+    expect(problems.at(-1)).toEqual({ place: 'config file a.yaml', text: '980 more mistakes' });
+  });
+
   it('that cannot be read is told, and makes nothing certain that it could say', () => {
     const file = readConfigFile('a.yaml', { ok: false, reason: 'cannot be read: no such file' });
     expect(problemsOf({ file })).toEqual([{ place: 'config file a.yaml', text: 'cannot be read: no such file' }]);

@@ -2,10 +2,12 @@ import * as fc from 'fast-check';
 import { environmentMetadata, podPorts } from '../../../src/bootstrap/environment-metadata.ts';
 import { renderTemplate } from '../../../src/bootstrap/template.ts';
 import { parseDownwardApi } from '../../../src/config/downward-api.ts';
+import { readConfigFile } from '../../../src/config/config-file.ts';
 import { environment } from '../../../src/config/environment.ts';
 import { looksSecret } from '../../../src/config/looks-secret.ts';
 import { parseText } from '../../../src/config/parse-text.ts';
 import { resolveConfig } from '../../../src/config/resolve-config.ts';
+import { noLayers } from '../../../src/config/text-layers.ts';
 import { printable } from '../../../src/log/printable.ts';
 import { fuzzed, textOf } from '../parser.ts';
 
@@ -102,6 +104,52 @@ export const configuration = [
       'tags that are wrong': (size) => JSON.stringify({ extraStatTags: Array(size).fill(1) }),
       'tags that are right': (size) => JSON.stringify({ extraStatTags: Array(size).fill('a') }),
       'a long text': (size) => JSON.stringify({ discoveryAddress: 'a.'.repeat(size * 10) }),
+    },
+  }),
+  fuzzed({
+    name: 'the configuration file',
+    inputs: fc
+      .record(
+        {
+          minDelay: fc.jsonValue(),
+          tracing: fc.jsonValue(),
+          zipkinAddress: fc.jsonValue(),
+          envoyMetricsService: fc.jsonValue(),
+          watchKube: fc.array(fc.jsonValue()),
+          log_target: fc.jsonValue(),
+          proxyConfig: fc.jsonValue(),
+          environment: fc.dictionary(fc.constantFrom('CA_ADDR', 'SECRET_TTL', '__proto__', 'ISTIO_META_A', 'x'), fc.jsonValue()),
+          probers: fc.dictionary(fc.constantFrom('/app-health/a/readyz', '__proto__', 'x'), fc.jsonValue()),
+          sources: fc.array(
+            fc.oneof(
+              fc.jsonValue(),
+              fc.record({
+                kind: fc.constantFrom('files', 'http', 'kube', 'consul'),
+                name: fc.string(),
+                url: fc.string(),
+                paths: fc.jsonValue(),
+              }),
+            ),
+          ),
+          ['__proto__']: fc.jsonValue(),
+        },
+        { requiredKeys: [] },
+      )
+      .map((value) => JSON.stringify(value)),
+    parse: async (text) => {
+      const file = readConfigFile('a', await parseText(text));
+      return resolveConfig({ given: {}, leftover: [], surroundings: environment(file.environment), addresses: [], layers: noLayers, file });
+    },
+    size: 500,
+    growing: {
+      'members that nobody knows': fields((index) => [`k${index}`, 1]),
+      sources: (size) =>
+        JSON.stringify({ sources: Array.from({ length: size }, (_, index) => ({ kind: 'files', name: `n${index}`, paths: ['a'] })) }),
+      'sources that are wrong': (size) => JSON.stringify({ sources: Array(size).fill({ kind: 'http', a: 1, b: 2 }) }),
+      variables: (size) => `{"environment": ${fields((index) => [`ISTIO_META_${index}`, 'v'])(size)}}`,
+      'variables that nobody knows': (size) => `{"environment": ${fields((index) => [`V${index}`, 'v'])(size)}}`,
+      probers: (size) => `{"probers": ${fields((index) => [`/app-health/a${index}/readyz`, { tcpSocket: { port: 1 } }])(size)}}`,
+      'objects to watch': (size) => JSON.stringify({ watchKube: Array.from({ length: size }, (_, index) => `Secret/a/b${index}`) }),
     },
   }),
   fuzzed({

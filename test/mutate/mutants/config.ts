@@ -39,7 +39,7 @@ export const config: readonly Mutant[] = [
     find: "address === undefined ? consul : { address, caFile: '', tokenFile: '' }",
     replace: 'address === undefined ? consul : { ...consul, address }',
   },
-  { id: 'config/source-twice', file: 'config/source-settings.ts', find: '=== name) < index', replace: '=== name) > index' },
+  { id: 'config/source-twice', file: 'config/source-settings.ts', find: 'seen.size === seen.add(name).size', replace: 'false' },
   { id: 'config/position-alias', file: 'config/text-position.ts', find: 'if (isAlias(node)) return', replace: 'if (false) return' },
   { id: 'config/mutual-port', file: 'config/resolve-config.ts', find: '&& !fileMountedCerts', replace: '' },
   {
