@@ -67,7 +67,7 @@ export function objectStore<T>(sign$: Observable<FollowSign>, keep: (object: Kub
           case 'current':
             return { ...known, isListed };
           case 'lost':
-            return { ...known, isListed, trouble: sign };
+            return { ...known, isListed, trouble: { reason: sign.reason, delayMs: sign.delayMs } };
           default:
             return unreachable(sign);
         }

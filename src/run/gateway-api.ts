@@ -88,7 +88,7 @@ function dataOf({ data }: KubeObject): Data {
 }
 
 function toldOf({ objects, trouble }: Store<Data>): SourceTold {
-  if (trouble !== undefined) return { type: 'source-unreadable', source: name, ...trouble };
+  if (trouble !== undefined) return { ...trouble, type: 'source-unreadable', source: name };
   const hash = createHash('sha256');
   for (const { key, resourceVersion } of objects.values()) hash.update(`${key}@${resourceVersion}\n`);
   return { type: 'source-read', source: name, hash: hash.digest('hex') };

@@ -1,0 +1,111 @@
+import { concat, defer, EMPTY, map, merge, NEVER, type Observable, of } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { KubeApi, WatchSign } from '../../src/kube/kube-api.ts';
+import type { KubeObject } from '../../src/kube/kube-object.ts';
+import { contentHash } from '../../src/sources/contribution.ts';
+import { kube, type KubeTarget } from '../../src/sources/kube.ts';
+import type { SourceOptions } from '../../src/sources/source.ts';
+import { marbles } from './support/marbles.ts';
+
+const secret = (version: string, data: object, more: object = {}): KubeObject => ({ metadata: { name: 'front', namespace: 'ns', resourceVersion: version }, data, ...more }); // prettier-ignore
+const said = (type: string, about: KubeObject): WatchSign => ({ type: 'said', value: { type, object: about } });
+
+/** An API with one object at the most, of which a watch tells. */
+function apiOf(first: KubeObject | undefined, watch$: Observable<WatchSign> = NEVER): KubeApi {
+  const resources = ['Secret', 'ConfigMap', 'Gateway'].map((kind) => ({ kind, name: `${kind.toLowerCase()}s`, namespaced: true }));
+  return {
+    get: (path) =>
+      of({
+        ok: true,
+        value: path.includes('?')
+          ? { metadata: { resourceVersion: '1' }, items: first === undefined ? [] : [first] }
+          : { resources, preferredVersion: { version: 'v1' } },
+      }),
+    watch: () => defer(() => concat(of<WatchSign>({ type: 'opened' }), watch$)),
+  };
+}
+const target: KubeTarget = { resource: 'Secret', namespace: 'ns', object: 'front' };
+function made(api: KubeApi, options: SourceOptions = {}, more: Partial<KubeTarget> = {}) {
+  return kube('front', { ...target, ...more }, { random: () => 0.5, ...options }, api);
+}
+/** What the source tells, and what it has to give after each change. */
+function told(source: ReturnType<typeof made>): Observable<string> {
+  return source.changes$.pipe(
+    map((sign) => {
+      if (sign.type === 'source-unreadable') return `! ${sign.reason}`;
+      return sign.type === 'source-read' ? `= ${sign.hash.slice(0, 6)}` : sign.type;
+    }),
+  );
+}
+const hashOf = (content: object | string) => `= ${contentHash(content).slice(0, 6)}`;
+const key = Buffer.from('key');
+
+describe('an object of Kubernetes as a source', () => {
+  it(
+    'is read when it is listed, and at each change; a state that is told again is not read again',
+    marbles((m) => {
+      const watch$ = m.cold('1s a 999ms a 999ms b', { a: said('MODIFIED', secret('2', { key })), b: said('MODIFIED', secret('3', { key, more: key })) }); // prettier-ignore
+      m.expectObservable(told(made(apiOf(secret('1', {}), watch$))), '^ 5s !').toBe('(rec) 995ms (kc) 1996ms (lc)', {
+        ...{ r: 'ready', e: hashOf({}), c: 'changed', k: hashOf({ key }), l: hashOf({ key, more: key }) },
+      });
+    }),
+  );
+
+  it(
+    'that is not there is told, and read at once when it comes; one that goes is told, and kept',
+    marbles((m) => {
+      const watch$ = m.cold('500ms a 999ms d', { a: said('ADDED', secret('2', { key })), d: said('DELETED', secret('3', { key })) });
+      const source = made(apiOf(undefined, watch$), { pauses: { first: 60_000, longest: 60_000 } });
+      m.expectObservable(merge(told(source)), '^ 5s !').toBe('(rn) 496ms (kc) 996ms n', {
+        ...{ r: 'ready', n: '! Secret/ns/front is not there', k: hashOf({ key }), c: 'changed' },
+      });
+      m.expectObservable(source.reading$.pipe(map(({ hash }) => hash)), '4s ^ 500ms !').toBe('4s (h|)', { h: contentHash({ key }) });
+    }),
+  );
+
+  it(
+    'that cannot be read is told, and read again at once when the API answers',
+    marbles((m) => {
+      const object = secret('1', { key });
+      let away = true;
+      const api = apiOf(object);
+      const down: KubeApi = {
+        ...api,
+        get: (path) => (away ? of({ ok: false, failure: { reason: 'connection refused', status: undefined, pause: 0 } }) : api.get(path)),
+      };
+      const back$ = m.cold('1500ms x').pipe(map(() => (away = false)));
+      const source = made(down, { pauses: { first: 60_000, longest: 60_000 } });
+      m.expectObservable(back$);
+      m.expectObservable(told(source), '^ 9s !').toBe('(rn) 2996ms (kc)', { r: 'ready', n: '! connection refused', k: hashOf({ key }), c: 'changed' }); // prettier-ignore
+    }),
+  );
+
+  it.each<[what: string, object: KubeObject, more: Partial<KubeTarget>, options: SourceOptions, expected: unknown]>([
+    ['the data of a Secret, as bytes', secret('1', { key }), {}, { as: 'secret' }, { key }],
+    ['one key', secret('1', { a: key, b: Buffer.of(1) }), { key: 'a' }, {}, key],
+    ['the only key, for Envoy', secret('1', { 'envoy.yaml': 'x' }), {}, { as: 'envoy' }, 'x'],
+    ['ConfigMap: texts and bytes', secret('1', { a: 'x' }, { binaryData: { b: 'AQ==' } }), { resource: 'ConfigMap' }, {}, { a: 'x', b: Buffer.of(1) }], // prettier-ignore
+    ['the spec of a custom resource', { ...secret('1', {}), data: undefined, spec: { hosts: ['*'] }, status: { a: 1 } }, { resource: 'Gateway.networking.istio.io' }, {}, { hosts: ['*'] }], // prettier-ignore
+    ['what a user has said', { metadata: { name: 'front', resourceVersion: '1' }, roots: [1], status: {} }, { resource: 'Gateway.networking.istio.io' }, {}, { roots: [1] }], // prettier-ignore
+  ])('gives %s', (_, object, more, options, expected) =>
+    marbles((m) => {
+      const content$ = made(apiOf(object), options, more).reading$.pipe(map(({ config }) => config?.[0]?.content));
+      m.expectObservable(content$).toBe('(c|)', { c: expected });
+    })(),
+  );
+
+  it.each<[data: object, more: Partial<KubeTarget>, options: SourceOptions, reason: string]>([
+    [{ a: 'x', b: 'y' }, { key: 'c' }, {}, "Secret/ns/front has no key 'c': it has a, b"],
+    [{ a: 'x', b: 'y' }, {}, { as: 'envoy' }, 'Secret/ns/front has a, b: say which of them is meant'],
+  ])('says which keys there are: %j %j', (data, more, options, reason) =>
+    marbles((m) => {
+      const trouble$ = made(apiOf(secret('1', data)), options, more).reading$.pipe(map(({ config }) => config?.[0]?.trouble));
+      m.expectObservable(trouble$).toBe('(t|)', { t: reason });
+    })(),
+  );
+
+  it('asks nothing of the API before somebody listens', () => {
+    const api: KubeApi = { get: () => EMPTY, watch: () => EMPTY };
+    expect(() => made({ ...api, get: () => { throw new Error('asked'); } })).not.toThrow(); // prettier-ignore
+  });
+});
