@@ -52,6 +52,7 @@ export { gated, mapped, polled, renamed, shared, throttled, withFallback } from 
 export { consul, type ConsulOptions, type ConsulWatch } from './sources/consul.ts';
 export { files, type FilesOptions } from './sources/files.ts';
 export { http, type HttpOptions } from './sources/http.ts';
+export { kube, type KubeOptions, type KubeTarget } from './sources/kube.ts';
 export type { SourceConfig } from './config/source-config.ts';
 export type { AgentFailure } from './run/exit.ts';
 export { type AgentSettings, type PilotAgent, pilotAgent, type PilotAgentOptions } from './run/pilot-agent.ts';

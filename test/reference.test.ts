@@ -193,4 +193,4 @@ describe('the page of', () => {
 });
 
 /** What is put behind something else than the folder of `--configPath`. */
-const elsewhere: readonly string[] = ['N', 'N.pem', 'quitquitquit', 'cert-chain.pem', 'key.pem', 'root-cert.pem', 'pilot-agent-'];
+const elsewhere: readonly string[] = ['N', 'N.pem', 'quitquitquit', 'cert-chain.pem', 'key.pem', 'root-cert.pem', 'pilot-agent-', 'token', 'ca.crt'];

@@ -63,9 +63,13 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     },
     {
       name: 'GATEWAY_SECRETS',
-      text: 'Folder with the secrets of a gateway',
-      more: 'Each secret is a folder with `tls.crt`, `tls.key` and `ca.crt`, or with `cert`, `key` and `cacert`.',
+      text: 'Folder with the secrets of a gateway, or `kubernetes://NAMESPACE`',
+      more:
+        'In the folder each secret is a folder with `tls.crt`, `tls.key` and `ca.crt`, or with `cert`, `key` and `cacert`. ' +
+        '`kubernetes://` alone is the namespace of the pod. See [Kubernetes](../sources/kubernetes.md#secrets-of-a-gateway).',
     },
+    { name: 'KUBERNETES_SERVICE_HOST', text: 'Where the Kubernetes API is: Kubernetes sets it in each pod' },
+    { name: 'KUBERNETES_SERVICE_PORT', standard: '443', text: 'Its port' },
     { name: 'GKE_CLUSTER_URL', text: 'The cluster for which the token server gets tokens' },
   ],
   'Mesh and configuration': [

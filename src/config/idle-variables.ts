@@ -13,7 +13,7 @@ const noWasm = 'Envoy fetches Wasm modules by itself';
 const noNodeAgent = 'Envoy gets its secrets from this agent, and from no agent of the node';
 const rootFile = 'put the root where $PILOT_CERT_PROVIDER says';
 const ownPushes = 'a certificate is replaced when its time has come, and no stream is swept away';
-const fromFiles = 'the secrets of a gateway are files: name their folder by $GATEWAY_SECRETS';
+const ofGateway = 'a router with /var/run/ingress_gateway takes its secrets from Kubernetes; $GATEWAY_SECRETS names another source';
 
 /** The variables of the Go agents 1.5, 1.6 and 1.30 whose effect is not to be had here. */
 export const idleVariables: Readonly<Record<string, IdleVariable>> = {
@@ -30,7 +30,7 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   DNS_PROXY_ADDR: { usual: 'localhost:15053', instead: noDns },
   DNS_SERVER: { usual: '', instead: noDns },
   ECC_CURVE: { usual: 'P256', instead: 'keys of ECDSA are on P-256' },
-  ENABLE_INGRESS_GATEWAY_SDS: { usual: 'false', instead: fromFiles },
+  ENABLE_INGRESS_GATEWAY_SDS: { usual: 'false', instead: ofGateway },
   ENABLE_PROBE_KEEPALIVE_CONNECTIONS: { usual: 'false', instead: 'each probe has a connection of its own' },
   ENVOY_STATUS_PORT_ENABLE_PROXY_PROTOCOL: { usual: 'false', instead: 'give such a listener by $ISTIO_BOOTSTRAP_OVERRIDE' },
   FILE_DEBOUNCE_DURATION: { usual: '100ms', instead: 'use --minDelay' },
@@ -42,7 +42,7 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
     usual: 'etc/istio/proxy/grpc-bootstrap.json',
     instead: 'a workload that speaks gRPC without a proxy is not served: use the Go agent for it',
   },
-  INGRESS_GATEWAY_FALLBACK_SECRET: { usual: 'gateway-fallback', instead: fromFiles },
+  INGRESS_GATEWAY_FALLBACK_SECRET: { usual: 'gateway-fallback', instead: ofGateway },
   ISTIOD_SAN: { usual: '', instead: 'name the control plane in --discoveryAddress as its certificate does' },
   ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION: { usual: 'true', instead: noWasm },
   ISTIO_DUAL_STACK: { usual: 'false', instead: 'the generated listeners are on IPv4, or on IPv6 where the node has nothing else' },
@@ -61,7 +61,7 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   SDS_UDS_PATH: { usual: 'unix:/var/run/sds/uds_path', instead: noNodeAgent },
   SECRET_GRACE_PERIOD_RATIO_JITTER: { usual: '0.01', instead: 'it is always 0.01' },
   SECRET_ROTATION_CHECK_INTERVAL: { usual: '5m', instead: ownPushes },
-  SECRET_WATCHER_RESYNC_PERIOD: { usual: '', instead: fromFiles },
+  SECRET_WATCHER_RESYNC_PERIOD: { usual: '', instead: ofGateway },
   STALED_CONNECTION_RECYCLE_RUN_INTERVAL: { usual: '5m', instead: ownPushes },
   WASM_HTTP_REQUEST_MAX_RETRIES: { usual: '5', instead: noWasm },
   WASM_HTTP_REQUEST_TIMEOUT: { usual: '15s', instead: noWasm },

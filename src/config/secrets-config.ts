@@ -21,7 +21,7 @@ export interface SecretsConfig {
   readonly initialBackOff: number;
   /** A folder into which the secrets of the workload are written. */
   readonly output: string;
-  /** A folder with the secrets of a gateway, a folder each. */
+  /** A folder with the secrets of a gateway, a folder each; or `kubernetes://NAMESPACE`. */
   readonly gateway: string;
   /** Whether a variable names a path of the server's side, and of the client's. */
   readonly namesServer: boolean;

@@ -7,31 +7,26 @@ import { type Held, objectStore } from '../kube/object-store.ts';
 import type { Content, ContributingSource } from './contribution.ts';
 import { source, type SourceOptions } from './source.ts';
 
-/** Which object of Kubernetes is meant, and how its API is reached. */
+/** Which object of Kubernetes is meant. */
 export interface KubeTarget {
   /** `Secret`, `ConfigMap`, or a custom resource as `Gateway.networking.istio.io`. */
   readonly resource: string;
   /** Empty for an object of the cluster. */
   readonly namespace: string;
   readonly object: string;
+}
+
+export interface KubeOptions extends Omit<SourceOptions, 'on$' | 'watch' | 'every'> {
+  /** In the log and in metrics; `kube/RESOURCE/NAMESPACE/OBJECT` if left out. */
+  readonly name?: string;
   /** The key of a Secret or ConfigMap whose value is meant; all of its data if left out, or ''. */
   readonly key?: string;
-  /** A kubeconfig; by the service account of the pod if left out, or ''. */
+  /** A kubeconfig; the service account of the pod if left out, or ''. */
   readonly kubeconfig?: string;
 }
 
 /** Of a custom resource, what no user has said. */
 const notSaid = ['apiVersion', 'kind', 'metadata', 'status'];
-
-/** The object that a configuration asks for, under the name that it gives it. */
-export function fromKube({
-  name,
-  as,
-  at,
-  ...target
-}: KubeTarget & Required<Pick<SourceOptions, 'as' | 'at'>> & { readonly name: string }): ContributingSource {
-  return kube(name, target, { as, at });
-}
 
 /**
  * An object of Kubernetes: it is listed and then watched, so that a change is read at once, and
@@ -42,14 +37,13 @@ export function fromKube({
  * a custom resource it is the `spec`, or all but what is no user's word. An object that is not
  * there is told as one that cannot be read.
  */
-export function kube(
-  name: string,
-  target: KubeTarget,
-  options: Omit<SourceOptions, 'on$' | 'watch' | 'every'> = {},
-  api: KubeApi = kubeApi(findAccess(target.kubeconfig ?? '')),
-): ContributingSource {
-  const { scheduler = asyncScheduler, random = Math.random, as = 'restart' } = options;
-  const { resource: kind, namespace, object, key = '' } = target;
+export function kube(target: KubeTarget, options: KubeOptions = {}): ContributingSource {
+  return kubeFrom(kubeApi(findAccess(options.kubeconfig ?? '')), target, options);
+}
+
+/** The same, of an API that is reached already. */
+export function kubeFrom(api: KubeApi, { resource: kind, namespace, object }: KubeTarget, options: KubeOptions = {}): ContributingSource {
+  const { scheduler = asyncScheduler, random = Math.random, as = 'restart', key = '' } = options;
   const place = [kind, namespace, object].filter((part) => part !== '').join('/');
   const isOne = as !== 'restart' && as !== 'secret';
   const store$ = objectStore(followObjects(api, { kind, namespace, name: object }, { random, scheduler }), contentOf).pipe(
@@ -63,7 +57,7 @@ export function kube(
     if (held === undefined) throw new Error(`${place} is not there`);
     return chosen(held.value, key, isOne, place);
   }
-  return source(name, () => store$.pipe(take(1), map(content)), { ...options, on$: store$.pipe(skip(1)) });
+  return source(options.name ?? `kube/${place}`, () => store$.pipe(take(1), map(content)), { ...options, on$: store$.pipe(skip(1)) });
 }
 
 interface Known {

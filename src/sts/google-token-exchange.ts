@@ -46,7 +46,10 @@ const pause = 10;
  * (the Go agent sends an empty body from the second time on). A refusal (4xx) is not tried again.
  * Emits one answer and completes. Never errors.
  */
-function askForToken(answer$: Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>, scheduler: SchedulerLike = asyncScheduler): Observable<TokenAnswer> {
+function askForToken(
+  answer$: Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<TokenAnswer> {
   function attempt(left: number): Observable<TokenAnswer> {
     const silent: Settled<Pick<HttpAnswer, 'status' | 'body'>> = { ok: false, error: new Error(`no answer within ${timeoutMs / 1000} s`) };
     return answer$.pipe(

@@ -1,10 +1,9 @@
-import { concat, defer, EMPTY, map, merge, NEVER, type Observable, of } from 'rxjs';
+import { concat, defer, EMPTY, map, NEVER, type Observable, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { KubeApi, WatchSign } from '../../src/kube/kube-api.ts';
 import type { KubeObject } from '../../src/kube/kube-object.ts';
 import { contentHash } from '../../src/sources/contribution.ts';
-import { kube, type KubeTarget } from '../../src/sources/kube.ts';
-import type { SourceOptions } from '../../src/sources/source.ts';
+import { kubeFrom, type KubeOptions, type KubeTarget } from '../../src/sources/kube.ts';
 import { marbles } from './support/marbles.ts';
 
 const secret = (version: string, data: object, more: object = {}): KubeObject => ({ metadata: { name: 'front', namespace: 'ns', resourceVersion: version }, data, ...more }); // prettier-ignore
@@ -25,8 +24,8 @@ function apiOf(first: KubeObject | undefined, watch$: Observable<WatchSign> = NE
   };
 }
 const target: KubeTarget = { resource: 'Secret', namespace: 'ns', object: 'front' };
-function made(api: KubeApi, options: SourceOptions = {}, more: Partial<KubeTarget> = {}) {
-  return kube('front', { ...target, ...more }, { random: () => 0.5, ...options }, api);
+function made(api: KubeApi, options: KubeOptions = {}, more: Partial<KubeTarget> = {}) {
+  return kubeFrom(api, { ...target, ...more }, { random: () => 0.5, ...options });
 }
 /** What the source tells, and what it has to give after each change. */
 function told(source: ReturnType<typeof made>): Observable<string> {
@@ -56,7 +55,7 @@ describe('an object of Kubernetes as a source', () => {
     marbles((m) => {
       const watch$ = m.cold('500ms a 999ms d', { a: said('ADDED', secret('2', { key })), d: said('DELETED', secret('3', { key })) });
       const source = made(apiOf(undefined, watch$), { pauses: { first: 60_000, longest: 60_000 } });
-      m.expectObservable(merge(told(source)), '^ 5s !').toBe('(rn) 496ms (kc) 996ms n', {
+      m.expectObservable(told(source), '^ 5s !').toBe('(rn) 496ms (kc) 996ms n', {
         ...{ r: 'ready', n: '! Secret/ns/front is not there', k: hashOf({ key }), c: 'changed' },
       });
       m.expectObservable(source.reading$.pipe(map(({ hash }) => hash)), '4s ^ 500ms !').toBe('4s (h|)', { h: contentHash({ key }) });
@@ -80,9 +79,9 @@ describe('an object of Kubernetes as a source', () => {
     }),
   );
 
-  it.each<[what: string, object: KubeObject, more: Partial<KubeTarget>, options: SourceOptions, expected: unknown]>([
+  it.each<[what: string, object: KubeObject, more: Partial<KubeTarget>, options: KubeOptions, expected: unknown]>([
     ['the data of a Secret, as bytes', secret('1', { key }), {}, { as: 'secret' }, { key }],
-    ['one key', secret('1', { a: key, b: Buffer.of(1) }), { key: 'a' }, {}, key],
+    ['one key', secret('1', { a: key, b: Buffer.of(1) }), {}, { key: 'a' }, key],
     ['the only key, for Envoy', secret('1', { 'envoy.yaml': 'x' }), {}, { as: 'envoy' }, 'x'],
     ['ConfigMap: texts and bytes', secret('1', { a: 'x' }, { binaryData: { b: 'AQ==' } }), { resource: 'ConfigMap' }, {}, { a: 'x', b: Buffer.of(1) }], // prettier-ignore
     ['the spec of a custom resource', { ...secret('1', {}), data: undefined, spec: { hosts: ['*'] }, status: { a: 1 } }, { resource: 'Gateway.networking.istio.io' }, {}, { hosts: ['*'] }], // prettier-ignore
@@ -94,8 +93,8 @@ describe('an object of Kubernetes as a source', () => {
     })(),
   );
 
-  it.each<[data: object, more: Partial<KubeTarget>, options: SourceOptions, reason: string]>([
-    [{ a: 'x', b: 'y' }, { key: 'c' }, {}, "Secret/ns/front has no key 'c': it has a, b"],
+  it.each<[data: object, more: Partial<KubeTarget>, options: KubeOptions, reason: string]>([
+    [{ a: 'x', b: 'y' }, {}, { key: 'c' }, "Secret/ns/front has no key 'c': it has a, b"],
     [{ a: 'x', b: 'y' }, {}, { as: 'envoy' }, 'Secret/ns/front has a, b: say which of them is meant'],
   ])('says which keys there are: %j %j', (data, more, options, reason) =>
     marbles((m) => {
