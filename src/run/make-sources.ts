@@ -21,7 +21,7 @@ async function make(config: SourceConfig): Promise<ContributingSource> {
     case 'consul':
       return (await import('../sources/consul.ts')).consul(config.watch, config);
     case 'kube':
-      return (await import('../sources/kube.ts')).fromKube(config);
+      return (await import('../sources/kube.ts')).kube(config, config);
   }
 }
 
