@@ -8,10 +8,11 @@ import { type BenchName, type KeptReport, machine, page, type Report, titles } f
 import { profile } from './profile.ts';
 import { pod } from './pod.ts';
 import { sds } from './sds.ts';
+import { sources } from './sources.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
 
-const benches: Readonly<Record<BenchName, (rounds?: number) => Promise<Report>>> = { start, profile, load, pod, sds, status };
+const benches: Readonly<Record<BenchName, (rounds?: number) => Promise<Report>>> = { start, profile, load, pod, sds, sources, status };
 const resultsFile = 'bench/results.json';
 const pageFile = 'docs/benchmarks.md';
 

@@ -22,6 +22,7 @@ export const titles = {
   load: 'Requests during hot restarts',
   pod: 'A pod of a real mesh',
   sds: 'From a change of the files to the first client that is shown it',
+  sources: 'A folder of 10,000 files as a source',
   status: 'The status port under load',
 } as const;
 

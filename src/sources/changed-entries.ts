@@ -14,6 +14,8 @@ export interface ChangedEntries {
 }
 
 export interface TakenEntries {
+  /** Whether each entry of each folder may have changed. */
+  readonly isAll: boolean;
   /** Whether a path that is watched itself is named by an event. */
   readonly isNamed: (path: string) => boolean;
   /** The names in a folder that may have changed; undefined where each may have. */
@@ -53,6 +55,7 @@ export function changedEntries(): ChangedEntries {
       [folders, named] = [new Map<string, Set<string>>(), new Set<string>()];
       [count, isAll] = [0, false];
       return {
+        isAll: taken.isAll,
         isNamed: (path) => taken.named.has(path),
         namesIn: (folder) => (taken.isAll ? undefined : (taken.folders.get(folder) ?? new Set())),
       };

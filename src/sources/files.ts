@@ -63,15 +63,16 @@ export function lookedAt(paths: Paths, options: FilesOptions & { readonly name: 
   const { name, as = 'restart', every = 60_000, timeout = 60_000, scheduler = asyncScheduler } = options;
   const changed = changedEntries();
   let last: number | undefined; // when the last look ended
-  let took = 0; // how long it took
+  let took = 0; // how long the last one at all of them took
 
   const look$ = defer(() => {
     const begun = scheduler.now();
-    return defer(() => paths.look(changed.take())).pipe(
+    const taken = changed.take();
+    return defer(() => paths.look(taken)).pipe(
       tap({
         next: () => {
           last = scheduler.now();
-          took = last - begun;
+          if (taken.isAll) took = last - begun;
         },
         error: () => changed.addAll(),
       }),
@@ -94,14 +95,22 @@ export function lookedAt(paths: Paths, options: FilesOptions & { readonly name: 
 
 /** Throws what is wrong with what there has to be. */
 function contentOf(seen: readonly SeenPath[], as: Use): Content {
-  if (as === 'restart')
-    return Object.fromEntries(allOf(seen).flatMap(([path, { flaw, digest }]) => (flaw === undefined ? [[path, digest]] : [])));
+  if (as === 'restart') return digests(seen);
   const missing = seen.find(({ isFolder, files }) => !isFolder && files.size === 0);
   if (missing !== undefined) throw new Error(`${missing.path} is not there`);
   const values = allOf(seen).map(([path, file]) => [path, valueOf(path, file, as)] as const);
   const [only, ...others] = seen;
   if (only === undefined || others.length > 0) return Object.fromEntries(values);
   return only.isFolder ? Object.fromEntries(values.map(([path, value]) => [basename(path), value])) : (values[0]?.[1] ?? '');
+}
+
+/** Of what can be read. Made with each change anew, of very many as well. */
+function digests(seen: readonly SeenPath[]): Content {
+  const found: Record<string, string> = {};
+  for (const { path, isFolder, files } of seen) {
+    for (const [name, { flaw, digest }] of files) if (flaw === undefined) found[isFolder ? `${path}/${name}` : path] = digest;
+  }
+  return found;
 }
 
 function allOf(seen: readonly SeenPath[]): readonly (readonly [path: string, file: SeenFile])[] {

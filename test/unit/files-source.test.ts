@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Subject, Subscription, switchMap, tap } from 'rxjs';
@@ -161,6 +172,20 @@ describe('files', () => {
     put('conf/b', 'new');
     await expect.poll(() => count('changed'), limit).toBe(2);
     expect(new Set(vi.mocked(eachPiece).mock.calls.map(([path]) => path))).toEqual(new Set([at('conf/b')]));
+  });
+
+  it('has what is there after more events than the kernel keeps, in a few looks', async () => {
+    mkdirSync(at('conf'));
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) put(`conf/${name}`, '0000');
+    const { count, content } = await watched([at('conf')], { as: 'merge' });
+    const opened = names.map((name) => openSync(at('conf', name), 'r+'));
+    // Nobody listens meanwhile: the kernel drops what goes beyond 16,384.
+    for (let round = 1_000; round <= 5_999; round++) for (const fd of opened) writeSync(fd, String(round), 0);
+    put('conf/last', 'last');
+    for (const fd of opened) closeSync(fd);
+    await expect.poll(content, limit).toEqual({ ...Object.fromEntries(names.map((name) => [name, '5999'])), last: 'last' });
+    expect(count('source-read')).toBeLessThan(10);
   });
 
   it('looks at all when it is asked to, or time has passed, also where nobody says that it has changed', async () => {
