@@ -12,7 +12,7 @@ const realTime = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage', 'src/proto'] },
+  { ignores: ['dist', 'dist.*', 'coverage', 'api', 'src/proto'] },
   { files: ['**/*.ts'], extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked, rxjsX.configs.strict] },
   {
     files: ['**/*.ts'],

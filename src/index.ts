@@ -23,6 +23,7 @@ export type {
   Exit,
   Health,
   Launch,
+  Overlay,
   ProcessEvent,
   Proxy,
   Reading,
@@ -55,4 +56,7 @@ export { http, type HttpOptions } from './sources/http.ts';
 export { kube, type KubeOptions, type KubeTarget } from './sources/kube.ts';
 export type { SourceConfig } from './config/source-config.ts';
 export type { AgentFailure } from './run/exit.ts';
-export { type AgentSettings, type PilotAgent, pilotAgent, type PilotAgentOptions } from './run/pilot-agent.ts';
+export { type AgentSettings, type PilotAgent, pilotAgent, type PilotAgentOptions, type FlagValue } from './run/pilot-agent.ts';
+export type { FlagName } from './config/flags.ts';
+export type { LogFlagName } from './config/log-flags.ts';
+export type { Pauses } from './operators/back-off.ts';

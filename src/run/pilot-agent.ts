@@ -2,18 +2,17 @@ import { type Observable, ReplaySubject } from 'rxjs';
 import { type AgentState, initialState } from '../agent/model.ts';
 import type { Proxy } from '../agent/ports.ts';
 import { type FlagName, flags } from '../config/flags.ts';
-import { logFlags } from '../config/log-flags.ts';
-import type { GivenLogFlags } from '../config/log-options.ts';
+import { type LogFlagName, logFlags } from '../config/log-flags.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
 import type { CommandLine } from './effective-config.ts';
 import { exitCodes, Fatal } from './exit.ts';
 
 /** A value of a flag, as text or as what the text would say: a duration is a text, as `45s`. */
-type FlagValue = string | number | boolean;
+export type FlagValue = string | number | boolean;
 
 /** The flags of `proxy` by name, and its role; a flag that may be repeated has all values. */
-export type AgentSettings = Readonly<Partial<Record<FlagName | keyof GivenLogFlags, FlagValue | readonly string[]>>> & {
+export type AgentSettings = Readonly<Partial<Record<FlagName | LogFlagName, FlagValue | readonly string[]>>> & {
   /** `sidecar` if left out. */
   readonly role?: 'sidecar' | 'router';
 };

@@ -117,7 +117,7 @@ function sourceFailed(error: unknown, delayMs: number): SourceFailed {
 
 /**
  * Emits each reading that differs from the one before, the first one at once. As
- * {@link sourceSigns}, but errors with the source.
+ * `sourceSigns`, but errors with the source.
  */
 export function readings<Config>(
   source: ConfigSource<Config>,

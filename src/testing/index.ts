@@ -1,6 +1,6 @@
 export { at } from './at.ts';
 export { drawAgent, type DrawnAgent, type Drawing } from './draw-agent.ts';
-export { exits, fakeProxy, type Script } from './fake-proxy.ts';
+export { answerTime, exits, fakeProxy, type Script } from './fake-proxy.ts';
 export { marbles } from './marbles.ts';
 export { play } from './play.ts';
 export { readingOf } from './reading.ts';

@@ -33,7 +33,7 @@ describe('the package, installed elsewhere', () => {
     expect(JSON.parse(stdout)).toEqual(expect.arrayContaining(names));
   });
 
-  it('has declarations in which a strict compiler finds nothing wrong', () => {
+  it('has declarations in which a strict compiler finds nothing wrong', { timeout: 120_000 }, () => {
     writeFileSync(
       join(installed.folder, 'use.mts'),
       `import { source, type ContributingSource } from 'pilot-agent';
@@ -43,8 +43,12 @@ describe('the package, installed elsewhere', () => {
        // @ts-expect-error a reading is a text, bytes or an object
        source('mine', () => Promise.resolve(1));`,
     );
+    const shown = [...readFileSync('docs/library.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = ''], index) => {
+      writeFileSync(join(installed.folder, `shown-${index}.mts`), block);
+      return `shown-${index}.mts`;
+    });
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--target', 'es2023', '--types', 'node'];
-    const args = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '--module', 'nodenext', ...strict, 'use.mts'];
+    const args = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '--module', 'nodenext', ...strict, 'use.mts', ...shown];
     expect(spawnSync(process.execPath, args, { cwd: installed.folder, encoding: 'utf8' }).stdout).toBe('');
   });
 

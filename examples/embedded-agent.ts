@@ -1,0 +1,34 @@
+import { type AgentFailure, pilotAgent } from 'pilot-agent';
+import { distinctUntilChanged, map } from 'rxjs';
+import { switches } from './own-source.ts';
+
+const [config = 'envoy.json', folder = 'run', adminPort = '15000', statusPort = '15020'] = process.argv.slice(2);
+
+const agent = pilotAgent({
+  config: { customConfigFile: config, configPath: folder, proxyAdminPort: adminPort, statusPort },
+  sources: [switches(`${folder}/../switches.json`)],
+  envoy: 'install',
+  log: ({ level, msg }) => {
+    if (level === 'warn' || level === 'error') console.error(msg);
+  },
+});
+
+const serving$ = agent.state$.pipe(
+  map(({ epochs }) => [...epochs].findLast(([, { stage }]) => stage === 'live')?.[0]),
+  distinctUntilChanged(),
+);
+serving$.subscribe({
+  next: (epoch) => console.log(epoch === undefined ? 'nobody serves' : `epoch ${epoch} serves`),
+  error: console.error, // it never does
+});
+
+const end = new AbortController();
+process.once('SIGTERM', () => end.abort());
+try {
+  await agent.run({ signal: end.signal });
+  console.log('ended as asked');
+} catch (error) {
+  const { code, reason, fix } = error as AgentFailure;
+  console.error(`${reason}: ${fix}`);
+  process.exitCode = code;
+}

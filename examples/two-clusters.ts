@@ -1,0 +1,29 @@
+import { compose, type ContributingSource, renamed, source, withFallback } from 'pilot-agent';
+
+/** A secret as the API of a cluster has it. */
+interface Secret {
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** The certificate of the gateway in one cluster, asked for every so many ms. */
+function certificateOf(api: string, every: number): ContributingSource {
+  return source(
+    'certificate',
+    async () => {
+      const answer = await fetch(`${api}/api/v1/namespaces/ingress/secrets/gateway`);
+      if (!answer.ok) throw new Error(`${api} answers ${answer.status}`);
+      return ((await answer.json()) as Secret).data;
+    },
+    { every, pauses: { first: every, longest: every }, keepLastOnError: false },
+  );
+}
+
+/**
+ * The certificates of two clusters side by side; and of the first, or of the second while it is
+ * away, as `gateway`.
+ */
+export function twoClusters(first: string, second: string, every = 30_000): ContributingSource {
+  const east = certificateOf(first, every);
+  const west = certificateOf(second, every);
+  return compose(renamed(east, 'east'), renamed(west, 'west'), renamed(withFallback(east, west), 'gateway'));
+}
