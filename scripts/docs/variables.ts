@@ -69,7 +69,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
         '`kubernetes://` alone is the namespace of the pod. See [Kubernetes](../sources/kubernetes.md#secrets-of-a-gateway).',
     },
     { name: 'KUBERNETES_SERVICE_HOST', text: 'Where the Kubernetes API is: Kubernetes sets it in each pod' },
-    { name: 'KUBERNETES_SERVICE_PORT', standard: '443', text: 'Its port' },
+    { name: 'KUBERNETES_SERVICE_PORT', text: 'Its port. Without it: 443' },
     { name: 'GKE_CLUSTER_URL', text: 'The cluster for which the token server gets tokens' },
   ],
   'Mesh and configuration': [

@@ -102,7 +102,7 @@ describe.skipIf(kubeProgram === undefined)('the secrets of a gateway, from the K
       await kube.apply(tls('shop', own));
       const agent = rig.start([], { role: 'router', wrap: ownRun, env: { KUBECONFIG: kube.kubeconfig } });
       await serves(rig, own);
-      expect(readlinkSync(`/proc/${agent.pid}/root/run/ingress_gateway/sds`)).toBe(join(rig.folder, 'run', 'SDS'));
+      expect(readlinkSync(join('/proc', String(agent.pid), 'root', 'run/ingress_gateway/sds'))).toBe(join(rig.folder, 'run', 'SDS'));
       agent.kill('SIGTERM');
       expect(await agent.exit).toEqual({ code: 0, signal: null });
     },
