@@ -33,10 +33,10 @@ export interface AdminClient {
 /** In bytes. A busy sidecar's statistics are some megabytes. */
 const largestBody = 64 << 20;
 /**
- * Who answers is asked over a connection of its own: one that was kept leads to the epoch before
- * for one question more (measured, Envoy 1.36.2).
+ * Who answers is asked over a connection of its own, and what one epoch alone is meant to do: one
+ * that was kept leads to the epoch before for one question more (measured, Envoy 1.36.2).
  */
-const whoAnswers = '/server_info';
+const ofOneEpoch = /^\/(?:server_info|logging|runtime_modify)(?:\?|$)/;
 
 /**
  * A client of the address that Envoy writes to `addressFile` (`--admin-address-path`), so that a
@@ -57,7 +57,7 @@ export function adminClient(addressFile: string, port: number, scheduler: Schedu
 
   return {
     request(method, path, timeoutMs = 1_000, body = '') {
-      const agent = path === whoAnswers ? false : connections;
+      const agent = ofOneEpoch.test(path) ? false : connections;
       return defer(() => openAnswer({ ...locate(), method, path, agent }, body, scheduler)).pipe(
         mergeMap(collect),
         attentiveTimeout(timeoutMs, scheduler),

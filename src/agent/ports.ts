@@ -10,22 +10,28 @@ export interface Overlay {
   readonly text: string;
 }
 
+/** What is done to a configuration before an Envoy is started from it. */
+interface Additions {
+  /** Laid over it before the override, in their order. */
+  readonly overlays?: readonly Overlay[];
+  /** It gets an admin layer of runtime values where it has none. */
+  readonly withAdminLayer?: true;
+}
+
 /**
  * What an Envoy is started from: a file of the user's, a generated bootstrap, or nothing that could
  * work.
  */
 export type EpochConfig =
-  | { readonly kind: 'given'; readonly path: string; readonly override: string; readonly overlays?: readonly Overlay[] }
-  | {
+  | (Additions & { readonly kind: 'given'; readonly path: string; readonly override: string })
+  | (Additions & {
       readonly kind: 'generated';
       readonly text: string;
       /** Envoy chooses its parser by it. */
       readonly extension: '.json' | '.yaml';
       /** YAML that Envoy lays over the bootstrap (`--config-yaml`); '' for none. */
       readonly override: string;
-      /** Laid over it before the override, in their order. */
-      readonly overlays?: readonly Overlay[];
-    }
+    })
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** A part of the configuration that differs from the reading before. */

@@ -19,7 +19,7 @@ export interface ConfigUse<T> {
  */
 export function withConfigFile<T>(config: EpochConfig, stem: string, then: ConfigUse<T>): Observable<T> {
   if (config.kind === 'refused') return of(then.failed(config.reason, true));
-  if (config.override !== '' || (config.overlays ?? []).length > 0) {
+  if (config.override !== '' || (config.overlays ?? []).length > 0 || config.withAdminLayer === true) {
     return defer(async () => (await import('./merge-override.ts')).mergeOverride(config)).pipe(
       switchMap((merged) => (merged.ok ? written(`${stem}.json`, merged.text, then) : of(then.failed(merged.reason, true)))),
     );

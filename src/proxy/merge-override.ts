@@ -47,7 +47,16 @@ async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): 
     if (!isFields(over)) return { ok: false, reason: `${name}: it is no YAML with fields` };
     whole = mergeMessages(whole, over);
   }
-  return { ok: true, text: JSON.stringify(whole) };
+  return { ok: true, text: JSON.stringify(config.withAdminLayer === true ? adminLayered(whole) : whole) };
+}
+
+/** Runtime values can be set in an admin layer alone, of which there is one at most. */
+function adminLayered(config: Fields): Fields {
+  const name = 'layeredRuntime' in config ? 'layeredRuntime' : 'layered_runtime';
+  const runtime = isFields(config[name]) ? config[name] : {};
+  const layers: readonly unknown[] = Array.isArray(runtime['layers']) ? runtime['layers'] : [];
+  if (layers.some((layer) => isFields(layer) && ('admin_layer' in layer || 'adminLayer' in layer))) return config;
+  return { ...config, [name]: { ...runtime, layers: [...layers, { name: 'pilot-agent', admin_layer: {} }] } };
 }
 
 /** A value as the field of a configuration, by the path of its name. */

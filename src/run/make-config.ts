@@ -90,8 +90,12 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, surroundings: 
     text === undefined
       ? makeOwn(asked, files, surroundings)
       : { config: { kind: 'generated', text, extension: extensionOf(text), override: files.override }, warnings: files.warnings };
-  if (made.config.kind === 'refused' || overlays.length === 0) return made;
-  return { config: { ...made.config, overlays }, warnings: made.warnings };
+  if (made.config.kind === 'refused') return made;
+  const withAdminLayer = contributions.some(({ use }) => use === 'runtime');
+  return {
+    config: { ...made.config, ...(overlays.length > 0 && { overlays }), ...(withAdminLayer && { withAdminLayer }) },
+    warnings: made.warnings,
+  };
 }
 
 /** What sources lay over the configuration, in their order. */

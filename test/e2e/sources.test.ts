@@ -109,7 +109,6 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
     });
   }, 90_000);
   afterAll(async () => {
-    await load.stop();
     web.close();
     await rig.dispose();
     await Promise.all([consul.dispose(), kube.dispose()]);
@@ -131,7 +130,7 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
     await nextEpoch(() => (document = listener(nextPort, 'extra')));
     expect((await ask(nextPort, '/')).status).toBe(200);
     expect(agent.log().flatMap(({ event, changed }) => (event === 'config.changed' ? [changed] : []))).toEqual([
-      ['folder a'],
+      [`folder ${folder()}/a`],
       ['map settings.yaml'],
       ['document'],
     ]);
@@ -167,9 +166,10 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
     const away = ['document', 'map', 'front', 'flags'];
     const failing = async () => (await status()).filter(({ state }) => state === 'failing').map(({ name }) => name);
     await expect.poll(failing, { timeout: 10_000 }).toEqual(away);
-    const ready = await rig.ready();
+    const ready = await fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`, { headers: { accept: 'application/json' } });
     expect(ready.status).toBe(200);
-    for (const name of away) expect(ready.body).toContain(`source ${name}: `);
+    const { notes } = (await ready.json()) as { notes: readonly string[] };
+    for (const name of away) expect(notes.join('\n')).toContain(`source ${name}: `);
     await pause(outage);
     expect(started()).toBe(epochs);
     expect(await served()).toBeDefined();

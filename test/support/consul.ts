@@ -69,8 +69,9 @@ export async function startConsul({ acl = false } = {}): Promise<Consul> {
       await eventually(hasLeader, { within: 20_000 });
     },
     async stop() {
+      if (child?.exitCode !== null || child.signalCode !== null) return;
       const ended = new Promise((done) => child?.once('exit', done));
-      child?.kill('SIGKILL');
+      child.kill('SIGKILL');
       await ended;
     },
     async dispose() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeMessages } from '../../src/proxy/merge-override.ts';
+import { mergeMessages, mergeOverride } from '../../src/proxy/merge-override.ts';
 
 type Message = Parameters<typeof mergeMessages>[0];
 
@@ -19,5 +19,38 @@ describe('mergeMessages', () => {
     ['replaces what is of another kind', { a: [1], b: {} }, { a: 1, b: 'c' }, { a: 1, b: 'c' }],
   ])('%s', (_, base, over, merged) => {
     expect(mergeMessages(base, over)).toEqual(merged);
+  });
+});
+
+describe('mergeOverride', () => {
+  it('lays what sources say over the configuration, each at its field, and the override above them', async () => {
+    const overlays = [
+      { source: 'a', at: 'static_resources.clusters', text: '[{"name": "two"}]' },
+      { source: 'b', at: '', text: 'node: {id: b, cluster: b}' },
+      { source: 'empty', at: 'static_resources.clusters', text: '' },
+    ];
+    const text = JSON.stringify({ static_resources: { clusters: [{ name: 'one' }] } });
+    const merged = await mergeOverride({ kind: 'generated', text, extension: '.json', override: 'node: {id: override}', overlays });
+    expect(merged.ok && JSON.parse(merged.text)).toEqual({
+      static_resources: { clusters: [{ name: 'one' }, { name: 'two' }] },
+      node: { id: 'override', cluster: 'b' },
+    });
+    const bad = await mergeOverride({ kind: 'generated', text, extension: '.json', override: '', overlays: [{ source: 'a', at: '', text: 'SECRET: [' }] }); // prettier-ignore
+    expect(bad).toMatchObject({ ok: false });
+    expect(!bad.ok && bad.reason).toMatch(/^source a: /);
+    expect(!bad.ok && bad.reason).not.toContain('SECRET');
+  });
+
+  it('adds an admin layer of runtime values where there is none', async () => {
+    const layered = async (layers: readonly object[]) => {
+      const merged = await mergeOverride({ kind: 'generated', text: JSON.stringify({ layered_runtime: { layers } }), extension: '.json', override: '', withAdminLayer: true }); // prettier-ignore
+      return merged.ok ? (JSON.parse(merged.text) as object) : merged.reason;
+    };
+    const [fixed, own] = [
+      { name: 'a', static_layer: {} },
+      { name: 'b', admin_layer: {} },
+    ];
+    expect(await layered([fixed])).toEqual({ layered_runtime: { layers: [fixed, { name: 'pilot-agent', admin_layer: {} }] } });
+    expect(await layered([own])).toEqual({ layered_runtime: { layers: [own] } });
   });
 });
