@@ -14,7 +14,7 @@ export interface GatewayPlan {
   readonly warnings: readonly string[];
 }
 
-/** Is in the pods of the ingress gateways of Istio 1.1 to 1.6, whose Envoys look for `sds` in it. */
+/** Is in the pods of ingress gateways of Istio 1.1 to 1.6. Their Envoys look for `sds` in it. */
 const ingressGateway = '/var/run/ingress_gateway';
 
 const scheme = 'kubernetes://';
