@@ -17,6 +17,32 @@ export function envoyBinary(binaryPath: string | undefined, env: NodeJS.ProcessE
   return found.path;
 }
 
+/** What a program says about the Envoy that it runs. */
+export interface EnvoyChoice {
+  readonly line: { readonly env?: NodeJS.ProcessEnv };
+  /** `install`: where there is none, the pinned one is put into the cache. */
+  readonly envoy: 'find' | 'install';
+  /** Ends an installation: then it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The same as {@link envoyBinary}, or one that is installed first. */
+export async function envoyOrInstalled(
+  binaryPath: string | undefined,
+  { line: { env = process.env }, envoy, signal }: EnvoyChoice,
+): Promise<string> {
+  try {
+    return envoyBinary(binaryPath, env);
+  } catch (error) {
+    if (envoy === 'find' || binaryPath !== undefined) throw error;
+    const { installEnvoy } = await import('../envoy/install-envoy.ts');
+    return installEnvoy({ cacheDir: cacheDir(env), env, ...(signal !== undefined && { signal }) }).catch((failure: unknown) => {
+      signal?.throwIfAborted();
+      throw new Fatal((failure as Error).message, exitCodes.unavailable);
+    });
+  }
+}
+
 /**
  * The small programs that take part in a start, and a warning for each that is missing; and one
  * where the agent is process 1.

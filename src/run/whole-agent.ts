@@ -4,7 +4,6 @@ import type { Observable } from 'rxjs';
 import { type AdminClient, adminClient } from '../admin/admin-client.ts';
 import type { AgentState } from '../agent/model.ts';
 import type { AdoptedEpoch, Proxy } from '../agent/ports.ts';
-import { cacheDir } from '../envoy/find-envoy.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
 import { logFunction } from '../log/log-function.ts';
 import type { LogLine } from '../log/log-line.ts';
@@ -21,10 +20,10 @@ import { besideEnvoy } from './beside-envoy.ts';
 import { checkCustomConfig, checkedConfig, type CheckedConfig, knownOf } from './check-config.ts';
 import { differingValues } from './differing-values.ts';
 import { type CommandLine, effectiveConfig, readConfig } from './effective-config.ts';
-import { allOf, attempt, exitCodes, Fatal } from './exit.ts';
+import { allOf, attempt, Fatal } from './exit.ts';
 import { keepLog } from './keep-log.ts';
 import type { Outside } from './outside.ts';
-import { envoyBinary, findTools, holdFolder } from './prepare.ts';
+import { envoyOrInstalled, findTools, holdFolder } from './prepare.ts';
 import { makeSources } from './make-sources.ts';
 import { presentConfig } from './present-config.ts';
 import { profileToken } from './profile-token.ts';
@@ -87,7 +86,7 @@ async function live(agent: WholeAgent, held: Held): Promise<void> {
   const [checked, , binary, oddities, agentLog, detachTools] = await allOf([
     () => checkedConfig(resolved),
     () => checkCustomConfig(resolved),
-    () => (agent.proxy === undefined && isCertain('binaryPath') ? binaryOf(config.binaryPath, agent) : ''),
+    () => (agent.proxy === undefined && isCertain('binaryPath') ? envoyOrInstalled(config.binaryPath, agent) : ''),
     () => (isCertain('configPath') ? hold() : []),
     () => attempt(() => (agent.log ? logFunction(agent.log, config.logging.level) : openLog(config.logging)), '--log_target'),
     () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
@@ -111,19 +110,6 @@ async function live(agent: WholeAgent, held: Held): Promise<void> {
 
   const { code, why } = runExit(end.sign, state, config);
   if (why !== undefined) throw new Fatal(why, code);
-}
-
-async function binaryOf(binaryPath: string | undefined, { line: { env = process.env }, envoy, signal }: WholeAgent): Promise<string> {
-  try {
-    return envoyBinary(binaryPath, env);
-  } catch (error) {
-    if (envoy === 'find' || binaryPath !== undefined) throw error;
-    const { installEnvoy } = await import('../envoy/install-envoy.ts');
-    return installEnvoy({ cacheDir: cacheDir(env), env, ...(signal !== undefined && { signal }) }).catch((failure: unknown) => {
-      signal?.throwIfAborted();
-      throw new Fatal((failure as Error).message, exitCodes.unavailable);
-    });
-  }
 }
 
 interface Start {
