@@ -86,7 +86,9 @@ describe('the page of', () => {
     const elsewhere = sources.filter(
       (file) => !file.startsWith(join('src', 'config')) && /\benv\[|' in (?:process\.)?env\b/.test(read(file)),
     );
-    expect(elsewhere).toEqual(['cli/load.ts', 'envoy/find-envoy.ts', 'kube/find-access.ts', 'log/terminal-lines.ts'].map((file) => join('src', file)));
+    expect(elsewhere).toEqual(
+      ['cli/load.ts', 'envoy/find-envoy.ts', 'kube/find-access.ts', 'log/terminal-lines.ts'].map((file) => join('src', file)),
+    );
     const computed = sources.filter((file) => /\benv\[[^']|\} = (?:process\.)?env\b/.test(read(file)));
     // The second one reads none: it looks for those that nobody reads.
     expect(computed).toEqual(['environment.ts', 'misspelt-variables.ts'].map((name) => join('src', 'config', name)));
@@ -193,4 +195,14 @@ describe('the page of', () => {
 });
 
 /** What is put behind something else than the folder of `--configPath`. */
-const elsewhere: readonly string[] = ['N', 'N.pem', 'quitquitquit', 'cert-chain.pem', 'key.pem', 'root-cert.pem', 'pilot-agent-', 'token', 'ca.crt'];
+const elsewhere: readonly string[] = [
+  'N',
+  'N.pem',
+  'quitquitquit',
+  'cert-chain.pem',
+  'key.pem',
+  'root-cert.pem',
+  'pilot-agent-',
+  'token',
+  'ca.crt',
+];

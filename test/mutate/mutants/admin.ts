@@ -1,7 +1,12 @@
 import type { Mutant } from '../mutant.ts';
 
 export const admin: readonly Mutant[] = [
-  { id: 'admin/own-connection', file: 'admin/admin-client.ts', find: 'ofOneEpoch.test(path) ? false : connections', replace: 'connections' },
+  {
+    id: 'admin/own-connection',
+    file: 'admin/admin-client.ts',
+    find: 'ofOneEpoch.test(path) ? false : connections',
+    replace: 'connections',
+  },
   { id: 'admin/patience', file: 'admin/admin-client.ts', find: 'timeoutMs = 1_000', replace: 'timeoutMs = 10_000' },
   {
     id: 'admin/stale-connection',
