@@ -7,7 +7,9 @@ import { code, list, page, paragraph, section, sentence, table } from './markdow
 /** What there is to say of a command that its help page does not say. */
 export const more: Readonly<Record<string, readonly string[]>> = {
   proxy: ['The role is `sidecar` (default) or `router`. [Flags](flags.md) has its flags.'],
-  bootstrap: ['It prints what `proxy` with the same [flags](flags.md) would start Envoy from. With `--validate` Envoy checks it too.'],
+  bootstrap: [
+    'It prints what `proxy` with the same [flags](flags.md) would start Envoy from, without what sources say. With `--validate` Envoy checks it too.',
+  ],
   'config print': [
     'It takes the [flags](flags.md) of `proxy`. [Layers](layers.md) says where a value may come from. A value has the name of ' +
       'its flag, of its field of ProxyConfig, or of its variable. Secrets are struck out. It ends as `proxy` does where the configuration ' +

@@ -27,6 +27,8 @@ export type EpochConfig =
   | (Additions & {
       readonly kind: 'generated';
       readonly text: string;
+      /** Where the text comes from, for a person; undefined where the agent has made it. */
+      readonly origin?: string;
       /** Envoy chooses its parser by it. */
       readonly extension: '.json' | '.yaml';
       /** YAML that Envoy lays over the bootstrap (`--config-yaml`); '' for none. */

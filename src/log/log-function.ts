@@ -1,5 +1,6 @@
 import type { LogLevel, LogLine } from './log-line.ts';
 import type { AgentLog } from './open-log.ts';
+import { seeAlso } from './see-also.ts';
 
 /** The lowest first. */
 const levels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'none'];
@@ -13,8 +14,9 @@ export function logFunction(write: (line: LogLine) => void, first: LogLevel): Ag
   return {
     write: (line) => {
       if (line.event !== 'envoy.log' && levels.indexOf(line.level) < levels.indexOf(lowest)) return;
+      const see = seeAlso(line);
       try {
-        write(line);
+        write(see === undefined ? line : { ...line, see });
       } catch {
         // A log that fails ends no agent.
       }

@@ -4,7 +4,7 @@ import type { Health, Launch, ProcessEvent, Proxy, Signal, Verdict } from '../ag
 import type { EnvoyLine } from '../log/envoy-lines.ts';
 import { activeFilter, activeRequests, hasInbound, isLive } from './admin-questions.ts';
 import { identityOf, withCompatibility } from './compatibility.ts';
-import { withConfigFile } from './config-file.ts';
+import { blamed, withConfigFile } from './config-file.ts';
 import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';
 import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
@@ -136,7 +136,9 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
                 failed: (reason, isRefused) => (isRefused ? { ok: false, reason } : { ok: undefined, reason, outOfMemory: false }),
                 use: (path) => {
                   const tried = envoyArgs(args, { config: path, override: '', restartEpoch: 0, place: running.newest() });
-                  return validate({ binary, args: tried, folder, tools, alone: () => running.newest() === undefined, scheduler });
+                  return validate({ binary, args: tried, folder, tools, alone: () => running.newest() === undefined, scheduler }).pipe(
+                    map((said) => (said.ok === false ? { ...said, reason: blamed(reading.config, said.reason) } : said)),
+                  );
                 },
               })
             : of(verdict),

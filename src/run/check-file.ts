@@ -21,7 +21,7 @@ export interface Remark extends TextPosition {
  */
 export async function checkFile(path: string): Promise<readonly Remark[]> {
   const read = readOutsideSync(path, largest.text);
-  if (read.kind !== 'read') return [{ kind: 'mistake', line: 1, column: 1, text: `cannot be read: ${read.reason}` }];
+  if (read.kind !== 'read') return [{ kind: 'mistake', line: 0, column: 0, text: `cannot be read: ${read.reason}` }];
   const text = read.bytes.toString();
   const content = await parseText(text);
   if (!content.ok) return [unparsed(content.reason)];

@@ -89,7 +89,16 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, surroundings: 
   const made: MadeConfig =
     text === undefined
       ? makeOwn(asked, files, surroundings)
-      : { config: { kind: 'generated', text, extension: extensionOf(text), override: files.override }, warnings: files.warnings };
+      : {
+          config: {
+            kind: 'generated',
+            text,
+            origin: `source ${given?.source ?? ''}`,
+            extension: extensionOf(text),
+            override: files.override,
+          },
+          warnings: files.warnings,
+        };
   if (made.config.kind === 'refused') return made;
   const withAdminLayer = contributions.some(({ use }) => use === 'runtime');
   return {

@@ -21,18 +21,19 @@ type Parsed = { readonly ok: true; readonly settings: RuntimeSettings } | { read
 
 /**
  * Resolves to what all sources of runtime settings say together, the last one above those before
- * it. Where something is wrong with one of them a warning says what, and there are no settings:
+ * it. Where something is wrong with one of them `flaws` says what, and there are no settings:
  * those that hold stay.
  */
 export async function runtimeSettings(contributions: readonly Contribution[]): Promise<{
   readonly settings: RuntimeSettings | undefined;
-  readonly warnings: readonly string[];
+  /** By source. */
+  readonly flaws: ReadonlyMap<string, string>;
 }> {
   const given = contributions.filter(({ use, content }) => use === 'runtime' && content !== undefined);
   const parsed = await Promise.all(given.map(async ({ source, content = '' }) => ({ source, ...(await parse(content)) })));
-  const warnings = parsed.flatMap((one) => (one.ok ? [] : [`source ${one.source} is ignored: ${one.reason}`]));
+  const flaws = new Map(parsed.flatMap((one) => (one.ok ? [] : [[one.source, one.reason] as const])));
   const settings = parsed.reduce((lower, one) => (one.ok ? laidOver(lower, one.settings) : lower), noSettings);
-  return { settings: warnings.length > 0 ? undefined : settings, warnings };
+  return { settings: flaws.size > 0 ? undefined : settings, flaws };
 }
 
 function laidOver(lower: RuntimeSettings, { logLevel, componentLogLevels, values }: RuntimeSettings): RuntimeSettings {

@@ -29,6 +29,8 @@ export interface ShapedConfig {
   readonly runtime?: RuntimeSettings | undefined;
   /** What the sources beside the files give. */
   readonly contributions?: readonly Contribution[];
+  /** What is wrong with what a source says, by its name; it counts for nothing then. */
+  readonly flaws?: ReadonlyMap<string, string>;
 }
 
 export interface ShapeOptions {
@@ -100,9 +102,10 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
           config: {
             epoch: made.config,
             known: { config, sources },
-            warnings: [...known.warnings, ...made.warnings, ...runtime.warnings],
+            warnings: [...known.warnings, ...made.warnings, ...warningsOf(contributions, runtime.flaws)],
             runtime: runtime.settings,
             contributions,
+            flaws: runtime.flaws,
           },
           parts: () => [...fileParts(config, files), ...configParts(asked), ...given.parts().filter(isPart)],
         };
@@ -131,6 +134,15 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
 /** Each source whose change is a reason for a new epoch, though Envoy is told nothing of it. */
 function restartHashes(contributions: readonly Contribution[]): readonly (readonly [string, string])[] {
   return contributions.flatMap(({ use, source, hash }) => (use === 'restart' ? [[source, hash] as const] : []));
+}
+
+function warningsOf(contributions: readonly Contribution[], flaws: ReadonlyMap<string, string>): readonly string[] {
+  const names = contributions.map(({ source }) => source);
+  const repeated = new Set(names.filter((name, place) => names.indexOf(name) < place));
+  return [
+    ...[...flaws].map(([source, reason]) => `source ${source} is ignored: ${reason}`),
+    ...[...repeated].map((name) => `there are several sources of the name ${name}: rename one`),
+  ];
 }
 
 /** Whether there is something to read anew. */

@@ -13,6 +13,8 @@ export interface SourceStatus {
   readonly hash: string;
   /** Why it cannot be read now, and since when; undefined where it can. */
   readonly trouble: { readonly reason: string; readonly since: number } | undefined;
+  /** What is wrong with what it says, which counts for nothing then; undefined where it is right. */
+  readonly flaw: string | undefined;
   readonly readAt: number | undefined;
   readonly changedAt: number | undefined;
   readonly readings: number;
@@ -26,6 +28,7 @@ const unread = {
   use: undefined,
   hash: '',
   trouble: undefined,
+  flaw: undefined,
   readAt: undefined,
   changedAt: undefined,
   readings: 0,
@@ -52,19 +55,25 @@ export function sourceTold(before: SourceStatuses, sign: SourceChange, at: numbe
   });
 }
 
+/** What a reading of all sources says of each. */
+interface ReadTogether {
+  readonly contributions?: readonly Contribution[];
+  readonly flaws?: ReadonlyMap<string, string>;
+}
+
 /** The same once all of them were read together. Pure. */
-export function sourcesRead(before: SourceStatuses, contributions: readonly Contribution[], at: number): SourceStatuses {
+export function sourcesRead(before: SourceStatuses, { contributions = [], flaws }: ReadTogether, at: number): SourceStatuses {
   return contributions.reduce((all: SourceStatuses, { source, use, hash, trouble }) => {
     const known = all.get(source) ?? { name: source, ...unread };
     const wrong = trouble === undefined ? undefined : { reason: trouble, since: known.trouble?.since ?? at };
-    return new Map(all).set(source, { ...known, use, hash, trouble: wrong });
+    return new Map(all).set(source, { ...known, use, hash, trouble: wrong, flaw: flaws?.get(source) });
   }, before);
 }
 
 /** Why each source that has a trouble cannot be read, as notes for a probe. Pure. */
 export function sourceNotes(statuses: SourceStatuses): readonly string[] {
-  return [...statuses.values()].flatMap(({ name, trouble, hash }) => {
-    if (trouble === undefined) return [];
+  return [...statuses.values()].flatMap(({ name, trouble, flaw, hash }) => {
+    if (trouble === undefined) return flaw === undefined ? [] : [`source ${name} is ignored: ${flaw}`];
     const what = hash === '' ? 'nothing was read yet' : 'what was read last holds';
     return [`source ${name}: ${trouble.reason}, since ${new Date(trouble.since).toISOString()}: ${what}`];
   });
@@ -79,13 +88,14 @@ export function sourcesShown(statuses: SourceStatuses, asked: readonly SourceCon
   return [...names].map((name) => {
     const config = asked.find((one) => one.name === name);
     const status = statuses.get(name) ?? { name, ...unread };
-    const { use = config?.as, hash, trouble, readAt, changedAt, readings, failures, changes } = status;
+    const { use = config?.as, hash, trouble, flaw, readAt, changedAt, readings, failures, changes } = status;
     return {
       name,
       kind: config?.kind ?? 'custom',
       as: use,
       effect: use && effects[use],
-      state: trouble !== undefined ? 'failing' : hash === '' ? 'unread' : 'read',
+      state: trouble !== undefined ? 'failing' : flaw !== undefined ? 'ignored' : hash === '' ? 'unread' : 'read',
+      ...(flaw !== undefined && { reason: flaw }),
       ...(trouble !== undefined && { reason: trouble.reason, since: time(trouble.since) }),
       hash: hash.slice(0, 12),
       readAt: time(readAt),

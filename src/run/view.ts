@@ -134,7 +134,7 @@ export function view(before: View, { sign, at }: RunEvent): View {
         past: timeline(past, { type: 'window-closed', at }),
         known: sign.reading.config?.known ?? before.known,
         runtime: sign.reading.config?.runtime ?? before.runtime,
-        sources: sourcesRead(before.sources, sign.reading.config?.contributions ?? [], at),
+        sources: sourcesRead(before.sources, sign.reading.config ?? {}, at),
         isChangeTold: false,
         warned: new Set([...before.warned, ...(sign.reading.config?.warnings ?? [])]),
       };

@@ -104,7 +104,7 @@ function agentOf(m: RunHelpers, drawing: Drawing) {
     });
   const changed$ = merge(...signs.flatMap(({ at }) => (at === 0 ? [] : [timer(at)])));
   const orders$ = m.hot(restart).pipe(map(() => 'SIGHUP'));
-  const read$ = sourceSigns(source(read, changed$), { minDelay, random: () => 0.5 }, orders$).pipe(
+  const read$ = sourceSigns(asRun(source(read, changed$)), { minDelay, random: () => 0.5 }, orders$).pipe(
     ofType('read'),
     share({ connector: () => new ReplaySubject(Infinity) }), // the first one comes while the agent subscribes
   );
@@ -118,6 +118,18 @@ function agentOf(m: RunHelpers, drawing: Drawing) {
     { processes: Array.from({ length: 1_000 }, () => 'S'), ...script },
     { ...(policy !== undefined && { policy }), ...(timing !== undefined && { timing }) },
   );
+}
+
+/** As the agent has it: what it tells the Envoy that runs, or pushes, is no reason for an epoch. */
+function asRun({ changes$, reading$ }: ConfigSource): ConfigSource {
+  const isReason = ({ use }: Contribution) => use !== 'runtime' && use !== 'secret';
+  const hashOf = (config: readonly Contribution[]) => config.filter(isReason).map(({ hash }) => hash).join('+'); // prettier-ignore
+  return {
+    changes$,
+    reading$: reading$.pipe(
+      map((reading) => (Array.isArray(reading.config) ? { ...reading, hash: hashOf(reading.config as readonly Contribution[]) } : reading)),
+    ),
+  };
 }
 
 /** What a reading is drawn as: its contents, or the hash of a source that has none. */

@@ -1,5 +1,7 @@
+import type { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { source } from '../../src/sources/source.ts';
+import type { Use } from '../../src/sources/contribution.ts';
+import { type Read, source } from '../../src/sources/source.ts';
 import { drawAgent } from '../../src/testing/draw-agent.ts';
 
 describe('drawAgent', () => {
@@ -25,5 +27,12 @@ describe('drawAgent', () => {
 
   it('throws what the script does not have', () => {
     expect(() => drawAgent({ config: 'a 15s b', processes: ['S'] }).expectEpochs('a 25s b')).toThrow('the script has no process 1');
+  });
+
+  it('has no epoch for what Envoy is told or pushed', () => {
+    const as = (use: Use) => (read: Read, on$: Observable<unknown>) => source('mine', read, { on$, as: use });
+    drawAgent({ config: 'a 9s b', source: as('runtime') }).expectEpochs('a');
+    drawAgent({ config: 'a 9s b', source: as('secret') }).expectEpochs('a');
+    drawAgent({ config: 'a 9s b', source: as('merge') }).expectEpochs('a 19s b');
   });
 });

@@ -123,8 +123,8 @@ describe('a value that is added is presented', () => {
   });
 
   it('of each variable that is no layer of its own, by its name', () => {
-    // What it becomes is shown: of a layer, or the template.
-    const layers = /^(?:PROXY_CONFIG|ISTIO_BOOTSTRAP|STACKDRIVER_TRACING_\w+)$/;
+    // What it becomes is shown: of a layer, or the template. Where Kubernetes is, its client looks.
+    const layers = /^(?:PROXY_CONFIG|ISTIO_BOOTSTRAP|STACKDRIVER_TRACING_\w+|KUBERNETES_SERVICE_\w+)$/;
     const ofFlags = Object.values<Flag>(flags).map(({ variable }) => variable);
     const { Program: program, ...others } = groups;
     const named = Object.values(others).flat().filter(({ name, text }) => !layers.test(name) && !ofFlags.includes(name) && !/^ignored/i.test(text) && name !== 'CA_PROVIDER'); // prettier-ignore

@@ -19,13 +19,13 @@ describe('runtimeSettings', () => {
     ['bytes of JSON', Buffer.from('{"logLevel":"debug","componentLogLevels":{"upstream":"trace"},"runtime":{"a.b":"true","c":10}}')],
     ['an object', { logLevel: 'debug', componentLogLevels: { upstream: 'trace' }, runtime: { 'a.b': true, c: 10 } }],
   ])('are read from %s', async (_, content) => {
-    expect(await runtimeSettings([given(content)])).toEqual({ settings: all, warnings: [] });
+    expect(await runtimeSettings([given(content)])).toEqual({ settings: all, flaws: new Map() });
   });
 
   it('are none where no source has any, or what it has is empty', async () => {
     expect(await runtimeSettings([given(undefined), given(''), given({ a: 1 }, 'other', 'restart')])).toEqual({
       settings: noSettings,
-      warnings: [],
+      flaws: new Map(),
     });
   });
 
@@ -38,17 +38,17 @@ describe('runtimeSettings', () => {
   });
 
   it.each<[Content, string]>([
-    ['a: [', 'source flags is ignored: '],
-    ['[1]', 'source flags is ignored: it is not a map of logLevel, componentLogLevels, runtime'],
-    [{ loglevel: 'info' }, "source flags is ignored: 'loglevel' is none of logLevel, componentLogLevels, runtime"],
-    [{ logLevel: 'loud' }, 'source flags is ignored: logLevel is none of trace, debug, info, warning, error, critical, off'],
-    [{ componentLogLevels: { http: 1 } }, 'source flags is ignored: componentLogLevels is not a map of names to one of trace, debug'],
-    [{ runtime: { a: {} } }, 'source flags is ignored: runtime is not a map of keys to texts, numbers or booleans'],
-  ])('%j are refused as a whole: those that hold stay', async (content, warning) => {
-    const { settings, warnings } = await runtimeSettings([given({ logLevel: 'info' }, 'good'), given(content)]);
+    ['a: [', 'line'],
+    ['[1]', 'it is not a map of logLevel, componentLogLevels, runtime'],
+    [{ loglevel: 'info' }, "'loglevel' is none of logLevel, componentLogLevels, runtime"],
+    [{ logLevel: 'loud' }, 'logLevel is none of trace, debug, info, warning, error, critical, off'],
+    [{ componentLogLevels: { http: 1 } }, 'componentLogLevels is not a map of names to one of trace, debug'],
+    [{ runtime: { a: {} } }, 'runtime is not a map of keys to texts, numbers or booleans'],
+  ])('%j are refused as a whole: those that hold stay', async (content, flaw) => {
+    const { settings, flaws } = await runtimeSettings([given({ logLevel: 'info' }, 'good'), given(content)]);
     expect(settings).toBeUndefined();
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain(warning);
+    expect([...flaws.keys()]).toEqual(['flags']);
+    expect(flaws.get('flags')).toContain(flaw);
   });
 });
 

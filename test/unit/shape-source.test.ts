@@ -143,7 +143,13 @@ describe('what shapes Envoy’s configuration', () => {
       const file = join(folder, 'envoy.yaml');
       writeFileSync(file, '{}');
       const { config } = await reading(besides(given('envoy', '{"a":1}')), { given: { customConfigFile: file } });
-      expect(config?.epoch).toEqual({ kind: 'generated', text: '{"a":1}', extension: '.json', override: '' });
+      expect(config?.epoch).toEqual({
+        kind: 'generated',
+        text: '{"a":1}',
+        origin: 'source envoy',
+        extension: '.json',
+        override: '',
+      });
       const yaml = await reading(besides(given('envoy', Buffer.from('a: 1\n'))));
       expect(yaml.config?.epoch).toMatchObject({ text: 'a: 1\n', extension: '.yaml' });
     });

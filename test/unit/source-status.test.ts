@@ -14,6 +14,7 @@ describe('how it stands with a source', () => {
       use: undefined,
       hash: 'b',
       trouble: { reason: 'refused', since: 3_000 },
+      flaw: undefined,
       readAt: 2_000,
       changedAt: 2_000,
       readings: 3,
@@ -31,7 +32,7 @@ describe('how it stands with a source', () => {
   });
 
   it('is shown with what the user has asked for, never with what it says', () => {
-    const statuses = sourcesRead(after(read('0123456789abcdef')), [{ source: 'url', use: 'envoy', at: '', hash: '0123456789abcdef', content: 'SECRET', trouble: undefined }], 5_000); // prettier-ignore
+    const statuses = sourcesRead(after(read('0123456789abcdef')), { contributions: [{ source: 'url', use: 'envoy', at: '', hash: '0123456789abcdef', content: 'SECRET', trouble: undefined }] }, 5_000); // prettier-ignore
     const asked = { kind: 'files', name: 'watch', as: 'restart', at: '', paths: ['/a'] } as const;
     const shown = sourcesShown(statuses, [asked]);
     expect(shown).toMatchObject([

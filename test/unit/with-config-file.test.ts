@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { finalize, lastValueFrom, of, Subject } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { EpochConfig } from '../../src/agent/ports.ts';
-import { withConfigFile } from '../../src/proxy/config-file.ts';
+import { blamed, withConfigFile } from '../../src/proxy/config-file.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-config-'))));
@@ -112,4 +112,16 @@ it('replaces what an agent that was killed has left there, whoever may have been
 it('says why there is none', async () => {
   expect(await given({ kind: 'refused', reason: 'PROXY_CONFIG: no YAML' })).toBe('failed: PROXY_CONFIG: no YAML');
   expect(await given(generated, join(folder, 'no', 'envoy-rev0'))).toMatch(/^failed: .*envoy-rev0\.json cannot be written: ENOENT/);
+});
+
+it('a refusal names the sources that have a part in what is refused', () => {
+  const overlays = [
+    { source: 'a', at: 'static_resources.clusters', text: '' },
+    { source: 'b', at: '', text: '' },
+  ];
+  const given: EpochConfig = { kind: 'given', path: '/envoy.json', override: '', overlays };
+  expect(blamed(given, 'no such field')).toBe('no such field (laid over it: source a at static_resources.clusters, source b)');
+  const said: EpochConfig = { kind: 'generated', text: '', origin: 'source url', extension: '.json', override: '' };
+  expect(blamed(said, 'no such field')).toBe('source url: no such field');
+  expect(blamed({ kind: 'given', path: '/envoy.json', override: '' }, 'no such field')).toBe('no such field');
 });
