@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { files } from '../src/sources/files.ts';
 import { sourceSigns, type SourceSign } from '../src/streams/readings.ts';
+import { idleAgents } from './idle-agents.ts';
 import { median } from './median.ts';
 import type { Report } from './page.ts';
 
@@ -67,6 +68,8 @@ export async function sources(rounds = 50): Promise<Report> {
     await sleep(idle);
     const { user, system } = process.cpuUsage(before);
 
+    const agents = await idleAgents();
+
     const sorted = times.toSorted((a, b) => a - b);
     const row = (what: string, value: string, goal: string) => [what, value, goal];
     return {
@@ -78,9 +81,11 @@ export async function sources(rounds = 50): Promise<Report> {
         row(`${events.toLocaleString('en')} events in ${(lasted / 1_000).toFixed(1)} s → readings`, String(after), '1'),
         row('… memory that it takes (RSS, most)', `${((most - memory) / (1 << 20)).toFixed(1)} MB`, 'bounded'),
         row('CPU while nothing changes, of a core', `${((user + system) / 10 / idle).toFixed(2)} %`, '≤ 0.1 %'),
+        row('CPU of an agent at rest without sources', `${agents.alone.toFixed(2)} %`, '–'),
+        row('… with five, one of each kind', `${agents.withSources.toFixed(2)} %`, '≤ 0.1 %'),
       ],
       notes: [
-        `The source is a folder of ${count.toLocaleString('en')} files of 1 KB, watched for a restart; ${rounds} changes, each after a pause. Of the time 5 ms are a pause in which what belongs to a change is gathered. The burst is ${events.toLocaleString('en')} writes to 1,000 of the files by another process; the window is that of \`--minDelay\`. What is measured is the source with its window, in a process of its own, without Envoy.`, // prettier-ignore
+        `The source is a folder of ${count.toLocaleString('en')} files of 1 KB, watched for a restart; ${rounds} changes, each after a pause. Of the time 5 ms are a pause in which what belongs to a change is gathered. The burst is ${events.toLocaleString('en')} writes to 1,000 of the files by another process; the window is that of \`--minDelay\`. What is measured is the source with its window, in a process of its own, without Envoy. The agents at rest are watched for a minute, both in the same one.`, // prettier-ignore
       ],
     };
   } finally {
