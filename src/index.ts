@@ -17,6 +17,7 @@ export {
 } from './agent/model.ts';
 export { narrate } from './agent/narrate.ts';
 export type {
+  Additions,
   AdoptedEpoch,
   Change,
   EpochConfig,

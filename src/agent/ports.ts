@@ -11,7 +11,7 @@ export interface Overlay {
 }
 
 /** What is done to a configuration before an Envoy is started from it. */
-interface Additions {
+export interface Additions {
   /** Laid over it before the override, in their order. */
   readonly overlays?: readonly Overlay[];
   /** It gets an admin layer of runtime values where it has none. */

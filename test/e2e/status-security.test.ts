@@ -37,7 +37,7 @@ describe('the status port', () => {
       return status !== expected(path, method, address, origin);
     });
     expect(wrong).toEqual([]);
-    expect(lines).toHaveLength(14 * 4 * (permitted ? 5 : 3) * 2);
+    expect(lines).toHaveLength(15 * 4 * (permitted ? 5 : 3) * 2);
     const each = permitted ? local : ['127.0.0.1'];
     const asked = ['quit-requested', 'drain-requested', 'restart-requested', 'level-requested'];
     expect(events).toBe(`EVENTS ${asked.flatMap((event) => each.map(() => event)).join(' ')}`);
