@@ -13,7 +13,7 @@ export interface SourceStatus {
   readonly hash: string;
   /** Why it cannot be read now, and since when; undefined where it can. */
   readonly trouble: { readonly reason: string; readonly since: number } | undefined;
-  /** What is wrong with what it says, which counts for nothing then; undefined where it is right. */
+  /** Why what it says counts for nothing; undefined where it counts. */
   readonly flaw: string | undefined;
   readonly readAt: number | undefined;
   readonly changedAt: number | undefined;
