@@ -12,10 +12,10 @@ const realTime = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist', 'dist.*', 'coverage', 'api', 'src/proto'] },
-  { files: ['**/*.ts'], extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked, rxjsX.configs.strict] },
+  { ignores: ['dist', 'dist.*', 'executable', 'coverage', 'api', 'src/proto'] },
+  { files: ['**/*.{ts,tsx}'], extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked, rxjsX.configs.strict] },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       'no-restricted-imports': ['error', { paths: bare }],

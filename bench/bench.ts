@@ -1,39 +1,58 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { pinnedEnvoy } from '../src/envoy/find-envoy.ts';
 import { table } from '../scripts/docs/markdown.ts';
+import { missing } from './contenders.ts';
+import type { Report } from './figures.ts';
+import { idle } from './idle.ts';
+import { levers } from './levers.ts';
 import { load } from './load.ts';
-import { type BenchName, type KeptReport, machine, page, type Report, titles } from './page.ts';
-import { profile } from './profile.ts';
+import { type BenchName, type KeptReport, machine, page, pictures, titles } from './page.ts';
+import { modules } from './modules.ts';
 import { pod } from './pod.ts';
+import { profile } from './profile.ts';
+import { rotations } from './rotations.ts';
 import { sds } from './sds.ts';
 import { sources } from './sources.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
 
-const benches: Readonly<Record<BenchName, (rounds?: number) => Promise<Report>>> = { start, profile, load, pod, sds, sources, status };
+const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = { start, idle, status, rotations, pod, load, sds, levers, profile, modules, sources }; // prettier-ignore
 const resultsFile = 'bench/results.json';
 const pageFile = 'docs/benchmarks.md';
+const pictureFolder = 'docs/benchmarks';
 
 const { values, positionals } = parseArgs({ options: { write: { type: 'boolean', default: false } }, allowPositionals: true });
-const [name, rounds] = positionals;
-const all = Object.keys(titles) as BenchName[];
-const chosen = name === undefined && values.write ? all : all.filter((one) => one === name);
+const [name, amount] = positionals;
+const names = Object.keys(titles) as BenchName[];
+const chosen = name === 'all' ? names : names.filter((one) => one === name);
 if (chosen.length === 0) {
-  console.error(`usage: npm run bench -- NAME [ROUNDS] [--write], with one of ${all.join(', ')}; or npm run bench -- --write`);
+  console.error(`usage: npm run bench -- NAME [AMOUNT] [--write], with one of all, ${names.join(', ')}`);
   process.exitCode = 64;
 }
 for (const one of chosen) {
-  const report = await benches[one](rounds === undefined ? undefined : Number(rounds));
-  console.log([titles[one], '', table(report.columns, report.rows), '', ...report.notes].join('\n'));
-  if (values.write) await keep(one, { ...report, machine: machine(pinnedEnvoy.version) });
+  const report = await benches[one](amount === undefined ? undefined : Number(amount));
+  const whole = report.figures === undefined ? report : { ...report, notes: [...report.notes, ...missing()] };
+  console.log([titles[one], '', ...tables(whole), ...whole.notes].join('\n'));
+  if (values.write) await keep(one, { ...whole, machine: machine(pinnedEnvoy.version) });
 }
 
-/** Keeps a report in place of the one before, and writes the page anew. */
+function tables({ figures = {}, columns, rows }: Report): readonly string[] {
+  const measured = Object.entries(figures).flatMap(([row, all]) => Object.entries(all).map(([who, value]) => [row, who, value.toFixed(2)]));
+  return [
+    ...(measured.length === 0 ? [] : [table(['Row', 'Who', 'Value'], measured), '']),
+    ...(columns === undefined || rows === undefined ? [] : [table(columns, rows), '']),
+  ];
+}
+
+/** Keeps a report in place of the one before, and writes the page and its pictures anew. */
 async function keep(one: BenchName, report: KeptReport): Promise<void> {
   const before = existsSync(resultsFile) ? (JSON.parse(readFileSync(resultsFile, 'utf8')) as Record<BenchName, KeptReport>) : {};
   const kept = { ...before, [one]: report };
   writeFileSync(resultsFile, await format(JSON.stringify(kept), { ...(await resolveConfig(resultsFile)), filepath: resultsFile }));
   writeFileSync(pageFile, await page(kept));
+  mkdirSync(pictureFolder, { recursive: true });
+  for (const file of readdirSync(pictureFolder)) rmSync(`${pictureFolder}/${file}`);
+  for (const [file, svg] of pictures(kept)) writeFileSync(`${pictureFolder}/${file}`, svg);
 }

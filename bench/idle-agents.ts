@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -6,12 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { kubeProgram, startKubeServer } from '../test/e2e/support/kube-server.ts';
 import { makeRig } from '../test/e2e/support/rig.ts';
 import { hasConsul, startConsul } from '../test/support/consul.ts';
+import { cpuOf } from './process-figures.ts';
 
 /** Until an agent that has started is at rest, and how long it is watched then. In ms. */
 const settled = 10_000;
 const watched = 60_000;
-/** Of a clock tick of the kernel, in ms (`getconf CLK_TCK` is 100). */
-const tick = 10;
 
 /**
  * Resolves to the share of a core, in percent, that an agent takes over an Envoy while nothing
@@ -55,12 +54,4 @@ export async function idleAgents(): Promise<{ readonly alone: number; readonly w
     web.close();
     await Promise.all([alone.dispose(), other.dispose(), kube.dispose(), consul.dispose()]);
   }
-}
-
-/** In ms: user and system time of a process (proc_pid_stat(5)). */
-function cpuOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * tick;
 }

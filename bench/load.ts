@@ -1,5 +1,6 @@
 import { rotateUnderLoad } from '../test/e2e/support/rotate-under-load.ts';
-import type { Report } from './page.ts';
+import { runtimes } from './contenders.ts';
+import type { Report } from './figures.ts';
 
 const requests = 1_000_000;
 
@@ -18,6 +19,7 @@ export async function load(rotations = 10): Promise<Report> {
   );
   if (results.some(([, { failed }]) => failed > 0)) process.exitCode = 1;
   return {
+    figures: { failed: { [runtimes()[0]?.name ?? '']: results.reduce((sum, [, { failed }]) => sum + failed, 0) } },
     columns: ['Connections', 'Answered', 'Failed', 'Sent once more', 'Slowest'],
     rows: results.map(([mode, { ok, failed, retried, slowest }]) => [
       mode,

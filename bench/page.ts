@@ -1,14 +1,11 @@
-import { cpus } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { arch, cpus, release, totalmem } from 'node:os';
 import { format } from 'prettier';
 import { table } from '../scripts/docs/markdown.ts';
-
-/** What a benchmark has measured, for a reader. */
-export interface Report {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  /** How it was measured: rounds, figures, and what was left out. */
-  readonly notes: readonly string[];
-}
+import { bars } from './bars.ts';
+import { goFive, goThirty } from './contenders.ts';
+import type { Figures, Report } from './figures.ts';
+import { type Row, rows } from './rows.ts';
 
 /** A report that was kept, and on what it was measured. */
 export interface KeptReport extends Report {
@@ -17,29 +14,114 @@ export interface KeptReport extends Report {
 
 /** What each benchmark is about, in the order of the page. */
 export const titles = {
-  start: 'Start and memory',
-  profile: 'Where the time of a start goes',
-  load: 'Requests during hot restarts',
-  pod: 'A pod of a real mesh',
-  sds: 'From a change of the files to the first client that is shown it',
-  sources: 'A folder of 10,000 files as a source',
+  start: 'Start',
+  idle: 'At rest',
   status: 'The status port under load',
+  rotations: 'Rotations',
+  pod: 'A pod of a real mesh',
+  load: 'Requests during hot restarts',
+  sds: 'From a change of the files to the first client that is shown it',
+  levers: 'What flags of V8 and of malloc do',
+  profile: 'Where the time of a start goes',
+  modules: 'What the modules of a start take',
+  sources: 'A folder of 10,000 files as a source',
 } as const;
 
 export type BenchName = keyof typeof titles;
+export type Kept = Readonly<Partial<Record<BenchName, KeptReport>>>;
+
+const pictureFolder = 'benchmarks';
+const goAgents = [goFive, goThirty];
 
 /** A page of Markdown with all reports that were kept. */
-export async function page(kept: Readonly<Partial<Record<BenchName, KeptReport>>>): Promise<string> {
-  const names = Object.keys(titles) as BenchName[];
+export async function page(kept: Kept): Promise<string> {
+  const names = (Object.keys(titles) as BenchName[]).filter((name) => kept[name] !== undefined);
   const sections = names.flatMap((name) => {
-    const report = kept[name];
-    return report === undefined ? [] : [`## ${titles[name]}`, '', `\`npm run bench -- ${name}\`, on ${report.machine}.`, '', table(report.columns, report.rows), '', ...report.notes.flatMap((note) => [note, ''])]; // prettier-ignore
+    const { machine = '', columns, rows: lines, notes = [] } = kept[name] ?? {};
+    const own = columns === undefined || lines === undefined ? [] : [table(columns, lines), ''];
+    return [`## ${titles[name]}`, '', `\`npm run bench -- ${name}\`, on ${machine}.`, '', ...own, ...notes.flatMap((note) => [note, ''])];
   });
-  const text = ['# Benchmarks', '', 'Written by `npm run bench -- --write`. All contenders run in turns, on one machine, in one run.', '', ...sections]; // prettier-ignore
+  const text = [
+    '# Benchmarks',
+    '',
+    'Written by `npm run bench -- all --write`. All contenders run in turns, on one machine, in one run; values are medians.',
+    '',
+    ...summary(figuresOf(kept)),
+    ...sections,
+  ];
   return format(text.join('\n'), { parser: 'markdown', proseWrap: 'always', printWidth: 120 });
+}
+
+/** The pictures of the page, by the names of their files. */
+export function pictures(kept: Kept): ReadonlyMap<string, string> {
+  const figures = figuresOf(kept);
+  return new Map(rows.flatMap(({ id, what, unit, digits, better }) => {
+    const values = Object.entries(figures[id] ?? {});
+    return values.length < 3 ? [] : [[`${id}.svg`, bars({ title: what, unit, digits, better, values })]];
+  })); // prettier-ignore
+}
+
+function figuresOf(kept: Kept): Figures {
+  return Object.assign({}, ...Object.values(kept).map(({ figures }) => figures)) as Figures;
+}
+
+function summary(figures: Figures): readonly string[] {
+  const own = [...new Set(rows.flatMap(({ id }) => Object.keys(figures[id] ?? {})))].filter(isOwn);
+  const measured = rows.filter(({ id }) => figures[id] !== undefined);
+  if (measured.length === 0) return [];
+  const lines = measured.map((row) => {
+    const values = figures[row.id] ?? {};
+    const shown = (who: string) => values[who]?.toFixed(row.digits) ?? '–';
+    const floors = Object.keys(values).filter((who) => !isOwn(who) && !goAgents.includes(who) && !who.startsWith('`'));
+    const floor = floors.map(shown).join(' / ');
+    const ratios = goAgents.flatMap((go) => ratio(values, own, go));
+    return [`${row.what}${row.unit === '' ? '' : `, ${row.unit}`}`, ...[...own, ...goAgents].map(shown), floor === '' ? '–' : floor, ratios.join('; ') || '–', row.goal]; // prettier-ignore
+  });
+  const lost = measured.flatMap((row) => loss(row, figures, own));
+  const drawn = measured.filter(({ id }) => Object.keys(figures[id] ?? {}).length > 2);
+  return [
+    '## Beside the Go agents and the floor',
+    '',
+    table(['What', ...own, ...goAgents, 'Floor', 'Ratio', 'Goal'], lines),
+    '',
+    'The columns of this agent are the bundle on each Node, and the single executable where it was there. The ratio is that of each of them, in their order. The floor is a Node of each version that does nothing, or an Envoy alone.', // prettier-ignore
+    '',
+    ...drawn.flatMap(({ id, what }) => [`![${what}](${pictureFolder}/${id}.svg)`, '']),
+    ...(lost.length === 0 ? [] : ['Where the goal is missed, and why:', '', ...lost, '']),
+    'How long nothing answers while all around the agent fails is in the [report of the chaos runs](../test/chaos/report.md).',
+    '',
+  ];
+}
+
+function ratio(values: Readonly<Record<string, number>>, own: readonly string[], go: string): readonly string[] {
+  const [peer, all] = [values[go], own.flatMap((who) => values[who] ?? [])];
+  return peer === undefined || peer < 0.005 || all.length === 0 ? [] : [`${all.map((value) => (value / peer).toFixed(1)).join(' / ')} × ${go}`]; // prettier-ignore
+}
+
+function loss(row: Row, figures: Figures, own: readonly string[]): readonly string[] {
+  const values = figures[row.id] ?? {};
+  const bare = (who: string) => figures[row.id.endsWith('rss') ? 'idle-rss' : 'idle-own']?.[`bare ${who}`] ?? Number.NaN;
+  const missed = own.filter((who) => values[who] !== undefined && !row.reached(values[who], (other) => values[other] ?? Number.NaN, bare(who))); // prettier-ignore
+  return missed.length === 0 ? [] : [`- **${row.what}** (${row.goal}; ${missed.join(', ')}): ${row.why}.`];
+}
+
+function isOwn(who: string): boolean {
+  return /^Node |^Executable$/.test(who);
 }
 
 /** What a report is measured on. */
 export function machine(envoy: string): string {
-  return `${cpus().length} cores (${process.arch}), Node ${process.versions.node}, Envoy ${envoy}`;
+  const model = cpus()[0]?.model ?? '';
+  const node = (version: string) => version.replace(/^v/, '');
+  const others = ['22', '24'].flatMap((version) => installed(version));
+  return `${cpus().length} cores (${arch()}, ${model}), ${(totalmem() / 2 ** 30).toFixed(0)} GB, Linux ${release()}, Node ${[node(process.version), ...others].join(', ')}, Envoy ${envoy}`; // prettier-ignore
+}
+
+function installed(version: string): readonly string[] {
+  try {
+    const file = `test/nodes/node_modules/node-${version}-${process.arch}/package.json`;
+    return [(JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version];
+  } catch {
+    return [];
+  }
 }

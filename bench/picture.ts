@@ -12,7 +12,7 @@ import { type LogLine, makeRig } from '../test/e2e/support/rig.ts';
 const path = 'docs/picture.svg';
 /** Between two counts of the requests. In ms. */
 const step = 150;
-const flags = ['--drainDuration', '2s', '--parentShutdownDuration', '3s', '--minDelay', '100ms'];
+const flags = ['--drainDuration', '2s', '--parentShutdownDuration', '3s', '--minDelay', '100ms', '--log_output_level', 'default:debug'];
 const env = { MINIMUM_DRAIN_DURATION: '2s', TERMINATION_DRAIN_DURATION_SECONDS: '5' };
 
 interface Sample {

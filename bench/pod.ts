@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kube, kubeProgram, startKube } from '../test/e2e/support/kube.ts';
 import { makePod, type MeshPod } from '../test/e2e/support/mesh-pod.ts';
@@ -10,7 +10,9 @@ import { connects } from '../test/support/connects.ts';
 import { freePorts } from '../test/support/free-ports.ts';
 import { startUpstream } from '../test/support/upstream.ts';
 import { median } from './median.ts';
-import type { Report } from './page.ts';
+import { contenders as everybody, goThirty, installedEnvoy, peer } from './contenders.ts';
+import type { Report } from './figures.ts';
+import { memoryOf } from './process-figures.ts';
 
 /** An agent in a pod of its own. */
 interface Contender {
@@ -25,6 +27,7 @@ interface Life {
   readonly ready: number;
   readonly rss: number;
   readonly own: number;
+  readonly pss: number;
   readonly pushes: readonly number[];
 }
 
@@ -45,10 +48,12 @@ export async function pod(rounds = 9): Promise<Report> {
   const [kube, upstream] = [await startKube(), await startUpstream()];
   const contenders: Contender[] = [];
   try {
-    const make = async (name: string, at: string, flags: readonly string[] = []) => {
-      contenders.push({ name, pod: await makePod(kube, upstream.port, { name: at }), flags, options: {} });
+    const own = everybody().filter(({ kind }) => kind === 'own');
+    const make = async (name: string, at: string, flags: readonly string[] = [], wrap: readonly string[] = []) => {
+      contenders.push({ name, pod: await makePod(kube, upstream.port, { name: at }), flags, options: { wrap } });
     };
-    await make('pilot-agent', 'proxied');
+    for (const [index, { name, command }] of own.entries())
+      await make(name, `proxied-${index}`, [], runs(command[0] ?? '', 3 - command.length));
     await make('`--xdsProxy=false`', 'direct', ['--xdsProxy=false']);
     contenders.push(await goAgent(kube, upstream.port));
 
@@ -70,7 +75,14 @@ function report(all: readonly (readonly [name: string, lives: readonly Life[]])[
     const ratio = (values[0] ?? Number.NaN) / (values.at(-1) ?? Number.NaN);
     return [what, ...values.map((value) => `${value.toFixed(digits)} ${unit}`), `${ratio.toFixed(2)} × Go`];
   };
+  const figure = (of: (life: Life) => number) => Object.fromEntries(all.map(([name, lives]) => [name, median(lives.map(of))]));
   return {
+    figures: {
+      'pod-ready': figure(({ ready }) => ready),
+      'pod-rss': figure(({ rss }) => rss),
+      'pod-own': figure(({ own }) => own),
+      'pod-pss': figure(({ pss }) => pss),
+    },
     columns: ['What', ...all.map(([name]) => name), 'Ratio'],
     rows: [
       row('exec → 200 at readiness', 'ms', 0, ({ ready }) => [ready]),
@@ -103,9 +115,7 @@ async function live({ pod, flags, options }: Contender): Promise<Life> {
       while (!(await connects(port))) await sleep(1);
       pushes.push(performance.now() - changed);
     }
-    const status = readFileSync(`/proc/${agent.pid}/status`, 'utf8');
-    const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
-    return { ready, rss: megabytes('VmRSS'), own: megabytes('RssAnon'), pushes };
+    return { ready, ...memoryOf(agent.pid), pushes };
   } finally {
     agent.kill('SIGKILL');
     await agent.exit;
@@ -119,8 +129,7 @@ async function live({ pod, flags, options }: Contender): Promise<Life> {
  * sockets.
  */
 async function goAgent(kube: Kube, target: number): Promise<Contender> {
-  const go = spawnSync(resolve('../shared/peers/get'), ['pilot-agent-1.30'], { encoding: 'utf8' }).stdout.trim();
-  const envoy = spawnSync(process.execPath, [resolve('dist/pilot-agent.cjs'), 'envoy', 'path'], { encoding: 'utf8' }).stdout.trim();
+  const [go = '', envoy] = [peer('pilot-agent-1.30'), installedEnvoy()];
   const pod = await makePod(kube, target, { name: 'go' });
   const agent = pod.start();
   while ((await ask(pod.ports.admin, '/ready')).status === 0) await sleep(20);
@@ -144,6 +153,10 @@ async function goAgent(kube: Kube, target: number): Promise<Contender> {
     JSON.stringify({ ...bootstrap, static_resources: { ...bootstrap.static_resources, clusters: [...others, ...clusters] } }),
   );
   const proxyConfig = { ...pod.proxyConfig, binaryPath: envoy, proxyBootstrapTemplatePath: template };
-  const wrap = ['sh', '-c', 'shift 2 && exec "$0" "$@"', go]; // in place of Node and of this program
-  return { name: 'Go agent 1.30', pod, flags: [], options: { wrap, env: { PROXY_CONFIG: JSON.stringify(proxyConfig) } } };
+  return { name: goThirty, pod, flags: [], options: { wrap: runs(go, 2), env: { PROXY_CONFIG: JSON.stringify(proxyConfig) } } };
+}
+
+/** A command that runs a program in place of Node, or of Node and this agent. */
+function runs(path: string, instead = 1): readonly string[] {
+  return ['sh', '-c', `shift ${instead} && exec "$0" "$@"`, path];
 }

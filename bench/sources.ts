@@ -8,7 +8,7 @@ import { files } from '../src/sources/files.ts';
 import { sourceSigns, type SourceSign } from '../src/streams/readings.ts';
 import { idleAgents } from './idle-agents.ts';
 import { median } from './median.ts';
-import type { Report } from './page.ts';
+import type { Report } from './figures.ts';
 
 const count = 10_000;
 /** How much is in each, in bytes. */

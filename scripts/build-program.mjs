@@ -1,60 +1,83 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { buildPage } from './build-page.mjs';
 import { bundleOptions } from './bundle-options.mjs';
-import { notices } from './notices.mjs';
+import { notices, packagesIn } from './notices.mjs';
 
 /**
- * Packages that most runs do not load: each is a file of its own beside the bundle, so that it is
- * not read, and no part of the code cache.
+ * Packages that most runs do not load: each file of them is beside the bundle, so that it is not
+ * read, and no part of its code cache. What a package wants to find is before it.
  */
-const apart = { '@grpc/grpc-js': 'grpc', '@peculiar/x509': 'x509' };
+const apart = { grpc: ['@grpc/grpc-js'], x509: ['reflect-metadata', '@peculiar/x509'] };
 const setApart = {
   name: 'set-apart',
   setup: ({ onResolve }) => {
-    for (const [name, file] of Object.entries(apart)) {
-      onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: `./${file}.cjs`, external: true }));
+    for (const [file, packages] of Object.entries(apart)) {
+      onResolve({ filter: new RegExp(`^(?:${packages.join('|')})$`) }, () => ({ path: `./${file}.cjs`, external: true }));
     }
   },
 };
 
-/** Puts the program into a folder: launcher, bundle, code cache, licences of what is in it. */
-export async function buildProgram(folder) {
+/** The parts of the program that the launcher runs, each with a code cache. */
+export const parts = ['main.cjs', ...Object.keys(apart).map((file) => `${file}.cjs`)];
+
+/** As functions, for the launcher to call: wrapped there, their text would be in memory twice. */
+const asFunction = {
+  banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
+  footer: { js: '})' },
+};
+
+/**
+ * Puts the program into a folder: launcher, bundle, page, code cache, licences of what is in them.
+ * Bundled with further `options` of esbuild.
+ * Resolves to the folders of the packages that are in them.
+ */
+export async function buildProgram(folder, options = {}) {
   const { plugins } = bundleOptions;
   const inputs = [
-    ...Object.entries(apart).map(([name, file]) => ({
-      stdin: { contents: `export * from '${name}'`, resolveDir: '.' },
+    ...Object.entries(apart).map(([file, packages]) => ({
+      ...asFunction,
+      stdin: { contents: packages.map((name) => `export * from '${name}'`).join(';'), resolveDir: '.' },
       outfile: `${folder}/${file}.cjs`,
     })),
     {
+      ...asFunction,
       plugins: [...plugins, setApart],
       entryPoints: ['src/cli/main.ts'],
       outfile: `${folder}/main.cjs`,
-      // As a function, for the launcher to call: wrapped there, its text would be in memory twice.
-      banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
-      footer: { js: '})' },
     },
     { entryPoints: ['src/cli/load.ts'], outfile: `${folder}/pilot-agent.cjs`, banner: { js: '#!/usr/bin/env node' } },
   ];
-  const built = await Promise.all(inputs.map((input) => build({ ...bundleOptions, ...input })));
-  writeFileSync(`${folder}/THIRD-PARTY-NOTICES.txt`, notices(built.map(({ metafile }) => metafile)));
+  const built = await Promise.all(inputs.map((input) => build({ ...bundleOptions, ...options, ...input })));
+  const page = await buildPage();
+  const metafiles = [...built, page].map(({ metafile }) => metafile);
+  writeFileSync(`${folder}/page.html`, page.html);
+  writeFileSync(`${folder}/THIRD-PARTY-NOTICES.txt`, notices(metafiles));
   chmodSync(`${folder}/pilot-agent.cjs`, 0o755);
-  await writeCodeCache(`${folder}/pilot-agent.cjs`);
+  await writeCodeCache([process.execPath], `${folder}/pilot-agent.cjs`);
+  return packagesIn(metafiles);
 }
 
-/** From a whole life of the agent: over a proxy that ends at once, and cleanly. */
-async function writeCodeCache(program) {
+/**
+ * From a whole life of the agent: over a proxy that ends at once, and cleanly. `node` is the
+ * command of the Node that is to use it, with its flags.
+ */
+export async function writeCodeCache([node, ...flags], program) {
+  const caches = parts.map((part) => join(dirname(program), `${part}.cache`));
+  for (const cache of caches) rmSync(cache, { force: true });
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-build-'));
   const config = join(folder, 'envoy.json');
   writeFileSync(config, '{}');
   const proxy = ['proxy', '--binaryPath', '/bin/true', '--customConfigFile', config, '--configPath', folder, '--statusPort', '0'];
   const env = { ...process.env, PILOT_AGENT_CODE_CACHE: 'write' };
   try {
-    await promisify(execFile)(process.execPath, [program, ...proxy], { env });
+    await promisify(execFile)(node, [...flags, program, ...proxy], { env });
   } finally {
     rmSync(folder, { recursive: true });
   }
+  for (const cache of caches) accessSync(cache);
 }

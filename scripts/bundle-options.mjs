@@ -23,6 +23,7 @@ export const bundleOptions = {
       },
     },
   ],
+  define: { 'import.meta.dirname': '__dirname' },
   supported: { 'dynamic-import': false }, // as require: the launcher has no import() to give
   logLevel: 'warning',
   metafile: true,

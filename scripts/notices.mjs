@@ -20,15 +20,22 @@ function textsOf(folder, { name, license }, files) {
   return license.includes('Apache-2.0') ? [...heads, read('LICENSE')] : heads; // a head only refers to that one
 }
 
+const inputsOf = (metafiles) => metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs)));
+
+/** The folders of all packages of which something is in the outputs of esbuild. */
+export function packagesIn(metafiles) {
+  const folders = inputsOf(metafiles).flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input) ?? []);
+  return [...new Set(folders)].sort();
+}
+
 /**
  * The licences of all packages of which something is in the outputs of esbuild: a section a text,
  * below the names of those whose text it is.
  */
 export function notices(metafiles) {
-  const inputs = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap((output) => Object.keys(output.inputs)));
+  const inputs = inputsOf(metafiles);
   const sections = new Map();
-  const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input) ?? []));
-  for (const folder of [...folders].sort()) {
+  for (const folder of packagesIn(metafiles)) {
     const description = JSON.parse(read(`${folder}/package.json`));
     const files = inputs.filter((input) => input.startsWith(`${folder}/`));
     const text = textsOf(folder, description, files).join('\n\n');

@@ -16,6 +16,7 @@ export {
   type Running,
 } from './agent/model.ts';
 export { narrate } from './agent/narrate.ts';
+export type { EpochRecord } from './agent/timeline.ts';
 export type {
   Additions,
   AdoptedEpoch,
@@ -28,6 +29,7 @@ export type {
   ProcessEvent,
   Proxy,
   Reading,
+  Refusal,
   Signal,
   Verdict,
 } from './agent/ports.ts';

@@ -13,11 +13,12 @@ const otherwiseNamed: Readonly<Record<string, string>> = {
   'testing/index.ts': 'the public surface for tests',
   'agent/model.ts': 'states, events and effects of the agent',
   'cli/main.ts': 'the program',
+  'page/main.tsx': 'the page, in a browser',
   'sources/combinators.ts': 'what makes of one source, or two, another one',
   'proxy/preflight.ts': 'what is checked of a configuration before an epoch is started from it',
   'ca/telemetry.ts': 'events, counts, metrics and log lines of the folder',
   'sds/telemetry.ts': 'events, counts, metrics and log lines of the folder',
-  'xds/telemetry.ts': 'how it stands, counts, metrics and log lines of the folder',
+  'xds/telemetry.ts': 'how it stands, and log lines of the folder',
   'secrets/telemetry.ts': 'metrics and log lines of the folder',
   'sts/telemetry.ts': 'counts and metrics of the folder',
 };
@@ -36,13 +37,15 @@ const short: Readonly<Record<string, string>> = {
   'operators/settle.ts': 'an operator',
   'operators/tagged-union.ts': 'operators and all else need it',
   'log/log-line.ts': 'all folders need it, and nothing else of the log',
+  'log/span.ts': 'one function that all folders need',
+  'cli/print.ts': 'what all commands print by',
   'run/version.ts': 'what is built for others has it as well',
   'testing/reading.ts': 'tests of all folders need it',
   'testing/index.ts': 'it only re-exports',
 };
 
 const all = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
+  .filter((name) => /\.tsx?$/.test(name))
   .sort();
 /** Without what is generated, whose names and sizes are its generator's. */
 const sources = all.filter((name) => !name.startsWith(`proto${sep}`));
@@ -56,7 +59,7 @@ const linesOf = (file: string) => text(file).split('\n').length - 1;
  * word, for a verb has many forms.
  */
 function isNamedAfter(file: string): boolean {
-  const words = basename(file, '.ts').split('-').map((word) => word.slice(0, 4)); // prettier-ignore
+  const words = basename(file).replace(/\.tsx?$/, '').split('-').map((word) => word.slice(0, 4)); // prettier-ignore
   const said = text(file)
     .replace(/^import[^;]*;$/gm, '')
     .toLowerCase();
@@ -85,8 +88,8 @@ describe('npm run lint:architecture', () => {
     ['cli/to-test.ts', "import '../../test/a.ts';", 'cli imports only what its row allows'],
     ['log/root.ts', "import '../cli/a.ts';", 'log imports only what its row allows'],
     ['index.ts', "export * from './cli/a.ts';", 'index.ts imports only what its row allows'],
-    ['cli/dev.ts', "import 'vitest';", 'src needs dependencies only'],
-    ['cli/nested.ts', "import 'strip-final-newline';", 'src needs dependencies only'],
+    ['cli/dev.ts', "import 'vitest';", 'src needs only packages that a row names, and commander'],
+    ['cli/nested.ts', "import 'strip-final-newline';", 'src needs only packages that a row names, and commander'],
     ['elsewhere/a.ts', "import '../agent/a.ts';", 'each folder has a row in architecture.json'],
     ['admin/one.ts', "import type { B } from './other.ts'; export type A = B;", 'no cycle'],
   ];
@@ -131,7 +134,7 @@ describe('names', () => {
   });
 
   it.each(sources)('src/%s is in kebab-case, and says what it is about', (file) => {
-    expect(basename(file)).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*\.ts$/);
+    expect(basename(file)).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*\.tsx?$/);
     expect(file).not.toMatch(/utils?|helpers?|manager|common|service/);
   });
 });
@@ -140,7 +143,7 @@ describe('comments', () => {
   const folders = ['src', 'test', 'demo', 'bench', 'scripts', 'examples'];
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) =>
-      /\.(ts|mjs|cjs)$/.test(name) ? [join(folder, name)] : [],
+      /\.(tsx?|mjs|cjs)$/.test(name) ? [join(folder, name)] : [],
     ),
   );
 

@@ -158,24 +158,3 @@ describe('the unit file', () => {
     expect(one('RestartPreventExitStatus')).toBe(`${exitCodes.usage} ${exitCodes.config}`);
   });
 });
-
-describe('the image', () => {
-  const [dockerfile = ''] = blocks(guide('container'), 'dockerfile');
-  const instruction = (name: string) => new RegExp(`^${name} (.*)$`, 'm').exec(dockerfile)?.[1];
-
-  it('has the agent, its folder and its ports', () => {
-    expect(dockerfile).toContain(flags.configPath.default);
-    expect(dockerfile).toContain('/usr/local/bin/envoy');
-    expect(source).toContain('/usr/local/bin/envoy');
-    expect(instruction('WORKDIR')).toBe('/');
-    expect(instruction('EXPOSE')).toBe(`${flags.statusPort.default} 15021 15090`);
-    expect(JSON.parse(instruction('ENTRYPOINT') ?? '')).toEqual(['tini', '--', 'pilot-agent']);
-    expect(JSON.parse(instruction('CMD') ?? '')).toEqual(['proxy', 'sidecar']);
-  });
-
-  it('is of a Node and an Envoy that are tested', () => {
-    const [, major] = /^FROM node:(\d+)/m.exec(dockerfile) ?? [];
-    expect(['20', '22', '24']).toContain(major);
-    expect(dockerfile).toContain(`envoy:v${/version: '([\d.]+)'/.exec(read('src/envoy/find-envoy.ts'))?.[1] ?? ''} `);
-  });
-});

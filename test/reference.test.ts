@@ -87,7 +87,7 @@ describe('the page of', () => {
       (file) => !file.startsWith(join('src', 'config')) && /\benv\[|' in (?:process\.)?env\b/.test(read(file)),
     );
     expect(elsewhere).toEqual(
-      ['cli/load.ts', 'envoy/find-envoy.ts', 'kube/find-access.ts', 'log/terminal-lines.ts'].map((file) => join('src', file)),
+      ['cli/load.ts', 'envoy/find-envoy.ts', 'kube/find-access.ts', 'terminal/paint.ts'].map((file) => join('src', file)),
     );
     const computed = sources.filter((file) => /\benv\[[^']|\} = (?:process\.)?env\b/.test(read(file)));
     // The second one reads none: it looks for those that nobody reads.
@@ -182,7 +182,7 @@ describe('the page of', () => {
   });
 
   it('files has each that the agent writes into its folder', () => {
-    const written = sources.flatMap(templates).flatMap((text) => /^(?:N\/(\w[\w.-]*)|(agent-N\.lock|SDS|XDS|xds-store))$/.exec(text)?.slice(1).filter(Boolean) ?? []); // prettier-ignore
+    const written = sources.flatMap(templates).flatMap((text) => /^(?:N\/(\w[\w.-]*)|(agent-N\.lock|SDS|XDS|xds-store|status))$/.exec(text)?.slice(1).filter(Boolean) ?? []); // prettier-ignore
     const names = files.flatMap((file) => file.names.map((name) => name.replace(/[*B](?=\.|$)/, 'N')));
     const matches = (name: string, text: string) => name === text || name.startsWith(`${text.replace(/\.N$/, '')}.`);
     const ofFolder = written.filter((text) => !elsewhere.includes(text));

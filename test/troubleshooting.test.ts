@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { seeAlso } from '../src/log/see-also.ts';
+import { flaws, toldInLog } from '../src/check/finding.ts';
+import { seeAlso, troubleshooting } from '../src/log/see-also.ts';
 import type { LogEvent } from '../src/log/log-event.ts';
 import { exitCodes, seeExit } from '../src/run/exit.ts';
 import { reasonName } from '../src/status/probe.ts';
@@ -90,8 +91,26 @@ describe(page, () => {
     expect(anchors('Log events')).toEqual([...see].sort());
   });
 
+  it('has each flaw that check finds and no line of the log tells, and no other', () => {
+    expect(anchors('What check finds')).toEqual([...flaws].map((flaw) => anchorOf(troubleshooting(flaw))));
+    expect([...flaws].sort()).toEqual(flaws);
+    const told = toldInLog.map((event) => anchorOf(troubleshooting(event)));
+    expect(told.filter((anchor) => !anchors('Log events').includes(anchor))).toEqual([]);
+  });
+
+  it('has no flaw that check does not find', () => {
+    const found = new Set<string>();
+    for (const source of sources.filter((name) => name.startsWith('check/'))) {
+      walk(join('src', source), (node) => {
+        if (ts.isCallExpression(node) && /(?:^|\.)(?:warn|fail)$/.test(node.expression.getText()))
+          for (const name of [...node.getText().matchAll(/^\S*?\((?:\s*)'([\w. ]+)'/g)]) found.add(name[1] ?? '');
+      });
+    }
+    expect([...found].sort()).toEqual([...flaws, ...toldInLog].sort());
+  });
+
   it('says of each what is seen, why, what to look at and what to do', () => {
-    const all = ['The agent is not ready', 'The agent has ended', 'Log events'].flatMap(entries);
+    const all = ['The agent is not ready', 'The agent has ended', 'What check finds', 'Log events'].flatMap(entries);
     const labels = ['You see', 'Cause', 'Command', 'Fix'];
     const found = ({ text }: Entry) => [...text.matchAll(/^- \*\*(.*?):\*\*/gm)].map(([, label]) => label);
     expect(all.filter((entry) => found(entry).join() !== labels.join()).map(({ anchor }) => anchor)).toEqual([]);

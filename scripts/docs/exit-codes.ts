@@ -9,7 +9,14 @@ interface ExitCode {
 
 const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
   ok: { text: 'Asked to end', causes: ['The agent was asked to end.', 'The last Envoy ended with 0.'] },
-  refused: { text: 'Envoy refuses a request', causes: ['`request`: Envoy answers with a status above 399, except 404.'] },
+  refused: {
+    text: 'Envoy refuses a request, the agent is not ready, or a check fails',
+    causes: [
+      '`request`: Envoy answers with a status above 399, except 404.',
+      '`status`: the agent is not ready.',
+      '`check`: something keeps the proxy from serving (`×`).',
+    ],
+  },
   usage: {
     text: 'Wrong command line',
     causes: [
@@ -17,6 +24,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
       'Several agents run, and a command does not say which.',
       'The command is unknown.',
       'The command does not have the flag.',
+      '`top` has no terminal to draw on.',
     ],
   },
   unavailable: {
@@ -28,7 +36,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
       'Another agent has the folder of `--configPath`.',
       '`--keepEnvoy`: `setsid` or `sh` is missing.',
       'An Envoy that was kept is gone, and it is not known how it ended.',
-      '`request` or `wait` gets no answer, or `exec` waits in vain.',
+      '`request`, `wait`, `secrets`, `status` or `top` gets no answer, or `exec` waits in vain.',
     ],
   },
   software: {
@@ -48,10 +56,16 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
   },
 };
 
+const all = Object.entries(exitCodes)
+  .map(([name, number]) => ({ number, ...meanings[name as keyof typeof exitCodes] }))
+  .sort((one, other) => one.number - other.number);
+
+/** Each code, and what it means. */
+export function exitCodeRows(): readonly (readonly [code: string, text: string])[] {
+  return [...all.map(({ number, text }) => [String(number), text] as const), ['other', 'That of Envoy, or of the command of `exec`']];
+}
+
 export function exitCodesPage(): string {
-  const all = Object.entries(exitCodes)
-    .map(([name, number]) => ({ number, ...meanings[name as keyof typeof exitCodes] }))
-    .sort((one, other) => one.number - other.number);
   return page(
     'Exit codes',
     paragraph(
@@ -60,7 +74,7 @@ export function exitCodesPage(): string {
     ),
     table(
       ['Code', 'Meaning'],
-      [...all.map(({ number, text }) => [code(String(number)), text]), ['other', 'That of Envoy, or of the command of `exec`']],
+      exitCodeRows().map(([number, text]) => [/\d/.test(number) ? code(number) : number, text]),
     ),
     ...all.map(({ number, causes }) => section(String(number), list(causes))),
     section(

@@ -51,12 +51,34 @@ export const endpoints: readonly Endpoint[] = [
     more: 'The level is `trace`, `debug`, `info`, `warning`, `error`, `critical` or `off`. The next epoch of Envoy has its old level again.',
   },
   { method: 'POST', path: '/logging', rest: '?paths=<logger>:<level>,…', who: 'this machine', text: "Sets the levels of Envoy's loggers" },
+  { method: 'GET', path: '/', who: 'this machine', text: 'The [page](../guide/see-it.md) for a browser' },
   {
     method: 'GET',
     path: '/debug/epochs',
     who: 'this machine',
-    text: 'The state of the agent, JSON',
-    more: 'It has the lives of the last hundred epochs, and counters.',
+    text: 'The lives of the epochs, JSON; a table for `Accept: text/plain`',
+    more:
+      'Of each of the last thousand: its state, why it was started and what had changed, when it was launched, LIVE, told to drain and over ' +
+      '(ISO 8601), how long that took (names end in `Ms`), and how it ended: exit code or signal, and the last words of Envoy. Beside them the epoch ' +
+      'that comes next, a configuration that is refused, pushes of secrets, counters, and when Envoy served what was stored.',
+  },
+  {
+    method: 'GET',
+    path: '/debug/status',
+    who: 'this machine',
+    text: 'How it stands with the agent, JSON',
+    more:
+      'What `pilot-agent status` shows: phase, readiness and why not, epochs, certificates, sources, control plane, pushes of secrets. No key, no token, ' +
+      'no content of a source.',
+  },
+  {
+    method: 'GET',
+    path: '/debug/events',
+    who: 'this machine',
+    text: 'The same as it changes, as server-sent events',
+    more:
+      'The events are `report`, `epochs`, `traffic` (once a second: requests, failures and connections of Envoy, memory and CPU of the processes) and, ' +
+      'with `--statusPageLog`, `log`. Four streams at most: 503 for one more. While nobody looks, nothing is measured.',
   },
   {
     method: 'GET',
@@ -122,6 +144,10 @@ export function httpPage(): string {
   return page(
     'Status port',
     paragraph('The agent answers HTTP/1.1 at `--statusPort`, on all interfaces, IPv6 and IPv4. HEAD is answered as GET.'),
+    paragraph(
+      'It answers the same on the Unix socket `status` in the folder of `--configPath`, which its user alone can open, with the log in `/debug/events`: ' +
+        '`curl --unix-socket /etc/istio/proxy/status http://localhost/debug/status`. The socket is there with `--statusPort 0`, too.',
+    ),
     table(
       ['Request', 'Who may', 'Answer'],
       endpoints.map(({ method, path, rest = '', who, text }) => [code(`${method} ${path}${rest}`), who, text]),

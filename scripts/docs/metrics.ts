@@ -2,6 +2,7 @@ import { initialState } from '../../src/agent/model.ts';
 import { noTimeline } from '../../src/agent/timeline.ts';
 import { caFamilies, noCa } from '../../src/ca/telemetry.ts';
 import { buildFamily, lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../../src/metrics/agent-families.ts';
+import { certificateExpiryFamily } from '../../src/metrics/certificate-expiry.ts';
 import { joinedByName, type MetricFamily } from '../../src/metrics/metric-family.ts';
 import type { FaultReason } from '../../src/metrics/metrics-source.ts';
 import { parts } from '../../src/run/part.ts';
@@ -10,7 +11,7 @@ import { noSds, sdsFamilies } from '../../src/sds/telemetry.ts';
 import { secretFamilies } from '../../src/secrets/telemetry.ts';
 import { countScrape, noScrapes, scrapeFamilies } from '../../src/status/scrape-counts.ts';
 import { noSts, stsFamilies } from '../../src/sts/telemetry.ts';
-import { noXds, xdsFamilies } from '../../src/xds/telemetry.ts';
+import { noXds, xdsFamilies } from '../../src/xds/xds-counts.ts';
 import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
 
 const faults: Readonly<Record<FaultReason, string>> = {
@@ -58,18 +59,19 @@ export function families(): readonly MetricFamily[] {
   const refused: typeof initialState = { ...initialState, refused: { hash: '', reason: '' } };
   return joinedByName([
     ...stateFamilies(refused),
-    ...lifecycleFamilies(
-      {
-        ...noTimeline,
-        causes: [{ why: '', source: '', part: '', count: 0 }],
-        certificates: [{ name: '', path: '', expiresAt: 0 }],
-      },
-      0,
-    ),
+    ...lifecycleFamilies({
+      ...noTimeline,
+      causes: [{ why: '', source: '', part: '', count: 0 }],
+    }),
+    certificateExpiryFamily([{ name: '', expiresAt: 0 }], 0),
     ...sourceFamilies(sourceTold(new Map(), { type: 'source-read', source: 'watch', hash: 'a' }, 0)),
     ...partFamilies({ status: 0 }),
     ...sdsFamilies(noSds),
-    ...xdsFamilies(noXds, { address: '', isAnswering: true, trouble: undefined, storedOf: 0, isHeld: true }, 0),
+    ...xdsFamilies(
+      noXds,
+      { address: '', isAnswering: true, trouble: undefined, storedOf: 0, isHeld: true, updatedAt: 0, rejected: new Map() },
+      0,
+    ),
     ...secretFamilies([secret], 0).map((family) =>
       family.samples.length > 0 ? family : { ...family, samples: [{ labels: { resource_name: '' }, value: 0 }] },
     ),

@@ -155,11 +155,18 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     },
     { name: 'XDG_CACHE_HOME', text: "The user's cache, an absolute path" },
     { name: 'HOME', text: "The user's home", more: 'Without it: what the system says, then `/var`.' },
-    { name: 'NO_COLOR', text: 'If it is set, the log on a terminal has no colours' },
+    {
+      name: 'FORCE_COLOR',
+      text: 'If it is set, also to a pipe what is written has colours',
+      more: '`0` or `false`: never. Else it wins over the next three. The log on a pipe is JSON, which has none.',
+    },
+    { name: 'NO_COLOR', text: 'If it is set and not empty, a terminal gets no colours' },
+    { name: 'NODE_DISABLE_COLORS', text: 'The same, as programs of Node know it' },
+    { name: 'TERM', text: '`dumb`: the terminal gets no colours' },
     {
       name: 'PILOT_AGENT_CODE_CACHE',
       text: 'For the build',
-      more: '`write` writes the code cache of the bundle at the end of a run.',
+      more: '`write` writes the code caches at the end of a run, `check` names on the error stream each part whose cache is not used.',
     },
   ],
 };

@@ -26,6 +26,12 @@ export function changedBy(changed: readonly Change[], hash: string | undefined, 
   }, changed);
 }
 
+/** What has changed, in a few words. Pure. */
+export function changeText({ source, part, from, to }: Change): string {
+  const name = part === '' ? source : `${source} ${part}`;
+  return from === undefined && to === undefined ? name : `${name}: ${from ?? 'none'} → ${to ?? 'none'}`;
+}
+
 /**
  * One epoch more for its reasons, of which there are `most`, and beyond them `other` for each
  * `why`. Pure.

@@ -5,10 +5,12 @@ import {
   EMPTY,
   exhaustMap,
   filter,
+  ignoreElements,
   map,
   merge,
   type Observable,
   of,
+  repeat,
   type SchedulerLike,
   share,
   scan,
@@ -28,10 +30,11 @@ import type { Timing } from './timing.ts';
 
 /**
  * Asks how an epoch is, one question at a time: every 20 ms in its first second, then every 500 ms,
- * and every second once it is LIVE. Emits what is new: `epoch-live` when it is first seen LIVE,
- * `epoch-late` when it answers after 20 s and is not, `epoch-unresponsive` after 2 s without an
- * answer, `epoch-answered` when it is back, `epoch-hung` after 30 s, or 10 s of a child that was
- * not seen LIVE. A time in which the agent itself could not listen is not Envoy's silence.
+ * and every 5 s while it is LIVE. Emits what is new: `epoch-live` when it is first seen LIVE,
+ * `epoch-late` when it answers after 20 s and is not, `epoch-unresponsive` when questions of 2 s
+ * had no answer, `epoch-answered` when it is back, `epoch-hung` 30 s after its last answer, or 10 s
+ * of a child that was not seen LIVE. A time in which the agent itself could not listen is not
+ * Envoy's silence.
  *
  * Never completes, never errors if the proxy does not: what ends an epoch ends the subscription.
  */
@@ -45,9 +48,12 @@ export function follow(
     return occasion$.pipe(exhaustMap(() => proxy.health(epoch)));
   }
   const comingUp$ = concat(timer(0, quickPoll, scheduler).pipe(take(quick / quickPoll)), timer(quickPoll, poll, scheduler));
+  // No timer runs from one look at a LIVE Envoy to the next: each would wake an agent at rest.
+  const whileLive$ = ask(timer(livePoll, livePoll, scheduler)).pipe(takeWhile((answer) => answer === 'live', true));
+  const untilLive$ = ask(timer(poll, poll, scheduler)).pipe(takeWhile((answer) => answer !== 'live', true));
   const polls$ = concat(
     ask(comingUp$).pipe(takeWhile((answer) => answer !== 'live', true)),
-    ask(timer(livePoll, livePoll, scheduler)),
+    concat(whileLive$, untilLive$).pipe(repeat()),
   ).pipe(share());
   const first = isChild ? childHung : hung;
   const live$ = polls$.pipe(
@@ -64,14 +70,18 @@ export function follow(
   );
   const silence$ = polls$.pipe(
     filter((answer) => answer !== 'unresponsive'),
-    scan((limit, answer) => (answer === 'live' ? hung : limit), first),
-    map((limit) => ({ limit, answers: true })),
-    startWith({ limit: first, answers: false }),
-    switchMap(({ limit, answers }) =>
+    scan((last, answer) => (answer === 'live' ? { limit: hung, unasked: livePoll } : { ...last, unasked: 0 }), {
+      limit: first,
+      unasked: 0,
+    }),
+    map((last) => ({ ...last, answers: true })),
+    startWith({ limit: first, unasked: 0, answers: false }),
+    switchMap(({ limit, unasked, answers }) =>
       concat(
         answers ? of('epoch-answered' as const) : EMPTY,
+        timer(unasked, scheduler).pipe(ignoreElements()),
         attentiveTimer(unresponsive, scheduler).pipe(map(() => 'epoch-unresponsive' as const)),
-        attentiveTimer(limit - unresponsive, scheduler).pipe(map(() => 'epoch-hung' as const)),
+        attentiveTimer(limit - unasked - unresponsive, scheduler).pipe(map(() => 'epoch-hung' as const)),
       ),
     ),
     distinctUntilChanged(),

@@ -135,7 +135,10 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
           if (verdict.ok === undefined) {
             return { type: 'config-unchecked', hash, reason: verdict.reason, outOfMemory: verdict.outOfMemory };
           }
-          if (!verdict.ok) return { type: 'config-refused', hash, reason: verdict.reason };
+          if (!verdict.ok) {
+            const { reason, excerpt } = verdict;
+            return { type: 'config-refused', hash, reason, ...(excerpt !== undefined && { excerpt }) };
+          }
           const { standalone, noRoom } = verdict;
           return {
             type: 'config-accepted',

@@ -1,5 +1,5 @@
 import type { Epoch } from './epoch.ts';
-import type { AdoptedEpoch, Exit, Launch, Reading } from './ports.ts';
+import type { AdoptedEpoch, Exit, Launch, Reading, Refusal } from './ports.ts';
 
 /** The one epoch that is to come. */
 interface Claimed {
@@ -138,7 +138,7 @@ export type AgentEvent =
   /** The epoch before is LIVE, or gone, or has had its 20 s, or is one to be replaced. */
   | { readonly type: 'turn-granted'; readonly epoch: number; readonly parent: 'live' | 'gone' | 'stuck' | 'waiting' }
   | { readonly type: 'config-accepted'; readonly hash: string; readonly standalone?: true; readonly noRoom?: string }
-  | { readonly type: 'config-refused'; readonly hash: string; readonly reason: string }
+  | ({ readonly type: 'config-refused'; readonly hash: string } & Refusal)
   /** The check has come to no verdict. */
   | { readonly type: 'config-unchecked'; readonly hash: string; readonly reason: string; readonly outOfMemory: boolean }
   | { readonly type: 'epoch-spawned'; readonly epoch: number; readonly pid: number }

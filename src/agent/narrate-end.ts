@@ -1,4 +1,5 @@
 import { unreachable } from '../operators/tagged-union.ts';
+import { isRefusal } from '../log/envoy-refusal.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { newestEpoch } from './lineage.ts';
 import type { AgentState } from './model.ts';
@@ -14,8 +15,11 @@ export function narrateEnd(epoch: number, exit: Exit, before: AgentState): LogLi
       if (expected || newestEpoch(before)?.parentTime !== 'running')
         return { level: 'info', event: 'epoch.ended', msg: 'epoch has drained and ended', epoch };
       return { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child cannot go on without it', epoch };
-    case 'failed':
-      return { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch, kind: exit.kind, code: exit.code, tail: exit.tail };
+    case 'failed': {
+      // The check that follows the end of a first Envoy tells what it refuses.
+      const tail = before.served ? exit.tail : exit.tail.filter((line) => !isRefusal(line));
+      return { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch, kind: exit.kind, code: exit.code, tail };
+    }
     case 'signaled': {
       if (expected) return { level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch, signal: exit.signal };
       const ours = before.epochs.get(epoch)?.answering === false;

@@ -1,24 +1,29 @@
 import { unreachable } from '../operators/tagged-union.ts';
 import type { AgentTransition } from './agent.ts';
 import type { LogLine } from '../log/log-line.ts';
+import { changeText } from './causes.ts';
 import { isGivenUp, isMute } from './late.ts';
 import { isUnserved } from './lineage.ts';
-import { type AgentState, claimOf, isStandalone } from './model.ts';
+import { type AgentState, claimOf } from './model.ts';
+import { narrateDecision, shortHash } from './narrate-decision.ts';
 import { narrateEnd } from './narrate-end.ts';
 import type { Change } from './ports.ts';
+import type { EpochRecord } from './timeline.ts';
 import { checkPause } from './verdict.ts';
-
-const shortHash = (hash: string) => hash.slice(0, 8);
 
 /**
  * What there is to say of a transition, in the order in which it is to be read: what happened, then
- * what the agent does about it. Pure.
+ * what the agent does about it. Of a hot restart that goes well three lines are for everybody: what
+ * has changed, that the new epoch is LIVE, and the end of the old one. Pure.
+ *
+ * @param epochs what is known of them after the transition
+ * @param budget of crashes; 0: no limit
  */
-export function narrate({ event, before, state }: AgentTransition): readonly LogLine[] {
-  return [...happened(event, before), ...decided(event, before, state)];
+export function narrate({ event, before, state }: AgentTransition, epochs: readonly EpochRecord[], budget: number): readonly LogLine[] {
+  return [...happened(event, before, epochs), ...narrateDecision({ event, before, state }, budget)];
 }
 
-function happened(event: AgentTransition['event'], before: AgentState): readonly LogLine[] {
+function happened(event: AgentTransition['event'], before: AgentState, epochs: readonly EpochRecord[]): readonly LogLine[] {
   switch (event.type) {
     case 'epochs-adopted':
       return event.epochs.map(({ epoch, pid }) => ({
@@ -102,7 +107,7 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
     case 'config-refused':
       if (claimOf(before)?.reading.hash !== event.hash && (before.phase !== 'running' || before.examined === undefined)) return [];
       if (before.refused?.hash === event.hash && before.refused.reason === event.reason) return [];
-      return [{ level: 'error', event: 'config.refused', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
+      return [{ level: 'error', event: 'config.refused', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason, ...(event.excerpt !== undefined && { excerpt: event.excerpt }) }]; // prettier-ignore
     case 'config-unchecked': {
       const claimed = claimOf(before);
       if (claimed?.stage !== 'checking' || claimed.reading.hash !== event.hash) return [];
@@ -111,15 +116,30 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
     case 'resources-known':
       return [];
     case 'epoch-spawned':
-      return [{ level: 'info', event: 'epoch.started', msg: 'Envoy started', epoch: event.epoch, pid: event.pid }];
-    case 'epoch-live':
-      if (before.epochs.get(event.epoch)?.stage !== 'starting') return [];
       return [
-        { level: 'info', event: 'epoch.live', msg: 'epoch is LIVE', epoch: event.epoch },
-        ...[...before.epochs.keys()]
-          .filter((epoch) => epoch !== event.epoch)
-          .map((epoch): LogLine => ({ level: 'info', event: 'epoch.draining', msg: 'epoch drains', epoch })),
+        {
+          level: [...before.epochs].some(([epoch, { stage }]) => epoch !== event.epoch && stage === 'live') ? 'debug' : 'info',
+          event: 'epoch.started',
+          msg: 'Envoy started',
+          epoch: event.epoch,
+          pid: event.pid,
+        },
       ];
+    case 'epoch-live': {
+      if (before.epochs.get(event.epoch)?.stage !== 'starting') return [];
+      const record = epochs.find(({ epoch }) => epoch === event.epoch);
+      const draining = [...before.epochs.keys()].filter((epoch) => epoch !== event.epoch);
+      return [
+        {
+          level: 'info',
+          event: 'epoch.live',
+          msg: 'epoch is LIVE',
+          epoch: event.epoch,
+          ...(record !== undefined && startOf(record)),
+          ...(draining.length > 0 && { draining }),
+        },
+      ];
+    }
     case 'epoch-late':
       if (!isGivenUp(before, event.epoch)) return [];
       return [{ level: 'warn', event: 'epoch.late', msg: 'new epoch waits for its configuration for 20 s: it is killed, and the old one serves', epoch: event.epoch }]; // prettier-ignore
@@ -157,61 +177,8 @@ function happened(event: AgentTransition['event'], before: AgentState): readonly
   }
 }
 
-function decided(event: AgentTransition['event'], before: AgentState, state: AgentState): readonly LogLine[] {
-  const lines: LogLine[] = [];
-  const [earlier, claimed] = [claimOf(before), claimOf(state)];
-  const isRecheck = event.type === 'retry-due' && before.refused !== undefined && before.refused.hash === claimed?.reading.hash;
-  if (claimed !== undefined && earlier === undefined && state.lastEpoch >= 0 && !isRecheck) {
-    lines.push({
-      level: 'info',
-      event: 'epoch.claimed',
-      msg: 'new epoch is prepared',
-      epoch: claimed.epoch,
-      hash: shortHash(claimed.reading.hash),
-    });
-  }
-  const isRefused = event.type === 'config-refused';
-  if (claimed === undefined && earlier !== undefined && state.lastEpoch === before.lastEpoch && !isRefused) {
-    lines.push({ level: 'info', event: 'epoch.withdrawn', msg: 'new epoch is not needed any more', epoch: earlier.epoch });
-  }
-  if (state.refused === undefined && before.refused !== undefined) {
-    lines.push({ level: 'info', event: 'config.refusal_ended', msg: 'the configuration is not refused any more' });
-  }
-  if (claimed !== undefined && isStandalone(claimed) && !isStandalone(earlier)) {
-    lines.push({
-      level: 'warn',
-      event: 'epoch.standalone',
-      msg: 'a hot restart is impossible: it starts without a parent',
-      epoch: claimed.epoch,
-    });
-  }
-  if (claimed?.stage === 'fetching' && earlier?.stage !== 'fetching') {
-    lines.push({
-      level: 'warn',
-      event: 'epoch.awaits_resources',
-      msg: 'new epoch waits for its configuration: the old one serves meanwhile',
-      epoch: claimed.epoch,
-      missing: state.missing,
-    });
-  }
-  if (state.lineage > before.lineage && before.lastEpoch >= 0) {
-    lines.push({
-      level: 'warn',
-      event: 'rescue.started',
-      msg: 'rescue: the new epoch comes up beside the old one',
-      epoch: state.lastEpoch,
-    });
-  }
-  if (state.retried && !before.retried) lines.push({ level: 'warn', event: 'epoch.retried', msg: 'the epoch is tried again at once' });
-  if (state.crashes > before.crashes) {
-    lines.push({ level: 'warn', event: 'restart.scheduled', msg: 'Envoy is started again after a pause', attempt: state.crashes });
-  }
-  if (state.phase === 'stopped') {
-    if (state.epochs.size === 0) lines.push({ level: 'info', event: 'agent.stopped', msg: 'no Envoy is left' });
-    for (const [epoch, { pid }] of state.epochs)
-      lines.push({ level: 'info', event: 'epoch.left', msg: 'Envoy serves on without the agent', epoch, pid });
-  }
-  return lines;
+function startOf({ pid, why, launchedAt, liveAt }: EpochRecord): object {
+  return { pid, why, ...(liveAt !== undefined && why !== 'adopted' && { startMs: liveAt - launchedAt }) };
 }
 
 function checkedNext(outOfMemory: boolean, unchecked: number): string {
@@ -220,12 +187,7 @@ function checkedNext(outOfMemory: boolean, unchecked: number): string {
 }
 
 function told(changed: readonly Change[]): { readonly changed?: readonly string[] } {
-  return changed.length === 0 ? {} : { changed: changed.map(textOf) };
-}
-
-function textOf({ source, part, from, to }: Change): string {
-  const name = part === '' ? source : `${source} ${part}`;
-  return from === undefined && to === undefined ? name : `${name}: ${from ?? 'none'} → ${to ?? 'none'}`;
+  return changed.length === 0 ? {} : { changed: changed.map(changeText) };
 }
 
 function termination({ phase, terminations, epochs }: AgentState): string {

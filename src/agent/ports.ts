@@ -16,6 +16,8 @@ export interface Additions {
   readonly overlays?: readonly Overlay[];
   /** It gets an admin layer of runtime values where it has none. */
   readonly withAdminLayer?: true;
+  /** Where the override comes from, for a person. */
+  readonly overridePath?: string;
 }
 
 /**
@@ -29,6 +31,8 @@ export type EpochConfig =
       readonly text: string;
       /** Where the text comes from, for a person; undefined where the agent has made it. */
       readonly origin?: string;
+      /** The path of the template that it is made of. */
+      readonly template?: string;
       /** Envoy chooses its parser by it. */
       readonly extension: '.json' | '.yaml';
       /** YAML that Envoy lays over the bootstrap (`--config-yaml`); '' for none. */
@@ -118,6 +122,14 @@ export type Signal = 'SIGTERM' | 'SIGKILL' | 'SIGUSR1';
  */
 export type Health = 'live' | 'up' | 'unresponsive' | 'unknown';
 
+/** Why a configuration cannot work. */
+export interface Refusal {
+  /** On one line. */
+  readonly reason: string;
+  /** The line of the text that is to blame, and a caret under it. */
+  readonly excerpt?: string;
+}
+
 /**
  * What the check says of a configuration. `standalone`: it works, but not as the child of what
  * runs. `noRoom`: it works, but not while another Envoy runs, and why. `undefined`: the check
@@ -126,7 +138,7 @@ export type Health = 'live' | 'up' | 'unresponsive' | 'unknown';
  */
 export type Verdict =
   | { readonly ok: true; readonly standalone?: true; readonly noRoom?: string }
-  | { readonly ok: false; readonly reason: string }
+  | ({ readonly ok: false } & Refusal)
   | { readonly ok: undefined; readonly reason: string; readonly outOfMemory: boolean };
 
 /** The one proxy whose life the agent owns, in as many processes as there are epochs. */
@@ -155,6 +167,11 @@ export interface Proxy {
    * process. Emits one verdict and completes. Never errors.
    */
   check(reading: Reading): Observable<Verdict>;
+  /**
+   * Does ahead what takes long of a check that is likely to follow, and tells nothing: the next
+   * check of the same hash is the faster for it. Completes. Never errors.
+   */
+  checkAhead?(reading: Reading): Observable<never>;
   /**
    * Asks the Envoys of an epoch's lineage to drain: `graceful` keeps serving and asks clients to go
    * elsewhere, otherwise listeners close. Completes when its questions are answered, or have had a

@@ -1,5 +1,6 @@
 import { emptyHistogram, type Histogram, observed } from '../operators/histogram.ts';
 import type { AgentTransition } from './agent.ts';
+import { crashPause } from './exits.ts';
 import { type Cause, changedBy, withCauses } from './causes.ts';
 import { type AgentState, claimOf, isStandalone } from './model.ts';
 import type { Change, Exit } from './ports.ts';
@@ -40,9 +41,7 @@ export type Happening =
    * Envoy serves what is stored, as it was confirmed then; or, undefined, what the control plane
    * says.
    */
-  | { readonly type: 'stored-served'; readonly at: number; readonly of: number | undefined }
-  /** The certificates that the newest Envoy serves. */
-  | { readonly type: 'certificates-read'; readonly at: number; readonly certificates: Timeline['certificates'] };
+  | { readonly type: 'stored-served'; readonly at: number; readonly of: number | undefined };
 
 /** The life of one Envoy process. All times in ms since 1970, absent until it comes to that. */
 export interface EpochRecord {
@@ -59,12 +58,16 @@ export interface EpochRecord {
   /** Its child, or the Envoy beside it, was LIVE, or the agent was asked to end. */
   readonly toldToDrainAt?: number;
   readonly endedAt?: number;
-  readonly how?: Exit['kind'];
+  /** Absent until it is known to exist. */
+  readonly pid?: number;
+  readonly exit?: Exit;
+  /** It was told to end, or had drained. */
+  readonly isExpected?: boolean;
 }
 
 /** What has happened so far, as much of it as is kept. */
 export interface Timeline {
-  /** The newest hundred, oldest first. */
+  /** The newest thousand, oldest first. */
   readonly epochs: readonly EpochRecord[];
   readonly counters: Readonly<Record<'changes' | 'windows' | 'restarts' | 'refusals' | 'crashes' | 'rescues' | 'drains', number>>;
   readonly durations: Readonly<Record<Spans, Histogram>>;
@@ -72,16 +75,18 @@ export interface Timeline {
   readonly causes: readonly Cause[];
   /** What has changed since the newest epoch was launched. */
   readonly changed: readonly Change[];
+  /** Since when a reading is refused; undefined where none is. In ms since 1970. */
+  readonly refusedAt: number | undefined;
+  /** When a crashed Envoy is started again, give or take a fifth of the pause. In ms since 1970. */
+  readonly retryAt: number | undefined;
   /**
    * When Envoy served what was stored, since the control plane did not answer: the newest hundred
    * times, oldest first, each with when it was confirmed last. In ms since 1970.
    */
   readonly stored: readonly { readonly of: number; readonly from: number; readonly to?: number }[];
-  /** What Envoy reads, by the name of its secret, and when it expires: ms since 1970. */
-  readonly certificates: readonly { readonly name: string; readonly path: string; readonly expiresAt: number }[];
 }
 
-const kept = 100;
+const kept = { epochs: 1_000, causes: 100, stored: 100 };
 
 /** Before anything has happened. */
 export const noTimeline: Timeline = {
@@ -91,7 +96,8 @@ export const noTimeline: Timeline = {
   causes: [],
   changed: [],
   stored: [],
-  certificates: [],
+  refusedAt: undefined,
+  retryAt: undefined,
 };
 
 /** Folds one thing more into the timeline. Pure: the clock is in what happens. */
@@ -103,8 +109,6 @@ export function timeline(before: Timeline, happening: Happening): Timeline {
       return counted(before, 'windows');
     case 'stored-served':
       return { ...before, stored: storedServed(before.stored, happening) };
-    case 'certificates-read':
-      return { ...before, certificates: happening.certificates };
     case 'transition':
       return passed(before, happening.transition, happening.at);
   }
@@ -114,12 +118,18 @@ function storedServed(before: Timeline['stored'], { of, at }: Extract<Happening,
   const last = before.at(-1);
   const isUnderWay = last !== undefined && last.to === undefined;
   if (isUnderWay === (of !== undefined)) return before;
-  if (of !== undefined) return [...before, { of, from: at }].slice(-kept);
+  if (of !== undefined) return [...before, { of, from: at }].slice(-kept.stored);
   return last === undefined ? before : [...before.slice(0, -1), { ...last, to: at }];
 }
 
 function passed(timelineBefore: Timeline, { event, before, state }: AgentTransition, at: number): Timeline {
-  let next: Timeline = { ...timelineBefore, changed: changedBy(timelineBefore.changed, timelineBefore.epochs.at(-1)?.hash, event) };
+  const { refusedAt, retryAt } = timelineBefore;
+  let next: Timeline = {
+    ...timelineBefore,
+    changed: changedBy(timelineBefore.changed, timelineBefore.epochs.at(-1)?.hash, event),
+    refusedAt: state.refused === undefined ? undefined : state.refused === before.refused ? refusedAt : at,
+    retryAt: !isRetrying(state) ? undefined : state.crashes > before.crashes ? at + crashPause(state.crashes) : retryAt,
+  };
   if (event.type === 'config-refused' && state.refused !== before.refused) next = counted(next, 'refusals');
   for (const [epoch, { stage }] of before.epochs) {
     const drains = state.phase === 'draining' || state.epochs.get(epoch)?.stage === 'draining';
@@ -127,7 +137,7 @@ function passed(timelineBefore: Timeline, { event, before, state }: AgentTransit
       next = changed(counted(next, 'drains'), epoch, () => ({ toldToDrainAt: at }));
     }
   }
-  if (event.type === 'epoch-spawned') next = changed(next, event.epoch, () => ({ spawnedAt: at }));
+  if (event.type === 'epoch-spawned') next = changed(next, event.epoch, () => ({ spawnedAt: at, pid: event.pid }));
   if (event.type === 'epoch-live' && before.epochs.get(event.epoch)?.stage === 'starting') {
     next = changed(next, event.epoch, ({ launchedAt, why }) => [{ liveAt: at }, why === 'adopted' ? {} : { start: at - launchedAt }]);
   }
@@ -135,14 +145,15 @@ function passed(timelineBefore: Timeline, { event, before, state }: AgentTransit
     const ended = before.epochs.get(event.epoch);
     const expected = before.phase !== 'running' || ended?.stage === 'stopping' || ended?.late === true || event.exit.kind === 'clean';
     next = changed(expected ? next : counted(next, 'crashes'), event.epoch, ({ launchedAt, toldToDrainAt, why }) => [
-      { endedAt: at, how: event.exit.kind },
+      { endedAt: at, exit: event.exit, isExpected: expected },
       { ...(why !== 'adopted' && { life: at - launchedAt }), ...(toldToDrainAt !== undefined && { drain: at - toldToDrainAt }) },
     ]);
   }
   if (event.type === 'epochs-adopted') {
-    const adopted = event.epochs.map(({ epoch, lineage }): EpochRecord => ({
+    const adopted = event.epochs.map(({ epoch, lineage, pid }): EpochRecord => ({
       epoch,
       lineage,
+      pid,
       hash: '',
       why: 'adopted',
       changed: [],
@@ -153,6 +164,10 @@ function passed(timelineBefore: Timeline, { event, before, state }: AgentTransit
   return state.lastEpoch > before.lastEpoch ? launched(next, before, state, at) : next;
 }
 
+function isRetrying(state: AgentState): boolean {
+  return state.phase === 'running' && state.retrying;
+}
+
 function launched(next: Timeline, before: AgentState, state: AgentState, at: number): Timeline {
   const started = state.epochs.get(state.lastEpoch);
   if (started === undefined) return next;
@@ -160,9 +175,9 @@ function launched(next: Timeline, before: AgentState, state: AgentState, at: num
   const reason = why(next, before, state);
   const changed = reason === 'first' || reason === 'again' ? [] : next.changed;
   const record: EpochRecord = { epoch: state.lastEpoch, lineage, hash, why: reason, changed, launchedAt: at };
-  const epochs = [...next.epochs, record].slice(-kept);
+  const epochs = [...next.epochs, record].slice(-kept.epochs);
   const restarted = reason === 'first' ? next : counted(next, 'restarts');
-  const causes = withCauses(next.causes, reason, changed, kept);
+  const causes = withCauses(next.causes, reason, changed, kept.causes);
   const left = reason === 'again' ? next.changed : [];
   return { ...(reason === 'rescue' ? counted(restarted, 'rescues') : restarted), epochs, causes, changed: left };
 }

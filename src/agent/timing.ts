@@ -18,7 +18,10 @@ export interface Timing {
   readonly quick: number;
   /** Between two questions to the admin endpoint of an epoch that comes up or goes. */
   readonly poll: number;
-  /** Between two questions to the admin endpoint of an epoch that is LIVE. */
+  /**
+   * Between two questions to the admin endpoint of an epoch that is LIVE. Its exit is an event, and
+   * a probe asks by itself.
+   */
   readonly livePoll: number;
   /**
    * How long an epoch that drains is protected from the start of another: after that it is gone by
@@ -30,9 +33,9 @@ export interface Timing {
    * tell its parent to end.
    */
   readonly parentMargin: number;
-  /** Silence of the admin endpoint after which an Envoy does not count as ready. */
+  /** Questions of this length without an answer, after which an Envoy does not count as ready. */
   readonly unresponsive: number;
-  /** Silence of the admin endpoint after which an Envoy is killed. */
+  /** Silence of the admin endpoint after which an Envoy is killed, from its last answer. */
   readonly hung: number;
   /**
    * The same of a child that comes up: its parent hands over in a tenth of a second (measured,
@@ -69,7 +72,7 @@ export const fixedTiming = {
   quickPoll: 20,
   quick: 1_000,
   poll: 500,
-  livePoll: 1_000,
+  livePoll: 5_000,
   parentMargin: 2_000,
   unresponsive: 2_000,
   hung: 30_000,

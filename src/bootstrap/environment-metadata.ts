@@ -53,7 +53,7 @@ function parse(text: string): JsonObject | string {
   try {
     value = JSON.parse(text) as Json;
   } catch {
-    return 'is not JSON'; // the parser's own word repeats the text, which may hold a secret
+    return `is not JSON, such as '{"app":"shop"}'`; // the parser's own word repeats the text, which may hold a secret
   }
   if (!isObject(value)) return 'is not a JSON object';
   return depth(value) > deepest ? `is nested more than ${deepest} levels deep` : tellable(value);

@@ -14,7 +14,7 @@ export function portClashes({ config, prometheusPort, healthPort }: BootstrapInp
   ] as const;
   return ports.flatMap(([place, port], index) => {
     const [other] = ports.slice(0, index).find(([, taken]) => port > 0 && taken === port) ?? [];
-    return other === undefined ? [] : [{ place, text: `${port} is the port of ${other} already` }];
+    return other === undefined ? [] : [{ place, text: `${port} is the port of ${other} already: give one of them another` }];
   });
 }
 

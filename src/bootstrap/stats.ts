@@ -88,8 +88,11 @@ const neededPrefixes = [
 ];
 /** What is in flight: the drain at the end leaves by these gauges. */
 const neededSuffixes = ['downstream_rq_active', 'downstream_cx_active', 'downstream_cx_upgrades_active'];
-/** Which listeners speak HTTP: a drain does not count their idle connections. */
-const neededRegexes = [String.raw`listener\..+\.http\..+\.downstream_rq_completed`];
+/**
+ * Which listeners speak HTTP: a drain does not count their idle connections. And what `status` and
+ * `top` show: requests, and those that failed.
+ */
+const neededRegexes = [String.raw`listener\..+\.http\..+\.downstream_rq_(completed|5xx)`];
 
 const annotation = 'sidecar.istio.io/statsInclusion';
 

@@ -3,7 +3,6 @@ import type { GivenLogFlags } from '../config/log-options.ts';
 import { printable } from '../log/printable.ts';
 import { checkedConfig } from '../run/check-config.ts';
 import { readConfig } from '../run/effective-config.ts';
-import { exitCodes, Fatal } from '../run/exit.ts';
 import { presentConfig, type PresentedConfig } from '../run/present-config.ts';
 
 export interface ConfigPrintOptions extends GivenLogFlags {
@@ -20,7 +19,6 @@ export async function configPrint(
   leftover: readonly string[],
   { output, ...logFlags }: ConfigPrintOptions,
 ): Promise<void> {
-  if (!['table', 'json', 'yaml'].includes(output)) throw new Fatal("--output must be 'table', 'json' or 'yaml'", exitCodes.usage);
   const { config, sources, warnings } = await checkedConfig(await readConfig({ given, leftover, logFlags }));
   for (const warning of warnings) console.error(`pilot-agent: ${printable(warning)}`);
   const shown = presentConfig({ config, sources });

@@ -4,17 +4,23 @@ import { showProgress } from '../envoy/show-progress.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { envoyBinary } from '../run/prepare.ts';
 
+export interface EnvoyInstallOptions {
+  readonly from?: string;
+  readonly sha256?: string;
+}
+
 /**
  * Puts an Envoy into the cache, the pinned version if none is named, and prints its path. Ctrl-C
  * leaves nothing half-made.
  */
-export async function envoyInstall(wanted: string | undefined): Promise<void> {
+export async function envoyInstall(wanted: string | undefined, options: EnvoyInstallOptions): Promise<void> {
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
   try {
     const path = await installEnvoy({
       cacheDir: cacheDir(process.env),
       ...(wanted !== undefined && { version: wanted }),
+      ...options,
       onProgress: showProgress(process.stderr),
       signal: interrupted.signal,
     });

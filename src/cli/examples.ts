@@ -31,6 +31,15 @@ Examples:
   # Let Envoy check a configuration of your own.
   $ pilot-agent bootstrap --customConfigFile envoy.yaml --validate`,
 
+    'pilot-agent check': `
+The logging flags (--log_…) are on the page of pilot-agent --help.
+
+Examples:
+  # Look for what is wrong before a start.
+  $ pilot-agent check sidecar --customConfigFile envoy.yaml --configPath run
+  # The same beside an agent that runs, for a program.
+  $ pilot-agent check -o json`,
+
     'pilot-agent config': `
 Examples:
   # Print the configuration of a sidecar.
@@ -110,12 +119,35 @@ Examples:
   # The same for a program.
   $ pilot-agent secrets -o json`,
 
+    'pilot-agent status': `
+Examples:
+  # See whether the agent is ready, and why not.
+  $ pilot-agent status
+  # See all that is known, such as what Envoy wrote before it crashed.
+  $ pilot-agent status -o wide
+  # The same for a program.
+  $ pilot-agent status -o json`,
+
+    'pilot-agent top': `
+Examples:
+  # Watch the agent that runs here.
+  $ pilot-agent top
+  # Watch one of several.
+  $ pilot-agent top --configPath /var/lib/proxy`,
+
     'pilot-agent version': `
 Examples:
   # Print the number alone.
   $ pilot-agent version --short
   # Print the versions for a program.
   $ pilot-agent version -o json`,
+
+    'pilot-agent completion': `
+Examples:
+  # Complete in this bash; the line may stand in ~/.bashrc.
+  $ eval "$(pilot-agent completion bash)"
+  # Print what a file of ~/.config/fish/completions has.
+  $ pilot-agent completion fish`,
 
     'pilot-agent help': `
 Examples:

@@ -1,19 +1,21 @@
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { execa } from 'execa';
-import { filter, firstValueFrom, map, Observable, of, switchMap, timeout } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, map, Observable, of, switchMap, timeout } from 'rxjs';
 import { httpAnswer } from '../http/http-answer.ts';
 import { signals } from '../streams/process-events.ts';
 import { awaitReady, unreadyAt, wholeNumber } from './wait.ts';
 import { flags } from '../config/flags.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { theAgent$ } from './the-agent.ts';
+import { showWaiting } from './waiting.ts';
 
 /** The flags of `exec`, as they were given or by default. */
 export interface ExecOptions {
   /** Without it: that of the agent that runs here, else the usual one. */
   readonly statusPort?: string;
   readonly timeoutSeconds: string;
+  readonly quiet?: boolean;
 }
 
 /**
@@ -32,19 +34,20 @@ const nobody = 'nobody was asked';
 const passedOn = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const satisfies readonly NodeJS.Signals[];
 
 /**
- * `pilot-agent exec`: runs a command once the agent is ready, passes signals on to it, and asks the
- * agent to quit when it has ended. Resolves if the command ended with 0; rejects with a
- * {@link Fatal} with its code, 128 + n for a signal, 126 or 127 where it could not be started; and
- * with 69, without having started it, where the agent is not ready in time.
+ * `pilot-agent exec`: runs a command once the agent is ready, and shows what it waits for until
+ * then; passes signals on to it, and asks the agent to quit when it has ended. Resolves if the
+ * command ended with 0; rejects with a {@link Fatal} with its code, 128 + n for a signal, 126 or
+ * 127 where it could not be started; and with 69, without having started it, where the agent is not
+ * ready in time.
  */
-export async function exec(command: readonly string[], { statusPort, timeoutSeconds }: ExecOptions): Promise<void> {
+export async function exec(command: readonly string[], { statusPort, timeoutSeconds, quiet }: ExecOptions): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
   const given = statusPort === undefined ? undefined : wholeNumber('statusPort', statusPort, 1, 1);
   const agent$ = given === undefined ? theStatusPort$ : of(given);
   const look$ = agent$.pipe(switchMap((port) => unreadyAt(`${agentAt(port)}/healthz/ready`)));
-  const reason = await firstValueFrom(awaitReady(look$, { limit, timeoutMs, period }), {
-    defaultValue: nobody,
-  });
+  const waiting = { what: 'the agent', limit, quiet };
+  const answers$ = awaitReady(look$, { limit, timeoutMs, period }).pipe(showWaiting(waiting, process.stderr));
+  const reason = await lastValueFrom(answers$, { defaultValue: nobody });
   if (reason !== undefined) throw new Fatal(`the agent is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
   const agent = agentAt(await firstValueFrom(agent$, { defaultValue: 0 }));
   const { code, why } = await firstValueFrom(run(command), { defaultValue: { code: exitCodes.software, why: nobody } });

@@ -1,6 +1,7 @@
 import type { Command, CommanderError } from 'commander';
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { examples } from './examples.ts';
+import { styledExamples } from './help-style.ts';
 
 /**
  * Adds to a command, and to all below it, the examples of its page, a `help` where there are
@@ -9,7 +10,7 @@ import { examples } from './examples.ts';
 export function addHelp(command: Command): void {
   const words = wordsOf(command);
   command
-    .addHelpText('after', () => examples(words))
+    .addHelpText('after', () => styledExamples(examples(words)))
     .exitOverride((error) => {
       throw told(error, words);
     });
@@ -40,9 +41,9 @@ function pageOf(command: Command, [name, ...names]: readonly string[]): never {
   return pageOf(named(command, name), names);
 }
 
-/** The command of this name. Throws what commander says of a name that none has. */
+/** The command of this name or alias. Throws what commander says of a name that none has. */
 function named(command: Command, name: string): Command {
-  const found = command.commands.find((one) => one.name() === name);
+  const found = command.commands.find((one) => one.name() === name || one.aliases().includes(name));
   return found ?? command.parse([name], { from: 'user' });
 }
 

@@ -3,12 +3,18 @@ import { logFlags } from '../config/log-flags.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import { printable } from '../log/printable.ts';
 import { exitCodes, seeExit } from '../run/exit.ts';
+import { paintFor } from '../terminal/paint.ts';
 import { ending } from './ending.ts';
 import { program, spelledOut } from './program.ts';
 
-function end([code, why]: ReturnType<typeof ending>): void {
+function end([code, why, excerpt]: ReturnType<typeof ending>): void {
   const see = seeExit(code);
-  if (why !== undefined) process.stderr.write(`pilot-agent: ${printable(why)}${see === undefined ? '' : ` (${see})`}\n`);
+  const paint = paintFor(process.stderr);
+  const below = excerpt === undefined ? '' : `${printable(excerpt)}\n`;
+  if (why !== undefined)
+    process.stderr.write(
+      `${paint('red', 'pilot-agent:')} ${printable(why)}${see === undefined ? '' : paint('gray', ` (${see})`)}\n${below}`,
+    );
   process.exit(code);
 }
 

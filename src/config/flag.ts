@@ -19,6 +19,8 @@ export interface Flag {
   readonly value: string;
   readonly text: string;
   readonly default: string;
+  /** All values that there are, where they can be listed. */
+  readonly choices?: readonly string[];
   /** The path of what it sets in the configuration, where that is not the flag's name. */
   readonly field?: string;
   /** Taken for the sake of templates that were made for other versions. */

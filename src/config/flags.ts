@@ -40,6 +40,7 @@ export const flags = {
     value: 'policy',
     text: 'how Envoy connects to the control plane: NONE (plaintext) or MUTUAL_TLS',
     default: 'NONE',
+    choices: ['NONE', 'MUTUAL_TLS'],
   },
   connectTimeout: { group: 'mesh', value: 'duration', text: 'timeout of connections to the control plane; from 1ms to 30s', default: '1s' },
   dnsRefreshRate: {
@@ -57,7 +58,13 @@ export const flags = {
     text: "number of Envoy's worker threads; 0: one for each core; if not given: by the limit",
     default: '',
   },
-  proxyLogLevel: { group: 'logging', value: 'level', text: "Envoy's log level", default: 'warning' },
+  proxyLogLevel: {
+    group: 'logging',
+    value: 'level',
+    text: "Envoy's log level",
+    default: 'warning',
+    choices: ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off'],
+  },
   proxyComponentLogLevel: {
     group: 'logging',
     value: 'levels',
@@ -126,10 +133,15 @@ export const flags = {
   ip: { group: 'mesh', value: 'ip', text: 'IP address of the node; if not given: $INSTANCE_IP', default: '' },
   domain: { group: 'mesh', value: 'name', text: 'DNS domain; if not given: $POD_NAMESPACE.svc.cluster.local', default: '' },
   'trust-domain': { group: 'certificates', value: 'name', text: 'SPIFFE trust domain', default: '', field: 'trustDomain' },
-  pilotIdentity: { group: 'certificates', value: 'path', text: "SPIFFE path that the control plane's certificate may have", default: '' },
+  pilotIdentity: {
+    group: 'certificates',
+    value: 'identity',
+    text: "SPIFFE path that the control plane's certificate may have",
+    default: '',
+  },
   mixerIdentity: {
     group: 'certificates',
-    value: 'path',
+    value: 'identity',
     text: "SPIFFE path that Mixer's certificate may have; for templates",
     default: '',
   },
@@ -159,6 +171,7 @@ export const flags = {
     value: 'policy',
     text: 'after a crash of Envoy: backoff starts it again, exit ends the agent',
     default: 'backoff',
+    choices: ['backoff', 'exit'],
   },
   envoyRestartBudget: {
     group: 'lifecycle',
@@ -183,11 +196,19 @@ export const flags = {
     value: 'way',
     text: 'how a changed certificate reaches Envoy: hot-restart or sds; if not given: sds if Envoy asks the socket of the agent',
     default: '',
+    choices: ['hot-restart', 'sds'],
   },
   keepEnvoy: {
     group: 'lifecycle',
     value: 'bool',
     text: 'leave Envoy running when the agent ends; the next agent takes it over',
+    default: 'false',
+  },
+  statusPage: { group: 'status', value: 'bool', text: 'answer / on the status port by a page, for this machine', default: 'true' },
+  statusPageLog: {
+    group: 'status',
+    value: 'bool',
+    text: 'show the log on the page too: other containers of the pod can read it',
     default: 'false',
   },
   profiling: { group: 'status', value: 'bool', text: 'answer /debug/pprof to those who have the token', default: 'false' },

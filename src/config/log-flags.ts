@@ -5,7 +5,13 @@ import type { Flag } from './flag.ts';
  * `log_target` may be given more than once.
  */
 export const logFlags = {
-  log_output_level: { group: 'logging', value: 'levels', text: 'lowest level to log: level, or scope:level,…', default: 'default:info' },
+  log_output_level: {
+    group: 'logging',
+    value: 'levels',
+    text: 'lowest level to log: level, or scope:level,…',
+    default: 'default:info',
+    choices: ['debug', 'info', 'warn', 'error', 'fatal', 'none'],
+  },
   log_as_json: { group: 'logging', value: 'bool', text: 'log JSON to a terminal too', default: 'false' },
   log_target: { group: 'logging', value: 'path', text: 'where to log: a file, stdout or stderr; may be repeated', default: 'stdout' },
   log_caller: { group: 'logging', value: 'scopes', text: 'ignored: each line names its component', default: '' },

@@ -4,7 +4,7 @@ import { type LogFlagName, logFlags } from './log-flags.ts';
 import { parseBoolean } from './value.ts';
 import type { Problem } from './read-layer.ts';
 
-const levels = ['debug', 'info', 'warn', 'error', 'fatal', 'none'] as const satisfies readonly LogLevel[];
+const levels = logFlags.log_output_level.choices satisfies readonly LogLevel[];
 
 /**
  * The logging flags that were given, each with its value, or with all of them where it was

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { flags } from './flags.ts';
 import { type IstioFields, istioFields, type IstioTracing, istioTracing, openCensusAgent } from './istio-fields.ts';
 import { isMap } from './split-content.ts';
 import { value } from './value.ts';
@@ -178,7 +179,7 @@ export const proxyConfigSchema = value.message({
   discoveryAddress: value.address,
   proxyAdminPort: value.port,
   statusPort: value.optionalPort,
-  controlPlaneAuthPolicy: value.listed('NONE', 'MUTUAL_TLS'),
+  controlPlaneAuthPolicy: value.listed(...flags.controlPlaneAuthPolicy.choices),
   concurrency: z.exactOptional(value.count),
   connectTimeout: value.connectTimeout,
   dnsRefreshRate: value.refreshRate,

@@ -7,17 +7,17 @@ import { isAbsolute, join } from 'node:path';
  * (Node's `process.arch`).
  */
 export const pinnedEnvoy = {
-  version: '1.36.2',
+  version: '1.40.0',
   wheels: {
     x64: {
       platform: 'manylinux_2_31_x86_64',
-      bytes: 29_507_558,
-      sha256: 'c75488ad0be907f077883691aa3832a79b509c1f6c993b420683e90793e13efc',
+      bytes: 36_857_864,
+      sha256: 'a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884',
     },
     arm64: {
       platform: 'manylinux_2_31_aarch64',
-      bytes: 27_885_459,
-      sha256: '9e5048686ebee6999b021eefe313444e4c2280ac48c4ae23c61a13612e407225',
+      bytes: 35_047_411,
+      sha256: '55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea',
     },
   },
 } as const;
@@ -79,7 +79,7 @@ export function findEnvoy({ binaryPath, env, cacheDir, version, defaultPath = '/
     const path = binaryPath.includes('/') ? binaryPath : findExecutable(binaryPath, env['PATH']);
     const wrong = path === undefined ? 'is not in PATH' : flaw(path);
     if (path !== undefined && wrong === undefined) return { ok: true, path, from: 'binary-path' };
-    return { ok: false, reason: `--binaryPath ${binaryPath} ${wrong ?? ''}` };
+    return { ok: false, reason: `--binaryPath ${binaryPath} ${wrong ?? ''}: name another Envoy, or leave it out` };
   }
 
   const envoyBin = env['ENVOY_BIN'];

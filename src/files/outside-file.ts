@@ -138,8 +138,13 @@ function unreadable(reason: string): Flaw {
   return { kind: 'unreadable', reason, isShort: false };
 }
 
+/** Whoever tells the reason names the file too. */
+function withoutPath(message: string): string {
+  return message.replace(/, \w+ '.*'$/s, '');
+}
+
 function failure(error: unknown): Flaw {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENXIO') return unreadable('it is a socket or a device, and no regular file');
-  return { kind: code === 'ENOENT' ? 'absent' : 'unreadable', reason: message, isShort: isShortage(error) };
+  return { kind: code === 'ENOENT' ? 'absent' : 'unreadable', reason: withoutPath(message), isShort: isShortage(error) };
 }

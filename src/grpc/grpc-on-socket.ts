@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type * as Grpc from '@grpc/grpc-js';
 import { catchError, connect, filter, map, merge, Observable, of, switchMap, take } from 'rxjs';
 import { ofType } from '../operators/tagged-union.ts';
-import { ownSocket, type SocketEvent } from './own-socket.ts';
+import { ownSocket, type SocketEvent } from '../files/own-socket.ts';
 
 /** Adds its services to the server as it is called; what happens in them comes out. */
 export type ServeGrpc<T> = (server: Grpc.Server, grpc: typeof Grpc) => Observable<T>;

@@ -33,6 +33,11 @@ export function troubleOf({ code, details }: Pick<ServiceError, 'code' | 'detail
   if (kind === 'ended') return 'it has ended the stream';
   if (kind !== 'unavailable') return details;
   const [, last = details] = /Last error: (?:Error: )?(.*?)(?: \(\d[^()]*Z\))?(?:\. Resolution note: .*)?$/s.exec(details) ?? [];
+  return connectionTrouble(last);
+}
+
+/** The same, by what a connection has failed with. Pure. */
+export function connectionTrouble(last: string): string {
   const [, meaning] = meanings.find(([form]) => form.test(last)) ?? [];
   if (meaning !== undefined) return meaning;
   const reason = openSslReason(last);

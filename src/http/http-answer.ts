@@ -21,6 +21,8 @@ export interface HttpQuestion {
   readonly key?: Buffer;
   /** The name that the server's certificate has to have, where it is not the host of the URL. */
   readonly servername?: string;
+  /** The path of a Unix socket that is asked, whatever host the URL has. */
+  readonly socketPath?: string;
   /** Whose connections are used; without one, a connection is for one request alone. */
   readonly agent?: Agent | false;
 }

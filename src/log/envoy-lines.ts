@@ -1,4 +1,5 @@
 import { asyncScheduler, Observable, type OperatorFunction, type SchedulerLike } from 'rxjs';
+import { isRefusal, withoutConfiguration } from './envoy-refusal.ts';
 import type { LogLine } from './log-line.ts';
 
 /** One message of Envoy's log. */
@@ -41,6 +42,9 @@ const mostLines = 1_000;
  * no header of their own (a trace, a dump) stay with the one before them. The last one is emitted
  * before completion. A line of more than 64 KiB and a message of more than 1,000 lines are cut, so
  * that memory is bounded whatever Envoy writes.
+ *
+ * A refusal of the configuration is for `debug`, without the configuration, which may hold secrets:
+ * the agent tells it in its own words.
  */
 export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorFunction<string, EnvoyLine> {
   return (source) =>
@@ -54,7 +58,8 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
         if (pending === undefined) return;
         const { line, text } = pending;
         pending = undefined;
-        subscriber.next({ ...line, message: text.join('\n') });
+        const message = text.join('\n');
+        subscriber.next(isRefusal(message) ? { ...line, level: 'debug', message: withoutConfiguration(message) } : { ...line, message });
       };
       const take = (text: string) => {
         const [, level = '', component = '', message = ''] = header.exec(text) ?? [];
@@ -62,6 +67,9 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
         if (known !== undefined) {
           flush();
           pending = { line: { level: known, component }, text: [message] };
+        } else if (pending !== undefined && isRefusal(pending.text[0] ?? '')) {
+          pending.text.push(text);
+          if (pending.text.length > mostLines) pending.text.splice(1, 1); // its reason is at the begin or at the end
         } else if (pending === undefined || accessLog.test(text) || pending.text.length >= mostLines) {
           flush();
           if (text !== '') pending = { line: { level: 'info', component: 'stderr' }, text: [text] };
@@ -109,4 +117,24 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
         }),
       );
     });
+}
+
+/** What each epoch says at its start, of a configuration that is the same. */
+const repeated = 'There is no configured limit to the number of allowed active downstream connections';
+/** What Envoy 1.36 warns of at each hot restart that goes well. The agent tells it itself. */
+const ofHotRestart: readonly string[] = ['shutting down admin due to child startup', 'terminating parent process'];
+
+/**
+ * Whether a message of Envoy is to be shown: one that each epoch repeats is shown once, and one of
+ * each hot restart never.
+ */
+export function toBeShown(): (message: string) => boolean {
+  let isShown = false;
+  return (message) => {
+    if (ofHotRestart.includes(message)) return false;
+    if (!message.startsWith(repeated)) return true;
+    const isNew = !isShown;
+    isShown = true;
+    return isNew;
+  };
 }

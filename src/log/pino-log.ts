@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { isRefusal } from './envoy-refusal.ts';
 import type { LogLevel, LogLine } from './log-line.ts';
 import { seeAlso } from './see-also.ts';
 /** How much may wait for a slow reader. In bytes. */
@@ -36,7 +37,8 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
   const own = all.child({});
   const write = (line: LogLine) => {
     const { level, msg, ...fields } = line;
-    const logger = String(fields['component']).startsWith('envoy.') ? all : own;
+    // Envoy's lines have a level of their own to pass, but what it refuses is told by the agent.
+    const logger = String(fields['component']).startsWith('envoy.') && !isRefusal(msg) ? all : own;
     const see = seeAlso(line);
     logger[level](see === undefined ? fields : { ...fields, see }, msg);
   };

@@ -1,6 +1,5 @@
 import type { AgentState } from '../agent/model.ts';
 import type { Timeline } from '../agent/timeline.ts';
-import { certificateExpiryFamily } from './certificate-expiry.ts';
 import { counter, histogram, type MetricFamily } from './metric-family.ts';
 
 /** What the agent's state has to tell as metrics. Pure. */
@@ -32,12 +31,8 @@ function refusal({ refused, wanted }: AgentState): 'configuration' | 'check' | u
   return wanted?.hash === refused.hash && wanted.config.kind === 'refused' ? 'configuration' : 'check';
 }
 
-/**
- * What the lives of the epochs have to tell as metrics. Pure.
- *
- * @param now ms since 1970
- */
-export function lifecycleFamilies({ counters, durations, causes, certificates }: Timeline, now: number): readonly MetricFamily[] {
+/** What the lives of the epochs have to tell as metrics. Pure. */
+export function lifecycleFamilies({ counters, durations, causes }: Timeline): readonly MetricFamily[] {
   return [
     counter('config_changes', 'Changes that were seen', counters.changes),
     counter('config_windows', 'Readings of all sources', counters.windows),
@@ -52,7 +47,6 @@ export function lifecycleFamilies({ counters, durations, causes, certificates }:
       help: 'Envoys that were started, by each reason',
       samples: causes.map(({ why, source, part, count }) => ({ labels: { why, source, part }, value: count })),
     },
-    certificateExpiryFamily(certificates, now),
     histogram('envoy_start_seconds', 'From the launch of an Envoy to LIVE', durations.start),
     histogram('envoy_drain_seconds', 'From when an Envoy was told to drain to its end', durations.drain),
     histogram('envoy_life_seconds', 'From the launch of an Envoy to its end', durations.life),

@@ -4,12 +4,26 @@
  * not mind an order. Pure.
  */
 export function hashText(text: string): number {
-  let low = 0x811c9dc5;
-  let high = 0x2545f491;
+  let { low, high } = begun;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ code, 0x5bd1e995) ^ (high >>> 15);
+    low = stirLow(low, code);
+    high = stirHigh(high, code);
   }
+  return wholeHash(low, high);
+}
+
+/** Of no text; the two halves are stirred sign by sign by whoever has bytes. */
+export const begun: { readonly low: number; readonly high: number } = { low: 0x811c9dc5, high: 0x2545f491 };
+
+export function stirLow(low: number, code: number): number {
+  return Math.imul(low ^ code, 0x01000193);
+}
+
+export function stirHigh(high: number, code: number): number {
+  return Math.imul(high ^ code, 0x5bd1e995) ^ (high >>> 15);
+}
+
+export function wholeHash(low: number, high: number): number {
   return (high & 0xffff) * 0x100000000 + (low >>> 0);
 }

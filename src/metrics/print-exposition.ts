@@ -39,12 +39,16 @@ export function printRow(sample: Sample, type: FamilyType, suffix: string, from:
   return `${name}${braces} ${value}${time}${example}\n`;
 }
 
-/** OpenMetrics wants `1.0` where the text format has `1`. */
 function canonical(text: string, type: FamilyType): string {
-  if (type !== 'histogram' && type !== 'gaugehistogram' && type !== 'summary') return text;
+  return type === 'histogram' || type === 'gaugehistogram' || type === 'summary' ? canonicalBound(text) : text;
+}
+
+/** OpenMetrics wants `1.0` where the text format has `1`. Pure. */
+export function canonicalBound(text: string): string {
   const number = boundOf(text);
   if (number === Infinity) return '+Inf';
-  return Number.isInteger(number) && /^[+-]?\d+$/.test(text) ? `${number}.0` : text;
+  if (!/^[+-]?\d+$/.test(text)) return text;
+  return number < 1e21 ? `${number}.0` : String(number); // which has an exponent from there on
 }
 
 function printTime(timestamp: string, from: ExpositionFormat, to: ExpositionFormat): string {

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable, type Transform } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import * as zlib from 'node:zlib';
 import { ScrapeFault } from './metrics-source.ts';
 
@@ -8,43 +7,37 @@ import { ScrapeFault } from './metrics-source.ts';
 const largestBody = 10 << 20;
 /** What Node has since 22.15. */
 const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () => Transform };
-/** In characters. A row that is longer is left out. */
+/** In bytes. A row that is longer is left out. */
 const longestLine = 64 << 10;
-
-/** So many lines, or characters, are given at a time: 1 to 5 ms of work. */
-const slice = { lines: 1_000, text: 64 << 10 };
+const lineFeed = 0x0a;
+const lineEnd = Buffer.of(lineFeed);
 
 /**
- * The lines of an answer, some at a time; the reader's pace is the sender's. Before many of them it
- * waits for `pause`, so that nothing else waits for them. A last line without an end counts only if
- * nothing can be missing. Throws a {@link ScrapeFault} where the answer is too large, cut off or
- * cannot be decompressed.
+ * The lines of an answer, some at a time, each with its end; the reader's pace is the sender's. A
+ * last line without an end counts only if nothing can be missing. Throws a {@link ScrapeFault}
+ * where the answer is too large, cut off or cannot be decompressed.
  */
-export async function* readLines(answer: IncomingMessage, pause: () => Promise<void>): AsyncGenerator<readonly string[]> {
-  const decoder = new StringDecoder('utf8');
-  let [size, rest] = [0, ''];
+export async function* readLines(answer: IncomingMessage): AsyncGenerator<Buffer> {
+  let rest: Buffer[] = []; // not looked through again until a line ends: a piece may be one byte
+  let [size, restSize] = [0, 0];
   let skipping = false;
   try {
     for await (const piece of decompressed(answer) as AsyncIterable<Buffer>) {
       size += piece.length;
       if (size > largestBody) throw new ScrapeFault('too_large');
-      const text = decoder.write(piece);
-      rest += text; // not looked through again until a line ends: a piece may be one byte
-      if (text.includes('\n')) {
-        const start = skipping ? rest.indexOf('\n') + 1 : 0;
-        const end = rest.lastIndexOf('\n') + 1;
-        const whole = rest.slice(start, end);
-        rest = rest.slice(end);
-        skipping = false;
-        for (const lines of slices(whole)) {
-          if (lines.length >= slice.lines || whole.length > slice.text) await pause();
-          yield lines;
-        }
+      const end = piece.lastIndexOf(lineFeed) + 1;
+      if (end > 0) {
+        const start = skipping ? piece.indexOf(lineFeed) + 1 : 0;
+        const whole = piece.subarray(start, end);
+        if (rest.length > 0) yield Buffer.concat([...rest, whole]);
+        else if (whole.length > 0) yield whole;
+        [rest, restSize, skipping] = [[], 0, false];
       }
-      if (rest.length > longestLine) {
-        rest = '';
-        skipping = true;
+      if (end < piece.length && !skipping) {
+        rest.push(piece.subarray(end));
+        restSize += piece.length - end;
       }
+      if (restSize > longestLine) [rest, restSize, skipping] = [[], 0, true];
     }
   } catch (error) {
     throw error instanceof ScrapeFault ? error : new ScrapeFault('cut_off');
@@ -52,25 +45,7 @@ export async function* readLines(answer: IncomingMessage, pause: () => Promise<v
     if (!answer.readableEnded) answer.destroy();
   }
   const framed = answer.headers['content-length'] !== undefined || answer.headers['transfer-encoding'] !== undefined;
-  if (framed && !skipping && rest !== '') yield [withoutReturn(rest)];
-}
-
-/** Cut when they are asked for: whoever waits for his turn holds one text, not thousands. */
-function* slices(whole: string): Generator<readonly string[]> {
-  for (let at = 0; at < whole.length;) {
-    const lines: string[] = [];
-    const start = at;
-    while (at < whole.length && lines.length < slice.lines && at - start < slice.text) {
-      const end = whole.indexOf('\n', at);
-      lines.push(withoutReturn(whole.slice(at, end)));
-      at = end + 1;
-    }
-    yield lines;
-  }
-}
-
-function withoutReturn(line: string): string {
-  return line.endsWith('\r') ? line.slice(0, -1) : line;
+  if (framed && !skipping && restSize > 0) yield Buffer.concat([...rest, lineEnd]);
 }
 
 function decompressed(answer: IncomingMessage): Readable {

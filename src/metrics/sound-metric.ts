@@ -36,10 +36,13 @@ export function boundOf(text: string): number {
   return numberForm.test(text) ? Number(text) : NaN;
 }
 
-interface Row {
+/** A row of a metric that is held until the metric ends. */
+export interface HeldRow {
   readonly suffix: string;
-  readonly bound: string | undefined;
-  readonly value: string;
+  /** NaN for none. */
+  readonly bound: number;
+  readonly value: number;
+  /** As it is printed. */
   readonly text: string;
 }
 
@@ -53,13 +56,13 @@ const mostText = 256 << 10;
  */
 export interface MetricGroup {
   readonly key: number;
-  readonly rows: Row[];
+  readonly rows: HeldRow[];
   /** In characters. */
   size: number;
 }
 
 /** Takes a row more, as long as the metric can still be whole. */
-export function takeRow(group: MetricGroup, row: Row): void {
+export function takeRow(group: MetricGroup, row: HeldRow): void {
   if (isTooLarge(group)) return;
   group.rows.push(row);
   group.size += row.text.length;
@@ -86,14 +89,14 @@ export function wholeMetric(group: MetricGroup, type: FamilyType): string | unde
   const value = (suffix: string) => rows.find((row) => row.suffix === suffix)?.value;
   const [count, sum] = type === 'histogram' ? [value('_count'), value('_sum')] : [value('_gcount'), value('_gsum')];
   const buckets = rows.filter(({ suffix }) => suffix === '_bucket');
-  const whole = [...buckets.map((bucket) => bucket.value), ...(count === undefined ? [] : [count])].every((text) => Number.isInteger(Number(text))); // prettier-ignore
+  const whole = buckets.every((bucket) => Number.isInteger(bucket.value)) && (count === undefined || Number.isInteger(count));
   const rising = buckets.every((bucket, index) => {
     const before = buckets[index - 1];
-    return before === undefined || (boundOf(before.bound ?? '') < boundOf(bucket.bound ?? '') && Number(before.value) <= Number(bucket.value)); // prettier-ignore
+    return before === undefined || (before.bound < bucket.bound && before.value <= bucket.value);
   });
   const last = buckets.at(-1);
-  const closed = last !== undefined && boundOf(last.bound ?? '') === Infinity;
-  const agreed = (count === undefined) === (sum === undefined) && (count === undefined || Number(count) === Number(last?.value));
-  const negative = buckets.some((bucket) => boundOf(bucket.bound ?? '') < 0);
+  const closed = last?.bound === Infinity;
+  const agreed = (count === undefined) === (sum === undefined) && (count === undefined || count === last?.value);
+  const negative = buckets.some((bucket) => bucket.bound < 0);
   return whole && rising && closed && agreed && !(negative && sum !== undefined) ? text : undefined;
 }

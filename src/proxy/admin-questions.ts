@@ -38,7 +38,7 @@ export const activeFilter =
  * in flight there came in by another listener (seen with Envoy 1.36.2), and the connections between
  * the two are kept when they are idle.
  */
-const own = /^(?:(?:http|listener)\.(?:admin|stats|agent)|listener\.envoy_internal_.+)\./;
+export const ownStats = /^(?:(?:http|listener)\.(?:admin|stats|agent)|listener\.envoy_internal_.+)\./;
 
 /**
  * What is in flight: requests of all HTTP connection managers, and connections of the listeners
@@ -48,7 +48,7 @@ const own = /^(?:(?:http|listener)\.(?:admin|stats|agent)|listener\.envoy_intern
  * kind nor of the other: what is not measured may still be there.
  */
 export function activeRequests(stats: ReadonlyMap<string, number>): number | undefined {
-  const names = [...stats.keys()].filter((name) => !own.test(name));
+  const names = [...stats.keys()].filter((name) => !ownStats.test(name));
   const speaksHttp = new Set(names.flatMap((name) => /^listener\.(.+)\.http\..+\.downstream_rq_completed$/.exec(name)?.[1] ?? []));
   const counted = names.filter((name) => {
     if (name.startsWith('http.')) return name.endsWith('.downstream_rq_active');

@@ -27,17 +27,6 @@ export function withConfigFile<T>(config: EpochConfig, stem: string, then: Confi
   return config.kind === 'given' ? then.use(config.path) : written(`${stem}${config.extension}`, config.text, then);
 }
 
-/**
- * A refusal by Envoy with those who have a part in what it refuses: it names a place in a file that
- * the agent has made of it. Pure.
- */
-export function blamed(config: EpochConfig, reason: string): string {
-  if (config.kind === 'refused') return reason;
-  const overlays = (config.overlays ?? []).map(({ source, at }) => `source ${source}${at === '' ? '' : ` at ${at}`}`);
-  const own = config.kind === 'generated' && config.origin !== undefined ? `${config.origin}: ` : '';
-  return `${own}${reason}${overlays.length === 0 ? '' : ` (laid over it: ${overlays.join(', ')})`}`;
-}
-
 function written<T>(path: string, text: string, then: ConfigUse<T>): Observable<T> {
   return defer(() => {
     try {

@@ -1,37 +1,28 @@
 import { asyncScheduler, defer, EMPTY, finalize, ignoreElements, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
 import { type AdminClient, parseStats } from '../admin/admin-client.ts';
-import type { Health, Launch, ProcessEvent, Proxy, Signal, Verdict } from '../agent/ports.ts';
+import type { Health, Launch, ProcessEvent, Proxy, Signal } from '../agent/ports.ts';
 import type { EnvoyLine } from '../log/envoy-lines.ts';
 import { activeFilter, activeRequests, hasInbound, isLive } from './admin-questions.ts';
-import { identityOf, withCompatibility } from './compatibility.ts';
-import { blamed, withConfigFile } from './config-file.ts';
+import { identityOf } from './compatibility.ts';
+import { withConfigFile } from './config-file.ts';
 import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';
-import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
+import { envoyArgs } from './envoy-args.ts';
 import type { MeetingPlaces } from './meeting-places.ts';
-import { checkPairs, type KeyPair, validate } from './preflight.ts';
 import { processes, type Running } from './processes.ts';
 import { sideBySide, type StartFrom } from './side-by-side.ts';
-import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
+import { type CheckOptions, readingChecks } from './reading-checks.ts';
+import { spawnEnvoy } from './spawn-envoy.ts';
 
-export interface EnvoyOptions {
-  readonly binary: string;
-  readonly args: EnvoyArgs;
+export interface EnvoyOptions extends CheckOptions {
   readonly admin: AdminClient;
   /** Where Envoy writes down its admin address. */
   readonly addressFile: string;
-  /**
-   * An empty folder, or one of the agent's own, for each epoch's bootstrap, and a FIFO for a
-   * moment.
-   */
-  readonly folder: string;
-  readonly pairs: readonly KeyPair[];
   /**
    * A sidecar drains what comes from outside and keeps its application's own calls going; a router
    * drains all.
    */
   readonly drainsAll: boolean;
-  readonly tools: Tools;
   /** Where Envoys outlive the agent. */
   readonly detached?: DetachedEnvoys | undefined;
   /** Where the Envoys of a lineage meet. */
@@ -52,9 +43,10 @@ type NewLaunch = Extract<Launch, { readonly adopted: false }>;
 
 /** The proxy as a real Envoy. */
 export function envoyProxy(options: EnvoyOptions): Proxy {
-  const { binary, args, admin, folder, pairs, drainsAll, tools, detached, scheduler = asyncScheduler } = options;
+  const { binary, args, admin, folder, drainsAll, detached, scheduler = asyncScheduler } = options;
   const running = processes(options);
   let identity = '';
+  const checks = readingChecks(options, { newest: () => running.newest(), identity: () => identity }, scheduler);
 
   /** An Envoy that an earlier agent has left. */
   function watched(adopted: AdoptedEnvoy | undefined, signals$: Observable<Signal>): Observable<ProcessEvent> {
@@ -82,6 +74,8 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
   }
 
   return {
+    ...checks,
+
     run(launch, signals$) {
       return defer(() => {
         const adopted = launch.adopted ? detached?.adopted.find(({ epoch }) => epoch === launch.epoch) : undefined;
@@ -123,30 +117,6 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         running.publishAdmin(epoch);
         return EMPTY;
       });
-    },
-
-    check(reading) {
-      // Where no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs
-      // the pairs.
-      const pairs$ = defer(() => (running.newest() === undefined ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler)));
-      return pairs$.pipe(
-        switchMap((verdict) =>
-          verdict.ok === true
-            ? withConfigFile<Verdict>(reading.config, `${folder}/envoy-check`, {
-                failed: (reason, isRefused) => (isRefused ? { ok: false, reason } : { ok: undefined, reason, outOfMemory: false }),
-                use: (path) => {
-                  const tried = envoyArgs(args, { config: path, override: '', restartEpoch: 0, place: running.newest() });
-                  return validate({ binary, args: tried, folder, tools, alone: () => running.newest() === undefined, scheduler }).pipe(
-                    map((said) => (said.ok === false ? { ...said, reason: blamed(reading.config, said.reason) } : said)),
-                  );
-                },
-              })
-            : of(verdict),
-        ),
-        switchMap((verdict) => (verdict.ok === true ? withCompatibility(verdict, binary, identity, running.newest()) : of(verdict))),
-        // The child reads the files when it starts: they may have changed since they were checked.
-        switchMap((verdict) => (verdict.ok === true ? pairs$.pipe(map((again) => (again.ok === true ? verdict : again))) : of(verdict))),
-      );
     },
 
     drain(epoch, graceful) {

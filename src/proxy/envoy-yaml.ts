@@ -1,7 +1,9 @@
 import type { ScalarTag } from 'yaml';
 
 /** What a text says, or why it says nothing. No reason has anything of the text in it. */
-export type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+export type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly reason: string; readonly at?: { readonly line: number; readonly column: number } };
 
 const int32 = 2 ** 31;
 
@@ -36,7 +38,7 @@ export async function parseEnvoyYaml(text: string): Promise<Parsed> {
   const [error] = document.errors;
   if (error !== undefined) {
     const { line, col } = lines.linePos(error.pos[0]);
-    return { ok: false, reason: `it is no YAML (${error.code}, line ${line}, column ${col})` };
+    return { ok: false, reason: `it is no YAML (${error.code})`, at: { line, column: col } };
   }
   visit(document, {
     Pair(_, { key }) {

@@ -17,7 +17,7 @@ const ofUser = 'ISTIO_BOOTSTRAP_OVERRIDE';
 export async function mergeOverride(config: WithOverride): Promise<Merged> {
   const overlays = [
     ...(config.overlays ?? []).map(({ source, ...overlay }) => ({ ...overlay, name: `source ${source}` })),
-    ...(config.override === '' ? [] : [{ name: ofUser, at: '', text: config.override }]),
+    ...(config.override === '' ? [] : [{ name: `${ofUser} ${config.overridePath ?? ''}`.trim(), at: '', text: config.override }]),
   ];
   try {
     return await merged(config, overlays);
@@ -35,13 +35,13 @@ interface NamedOverlay {
 async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): Promise<Merged> {
   const below = await baseOf(config);
   const names = overlays.map(({ name }) => name).join(', ');
-  if (!below.ok) return { ok: false, reason: `${names} cannot be laid over ${nameOf(config)}: ${below.reason}` };
+  if (!below.ok) return { ok: false, reason: `${names} cannot be laid over ${nameOf(config)}${placeOf(below)}: ${below.reason}` };
   const base = below.value ?? {};
   if (!isFields(base)) return { ok: false, reason: `${nameOf(config)} has no fields` };
   let whole: Fields = base;
   for (const { name, at, text } of overlays) {
     const above = await parseEnvoyYaml(text);
-    if (!above.ok) return { ok: false, reason: `${name}: ${above.reason}` };
+    if (!above.ok) return { ok: false, reason: `${name}${placeOf(above)}: ${above.reason}` };
     if (above.value === undefined || above.value === null) continue; // it says nothing
     const over = placed(above.value, at);
     if (!isFields(over)) return { ok: false, reason: `${name}: it is no YAML with fields` };
@@ -63,6 +63,10 @@ function adminLayered(config: Fields): Fields {
 function placed(value: unknown, at: string): unknown {
   const fields = at === '' ? [] : at.split('.');
   return fields.reduceRight((inner, field) => ({ [field]: inner }), value);
+}
+
+function placeOf({ at }: Extract<Parsed, { readonly ok: false }>): string {
+  return at === undefined ? '' : `:${at.line}:${at.column}`;
 }
 
 function nameOf(config: WithOverride): string {

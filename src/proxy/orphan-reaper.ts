@@ -2,11 +2,13 @@ import { dirname } from 'node:path';
 import { execa } from 'execa';
 import { sharedMemoryOf } from './base-ids.ts';
 import type { MeetingPlace } from './meeting-places.ts';
+import type { Tools } from './spawn-envoy.ts';
 
 /**
  * Waits for the end of its input, which comes with the end of the agent, whichever way that ends,
  * and then kills whatever has the base id among its arguments: Envoys, and what is on the way to be
- * one. The id is not among its own. What they shared stays otherwise.
+ * one. The id is not among its own. What they shared stays otherwise. The guard does the same
+ * (native/pilot-agent-guard.c).
  */
 const script = `while read -r _; do :; done
 for found in $(grep -lzx -- "$PILOT_AGENT_BASE_ID" /proc/[0-9]*/cmdline 2>/dev/null); do
@@ -18,14 +20,16 @@ rmdir "$PILOT_AGENT_SOCKETS"`;
 
 /**
  * Starts a small process that outlives the agent just long enough to kill its Envoys, and returns
- * how to end it without that.
+ * how to end it without that. Undefined where there is nothing to start.
  *
  * The parent-death signal alone is not enough: while it starts, Envoy replaces it by SIGTERM, which
  * an Envoy that is stopped, or waits for a parent that is gone (10 s), does not hear (seen with
  * Envoy 1.36.2).
  */
-export function orphanReaper(sh: string, { baseId, socketPath }: MeetingPlace): () => void {
-  const child = execa(sh, ['-c', script], {
+export function orphanReaper({ guard, sh }: Tools, { baseId, socketPath }: MeetingPlace): (() => void) | undefined {
+  const program = guard ?? sh;
+  if (program === undefined) return undefined;
+  const child = execa(program, guard === undefined ? ['-c', script] : ['reap'], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: {
       PILOT_AGENT_BASE_ID: String(baseId),

@@ -1,6 +1,7 @@
 import { catchError, connect, defer, map, mergeMap, type Observable, of, type SchedulerLike, startWith, timer, withLatestFrom } from 'rxjs';
 import type { Verdict, Exit } from '../agent/ports.ts';
 import { largest, type OutsideFile, readOutside } from '../files/outside-file.ts';
+import { refusalOf } from '../log/envoy-refusal.ts';
 import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
 
 /** The two files that a TLS identity is made of. */
@@ -27,7 +28,7 @@ export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike):
       if (key.kind === 'absent') return refusal(pair.key, 'the key is missing');
       if (chain.kind === 'absent') return refusal(pair.chain, 'the certificate is missing');
       const flaw = keyPairFlaw(chain.bytes.toString(), key.bytes, scheduler.now());
-      if (flaw !== undefined) return refusal(pair.chain, flaw);
+      if (flaw !== undefined) return refusal(`${pair.chain}, ${pair.key}`, flaw);
     }
     return { ok: true };
   }).pipe(catchError((error: unknown) => of<Verdict>({ ok: undefined, reason: String(error), outOfMemory: false })));
@@ -47,7 +48,8 @@ export interface Validation {
   readonly binary: string;
   /** The real arguments of an epoch. */
   readonly args: readonly string[];
-  readonly folder: string;
+  /** Where one can be made for its error stream. */
+  readonly fifo: string;
   readonly tools: Tools;
   /** Without an Envoy a start can do no harm: only Envoy's own refusal counts then. */
   readonly alone: () => boolean;
@@ -61,14 +63,14 @@ const timeoutMs = 20_000;
  * Lets Envoy try its configuration in a process of its own (`--mode validate`), and emits what it
  * says of it. Cold; one verdict; never errors.
  */
-export function validate({ binary, args, folder, tools, alone, scheduler }: Validation): Observable<Verdict> {
+export function validate({ binary, args, fifo, tools, alone, scheduler }: Validation): Observable<Verdict> {
   return timer(timeoutMs, scheduler).pipe(
     map(() => 'SIGKILL' as const),
     connect((late$) =>
       spawnEnvoy({
         binary,
         args: [...args, '--mode', 'validate'],
-        fifo: `${folder}/validate.stderr`,
+        fifo,
         tools,
         stdout: 'ignore',
         expendable: true,
@@ -98,12 +100,8 @@ function verdictOf(exit: Exit, isLate: boolean, isAlone: boolean): Verdict {
 /** The signals by which a program ends itself, or is ended for what it did. */
 const crashes: readonly NodeJS.Signals[] = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'];
 
-/**
- * What Envoy 1.36 repeats behind its reason: the whole text of the configuration, secrets included.
- */
-const repeated = /^(Unable to parse JSON as proto \(.*?\)): [{["].*$|^(Unable to convert YAML as JSON): .*$/s;
 /** In characters. */
-const longest = 500;
+const longest = 4_000;
 
 /**
  * Why Envoy did not take a configuration, in its own words and on one line, from how
@@ -112,10 +110,7 @@ const longest = 500;
 export function refusalReason(exit: Exit): string {
   if (exit.kind === 'clean') return 'Envoy accepts it';
   if (exit.kind === 'spawn-failed') return exit.reason;
-  const told = exit.tail
-    .map((line) => /error initializing configuration '.*?': (.*)/s.exec(line)?.[1])
-    .find((reason) => reason !== undefined);
+  const told = exit.tail.map(refusalOf).find((reason) => reason !== undefined);
   const ended = exit.kind === 'failed' ? `Envoy ended with ${exit.code}` : exit.kind === 'signaled' ? `Envoy was ended by ${exit.signal}` : 'Envoy is gone'; // prettier-ignore
-  const reason = (told ?? exit.tail.at(-1) ?? ended).replace(repeated, '$1$2');
-  return reason.replace(/\s+/g, ' ').trim().slice(0, longest);
+  return (told ?? exit.tail.at(-1) ?? ended).replace(/\s+/g, ' ').trim().slice(0, longest);
 }

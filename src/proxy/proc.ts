@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
 /**
  * When a process has started, as the kernel counts it (field 22 of `/proc/PID/stat`): with its
@@ -15,6 +16,12 @@ export function startTime(pid: number): string | undefined {
   }
 }
 
+/** The Envoys of the agent with this folder, of whichever user: their arguments say so. */
+export function envoysOf(folder: string): readonly number[] {
+  const addressFile = join(resolve(folder), 'envoy-admin-address');
+  return pids().filter((pid) => isOf(addressFile, read(`/proc/${pid}/cmdline`).split('\0')));
+}
+
 /** An Envoy whose agent is gone. */
 export interface StaleEnvoy {
   readonly pid: number;
@@ -29,20 +36,25 @@ export interface StaleEnvoy {
  * too. Processes of other users count for root only: anybody can give a process such arguments.
  */
 export function staleEnvoys(addressFile: string, program: string, self = process.pid): readonly StaleEnvoy[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      const pid = Number(name);
-      const args = read(`/proc/${pid}/cmdline`).split('\0');
-      if (args[3] === 'envoy-keeper') return []; // it ends with its Envoy
-      const path = args[args.indexOf('--admin-address-path') + 1] ?? '';
-      if (!args.includes('--admin-address-path') || !(path === addressFile || path.startsWith(`${addressFile}-`))) return [];
-      const parent = /^\d+ \(.*\) \S (\d+)/s.exec(read(`/proc/${pid}/stat`))?.[1];
-      if (Number(parent) !== self && programOf(parent) === program) return []; // ours as process 1: it was given to us
-      const uid = uidOf(pid);
-      if (uid === undefined || (uid !== process.geteuid?.() && process.geteuid?.() !== 0)) return [];
-      return [{ pid, uid, baseId: Number(args[args.indexOf('--base-id') + 1]) }];
-    });
+  return pids().flatMap((pid) => {
+    const args = read(`/proc/${pid}/cmdline`).split('\0');
+    if (args[3] === 'envoy-keeper') return []; // it ends with its Envoy
+    if (!isOf(addressFile, args)) return [];
+    const parent = /^\d+ \(.*\) \S (\d+)/s.exec(read(`/proc/${pid}/stat`))?.[1];
+    if (Number(parent) !== self && programOf(parent) === program) return []; // ours as process 1: it was given to us
+    const uid = uidOf(pid);
+    if (uid === undefined || (uid !== process.geteuid?.() && process.geteuid?.() !== 0)) return [];
+    return [{ pid, uid, baseId: Number(args[args.indexOf('--base-id') + 1]) }];
+  });
+}
+
+function pids(): readonly number[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number); // prettier-ignore
+}
+
+function isOf(addressFile: string, args: readonly string[]): boolean {
+  const path = args[args.indexOf('--admin-address-path') + 1] ?? '';
+  return args.includes('--admin-address-path') && (path === addressFile || path.startsWith(`${addressFile}-`));
 }
 
 /**
@@ -68,4 +80,24 @@ function read(path: string): string {
   } catch {
     return '';
   }
+}
+
+/** What a process uses. */
+export interface Usage {
+  readonly residentBytes: number;
+  /** User and system time since its start, in s. */
+  readonly cpuSeconds: number;
+}
+
+/** The kernel counts time in hundredths of a second for whoever reads it (USER_HZ, proc(5)). */
+const ticksPerSecond = 100;
+
+/** Undefined once the process has ended. */
+export function usage(pid: number): Usage | undefined {
+  const [, ...fields] = read(`/proc/${pid}/stat`)
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  const kibibytes = /^VmRSS:\s*(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1];
+  if (kibibytes === undefined) return undefined;
+  return { residentBytes: Number(kibibytes) * 1024, cpuSeconds: (Number(fields[10]) + Number(fields[11])) / ticksPerSecond };
 }

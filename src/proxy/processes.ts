@@ -102,8 +102,8 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
     born(own: Running, pid: number): void {
       own.pid = pid;
       detached?.remember(running);
-      if (detached === undefined && tools.sh !== undefined && !reapers.has(own.baseId))
-        reapers.set(own.baseId, orphanReaper(tools.sh, own));
+      const reaper = detached === undefined && !reapers.has(own.baseId) ? orphanReaper(tools, own) : undefined;
+      if (reaper !== undefined) reapers.set(own.baseId, reaper);
     },
 
     /**

@@ -10,6 +10,8 @@ import { endFirst, memory } from './memory.ts';
 
 /** The small programs that take part in a start, where the machine has them. */
 export interface Tools {
+  /** Does what the others do, and the work of the orphan reaper; then nobody asks for them. */
+  readonly guard?: string | undefined;
   readonly mkfifo: string | undefined;
   readonly setpriv: string | undefined;
   readonly sh: string | undefined;
@@ -64,10 +66,11 @@ export function spawnEnvoy({
   scheduler,
 }: Spawn): Observable<ProcessEvent> {
   return new Observable((subscriber) => {
-    const errors = openFifo(tools.mkfifo, fifo);
+    const errors = openFifo(tools, fifo);
     const wrapped = protect(tools, binary, args);
     const child = execa(wrapped.file, wrapped.args, {
-      stdio: ['ignore', stdout, errors === undefined ? 'inherit' : (errors.write as 3)], // execa takes any descriptor, its types only the first ten
+      // execa takes any descriptor, its types only the first ten
+      stdio: ['ignore', stdout, errors === undefined ? 'inherit' : (errors.write as 3)],
       detached: true,
       cleanup: false,
       buffer: false,
@@ -90,7 +93,7 @@ export function spawnEnvoy({
     );
     const silence = errors === undefined ? Promise.resolve() : readAll(errors.read, (piece) => pieces$.next(piece));
     if (errors !== undefined) closeSync(errors.write);
-    else if (tools.mkfifo !== undefined)
+    else if ((tools.guard ?? tools.mkfifo) !== undefined)
       onLine({ level: 'warn', component: 'stderr', message: `no FIFO can be made at ${fifo}: what Envoy says is passed on as it is` });
 
     if (child.pid !== undefined) subscriber.next({ type: 'spawned', pid: child.pid });
@@ -107,18 +110,20 @@ export function spawnEnvoy({
   });
 }
 
-function protect({ setpriv, sh }: Tools, binary: string, args: readonly string[]): { file: string; args: readonly string[] } {
+function protect({ guard, setpriv, sh }: Tools, binary: string, args: readonly string[]): { file: string; args: readonly string[] } {
+  if (guard !== undefined) return { file: guard, args: ['run', String(process.pid), binary, ...args] };
   if (setpriv === undefined) return { file: binary, args };
   const guarded = sh === undefined ? [binary, ...args] : [sh, '-c', unlessOrphaned, String(process.pid), binary, ...args];
   return { file: setpriv, args: ['--pdeathsig', 'KILL', ...guarded] };
 }
 
 /** Both ends of a FIFO that has no name any more, or nothing where the machine can not make one. */
-function openFifo(mkfifo: string | undefined, path: string): { read: number; write: number } | undefined {
-  if (mkfifo === undefined) return undefined;
+function openFifo({ guard, mkfifo }: Tools, path: string): { read: number; write: number } | undefined {
+  const maker = guard ?? mkfifo;
+  if (maker === undefined) return undefined;
   let read: number | undefined;
   try {
-    execFileSync(mkfifo, ['-m', '600', path], { stdio: 'ignore' });
+    execFileSync(maker, guard === undefined ? ['-m', '600', path] : ['fifo', path], { stdio: 'ignore' });
     read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     return { read, write: openSync(path, constants.O_WRONLY) };
   } catch {
@@ -162,7 +167,7 @@ export function toExit(
   }
   if (exitCode === undefined) return { kind: 'spawn-failed', reason: originalMessage ?? 'it could not be started' };
   if (exitCode === 0) return { kind: 'clean' };
-  // The shell's and setpriv's word for what can not be executed. Envoy itself ends with 0 or 1.
+  // The word of guard, shell and setpriv for what can not be executed. Envoy ends with 0 or 1.
   if (exitCode === 126 || exitCode === 127) return { kind: 'spawn-failed', reason: tail.at(-1) ?? String(exitCode) };
   const addressTaken = tail
     .map((line) => /cannot bind '(.+?)': Address already in use/.exec(line)?.[1])

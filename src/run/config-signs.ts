@@ -17,8 +17,9 @@ export function toSign(sign: SourceSign<ShapedConfig>): ReadSign | PartFailed {
   return sign.type === 'source-failed' ? partFailed('sources', sign.error, sign.delayMs) : sign;
 }
 
-export function isSourceSign(sign: ConfigSign): sign is ReadSign | PartFailed {
-  return sign.type !== 'files-awaited';
+/** What is told to the outside: not what nobody has decided on yet. */
+export function isSourceSign(sign: ConfigSign): sign is Exclude<ReadSign, { type: 'foreseen' }> | PartFailed {
+  return sign.type !== 'files-awaited' && sign.type !== 'foreseen';
 }
 
 /** What the agent is told of a sign; undefined where that is nothing. */

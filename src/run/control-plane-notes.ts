@@ -1,4 +1,5 @@
-import { span, type XdsSummary } from '../xds/telemetry.ts';
+import { span } from '../log/span.ts';
+import type { XdsSummary } from '../xds/telemetry.ts';
 import type { AwaitedAuthority } from './awaited-authority.ts';
 import { uncertified } from './secret-troubles.ts';
 

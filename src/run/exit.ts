@@ -7,7 +7,10 @@ import { troubleshooting } from '../log/see-also.ts';
 export const exitCodes = {
   /** Asked to stop, or the last Envoy ended cleanly. */
   ok: 0,
-  /** Envoy has refused what `request` asked of it. */
+  /**
+   * Envoy has refused what `request` asked of it, `status` says that the agent is not ready, or
+   * `check` has found a failure.
+   */
   refused: 1,
   /** A bad flag or role. */
   usage: 64,
@@ -53,10 +56,13 @@ export interface AgentFailure extends Error {
  */
 export class Fatal extends Error implements AgentFailure {
   readonly code: number;
+  /** Lines of the text that is to blame, below the one line. */
+  readonly excerpt: string | undefined;
 
-  constructor(message: string, code: number, options?: ErrorOptions) {
+  constructor(message: string, code: number, options?: ErrorOptions & { readonly excerpt?: string | undefined }) {
     super(message, options);
     this.code = code;
+    this.excerpt = options?.excerpt;
   }
 
   get reason(): string {

@@ -1,4 +1,4 @@
-import { AsyncSubject, defer, Observable, share, Subject, tap } from 'rxjs';
+import { AsyncSubject, defer, EMPTY, Observable, share, Subject, tap } from 'rxjs';
 import type { Launch, ProcessEvent, Proxy, Signal } from '../agent/ports.ts';
 
 /** A process that exists, or is about to. */
@@ -56,6 +56,7 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
       health: (epoch) => proxy.health(epoch),
       publishAdmin: (epoch) => proxy.publishAdmin(epoch),
       check: (reading) => proxy.check(reading),
+      checkAhead: (reading) => proxy.checkAhead?.(reading) ?? EMPTY,
       drain: (epoch, graceful) => proxy.drain(epoch, graceful),
       active: (epoch) => proxy.active(epoch),
     },

@@ -7,7 +7,7 @@ import { controlPlaneOf, controlPlaneSans, mixerSan } from '../node/control-plan
 import { nodeLocality, nodeString } from '../node/node-id.ts';
 import { largest, outsideFlaw, readOutsideSync } from '../files/outside-file.ts';
 import type { EpochConfig, Overlay } from '../agent/ports.ts';
-import type { Content, Contribution } from '../sources/contribution.ts';
+import { contentText, type Contribution } from '../sources/contribution.ts';
 import { annotationsFile, labelsFile, readDownward } from './effective-config.ts';
 import type { Problem } from '../config/read-layer.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
@@ -85,7 +85,7 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, surroundings: 
   const { contributions = [] } = surroundings;
   const overlays = overlaysOf(contributions);
   const given = contributions.findLast(({ use, content }) => use === 'envoy' && content !== undefined);
-  const text = given === undefined ? undefined : textOf(given.content ?? '');
+  const text = given === undefined ? undefined : contentText(given.content ?? '');
   const made: MadeConfig =
     text === undefined
       ? makeOwn(asked, files, surroundings)
@@ -95,7 +95,7 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, surroundings: 
             text,
             origin: `source ${given?.source ?? ''}`,
             extension: extensionOf(text),
-            override: files.override,
+            ...overrideOf(asked, files),
           },
           warnings: files.warnings,
         };
@@ -110,13 +110,8 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, surroundings: 
 /** What sources lay over the configuration, in their order. */
 function overlaysOf(contributions: readonly Contribution[]): readonly Overlay[] {
   return contributions.flatMap(({ source, use, at, content }) =>
-    use === 'merge' && content !== undefined ? [{ source, at, text: textOf(content) }] : [],
+    use === 'merge' && content !== undefined ? [{ source, at, text: contentText(content) }] : [],
   );
-}
-
-function textOf(content: Content): string {
-  if (content instanceof Uint8Array) return Buffer.from(content).toString();
-  return typeof content === 'string' ? content : JSON.stringify(content);
 }
 
 /** Envoy chooses its parser by it. */
@@ -124,11 +119,20 @@ function extensionOf(text: string): '.json' | '.yaml' {
   return text.trimStart().startsWith('{') ? '.json' : '.yaml';
 }
 
+/** The override, and where it is from. */
+function overrideOf(
+  { bootstrapOverride }: AgentConfig,
+  { override }: ShapeFiles,
+): { readonly override: string; readonly overridePath?: string } {
+  return override === '' ? { override } : { override, overridePath: bootstrapOverride };
+}
+
 /** The custom configuration, or the bootstrap. */
 function makeOwn(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket }: Surroundings): MadeConfig {
   const { platform, statsd, limits } = facts;
   const config: AgentConfig = { ...asked, statsdUdpAddress: statsd };
   const { override, labels, annotations, template } = files;
+  const overridden = overrideOf(asked, files);
   if (files.customFlaw !== undefined) {
     return refused(
       [{ place: `--customConfigFile ${config.customConfigFile}`, text: `cannot be read: ${files.customFlaw}` }],
@@ -136,7 +140,7 @@ function makeOwn(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket 
     );
   }
   if (config.customConfigFile !== '') {
-    return { config: { kind: 'given', path: resolve(config.customConfigFile), override }, warnings: files.warnings };
+    return { config: { kind: 'given', path: resolve(config.customConfigFile), ...overridden }, warnings: files.warnings };
   }
   const metadata = nodeMetadata({
     config,
@@ -191,12 +195,13 @@ function makeOwn(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket 
     if (!rendered.ok) return refused([...flaws, { place, text: rendered.reason }], warnings);
     if (flaws.length > 0) return refused(flaws, warnings);
     const extension = /\.yaml(\.tmpl)?$/.test(place) ? '.yaml' : '.json';
-    return { config: { kind: 'generated', text: rendered.text, extension, override }, warnings: [...warnings, ...variables.warnings] };
+    const made = { kind: 'generated', text: rendered.text, template: place, extension, ...overridden } as const;
+    return { config: made, warnings: [...warnings, ...variables.warnings] };
   }
   const made = bootstrap(inputs);
   if (!made.ok || flaws.length > 0) return refused([...flaws, ...(made.ok ? [] : made.problems)], warnings);
   const text = `${JSON.stringify(made.bootstrap, undefined, 2)}\n`;
-  return { config: { kind: 'generated', text, extension: '.json', override }, warnings: [...warnings, ...made.warnings] };
+  return { config: { kind: 'generated', text, extension: '.json', ...overridden }, warnings: [...warnings, ...made.warnings] };
 }
 
 function refused(problems: readonly Problem[], warnings: readonly string[]): MadeConfig {

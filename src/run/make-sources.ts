@@ -9,7 +9,9 @@ import type { ContributingSource } from '../sources/contribution.ts';
  * a source needs is loaded when it is listened to, or read, for the first time.
  */
 export function makeSources(asked: readonly SourceConfig[], further: readonly ContributingSource[] = []): ContributingSource {
-  return shared(compose(...asked.map((config) => lazily(() => make(config))), ...further));
+  const all = [...asked.map((config) => lazily(() => make(config))), ...further];
+  const composed = compose(...all);
+  return all.length === 0 ? composed : shared(composed); // which tells its first reading as a change
 }
 
 async function make(config: SourceConfig): Promise<ContributingSource> {

@@ -1,4 +1,5 @@
 import { narrate } from '../agent/narrate.ts';
+import { isSupported, supportedReleases } from '../envoy/supported-envoys.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { Fold } from '../operators/feedback.ts';
 import { narrateExpiry } from '../secrets/telemetry.ts';
@@ -6,7 +7,7 @@ import type { SourceChange } from '../streams/config-source.ts';
 import { effectOf } from './effect-of.ts';
 import { exitCodes, seeExit } from './exit.ts';
 import { partLine } from './part.ts';
-import { exitOf } from './program-exit.ts';
+import { exitOf, type ProgramExit } from './program-exit.ts';
 import type { SourceStatuses } from './source-status.ts';
 import type { RunEvent, View } from './view.ts';
 
@@ -14,12 +15,15 @@ import type { RunEvent, View } from './view.ts';
 export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEvent>): readonly LogLine[] {
   switch (sign.type) {
     case 'transition':
-      return [...narrate(sign.transition), ...(state.agent.phase === 'stopped' ? [lastLine(state, exitOf(state.agent.outcome).code)] : [])];
+      return [
+        ...narrate(sign.transition, state.past.epochs, state.known.config.envoyRestartBudget),
+        ...(state.agent.phase === 'stopped' ? [lastLine(state, exitOf(state.agent.outcome))] : []),
+      ];
     case 'window-opened': {
       const { source, path, delayMs } = sign;
       return [
         {
-          level: 'info',
+          level: 'debug',
           event: 'config.change_seen',
           msg: 'change seen: all sources are read after the window',
           component: 'watcher',
@@ -49,6 +53,7 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
       const { reading, isNew } = sign;
       const { effect, because } = effectOf({ isNew, had: before.runtime, settings: reading.config?.runtime, contributions: reading.config?.contributions ?? [] }); // prettier-ignore
       return [
+        ...readAgain(before.sources, state.sources),
         ...warnings.map((warning): LogLine => ({
           level: 'warn',
           event: 'config.warning',
@@ -57,13 +62,14 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
           warning,
         })),
         // A new epoch is told of by the agent itself.
-        ...(effect === 'nothing' && before.isChangeTold ? [{ level: 'info', event: 'config.unchanged', msg: 'the configuration is the same as before', component: 'watcher', effect } as const] : []), // prettier-ignore
+        ...(effect === 'nothing' && before.isChangeTold ? [{ level: 'debug', event: 'config.unchanged', msg: 'the configuration is the same as before', component: 'watcher', effect } as const] : []), // prettier-ignore
         ...(effect === 'runtime' ? [{ level: 'info', event: 'runtime.changed', msg: 'Envoy is told its new runtime settings, and goes on', component: 'watcher', effect, because } as const] : []), // prettier-ignore
       ];
     }
     case 'source-read':
+      return readAgain(before.sources, state.sources);
     case 'source-unreadable':
-      return narrateSource(sign, before.sources);
+      return unreadable(sign, before.sources);
     case 'runtime-told': {
       const { epoch, settings } = sign;
       return [{ level: 'info', event: 'runtime.told', msg: 'Envoy has its runtime settings', epoch, settings: JSON.stringify(settings) }]; // prettier-ignore
@@ -80,12 +86,16 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
       return [{ level: 'error', event: 'agent.bug', msg: 'this is a bug: the agent ends', reason, envoy, stack }];
     }
     case 'bug-over':
-      return [lastLine(state, exitCodes.software)];
+      return [lastLine(state, { code: exitCodes.software, why: `this is a bug: ${sign.reason}` })];
     case 'request-failed': {
       const { path, reason } = sign;
       return [
         { level: 'error', event: 'status.request_failed', msg: 'a request could not be answered', component: 'status', path, reason },
       ];
+    }
+    case 'socket-failed': {
+      const { path, reason } = sign;
+      return [{ level: 'warn', event: 'status.socket_failed', msg: 'the status socket cannot be listened on', component: 'status', path, reason }]; // prettier-ignore
     }
     case 'metrics-refused': {
       const { source, reason } = sign;
@@ -98,6 +108,26 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
     case 'certificate-expiring':
     case 'certificate-expired':
       return [narrateExpiry(sign)];
+    case 'envoy-told': {
+      const { version, path } = sign;
+      if (isSupported(version) || version === before.envoyVersion) return [];
+      const msg = `the agent is not made for this release of Envoy: take one of ${supportedReleases}`;
+      return [{ level: 'warn', event: 'envoy.unsupported', msg, version, path }];
+    }
+    case 'found-ready':
+      if (before.readyAt !== undefined) return [];
+      return [
+        {
+          level: 'info',
+          event: 'agent.ready',
+          msg: `ready after ${Math.round((state.readyAt ?? 0) - state.startedAt)} ms`,
+          ...(state.envoyVersion !== undefined && { envoy: state.envoyVersion }),
+        },
+      ];
+    case 'found-unready': {
+      const { reason, forMs } = sign;
+      return [{ level: 'warn', event: 'agent.not_ready', msg: 'not ready yet', component: 'status', reason, forMs }];
+    }
     case 'servers-log':
       return [sign.line];
     default:
@@ -105,16 +135,17 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
   }
 }
 
-/** An outage is told once, with the end of it. */
-function narrateSource(
-  sign: Extract<SourceChange, { type: 'source-read' | 'source-unreadable' }>,
-  before: SourceStatuses,
-): readonly LogLine[] {
-  const { trouble } = before.get(sign.source) ?? {};
+/** The end of an outage, be it learned from the source or from a reading of all of them. */
+function readAgain(before: SourceStatuses, now: SourceStatuses): readonly LogLine[] {
+  return [...now.values()]
+    .filter(({ name, trouble }) => trouble === undefined && before.get(name)?.trouble !== undefined)
+    .map(({ name }) => ({ level: 'info', event: 'source.read_again', msg: 'a source of configuration can be read again', component: 'sources', source: name })); // prettier-ignore
+}
+
+/** An outage is told once. */
+function unreadable(sign: Extract<SourceChange, { type: 'source-unreadable' }>, before: SourceStatuses): readonly LogLine[] {
   const { source } = sign;
-  if (sign.type === 'source-read') {
-    return trouble === undefined ? [] : [{ level: 'info', event: 'source.read_again', msg: 'a source of configuration can be read again', component: 'sources', source }]; // prettier-ignore
-  }
+  const { trouble } = before.get(source) ?? {};
   const { reason, delayMs } = sign;
   if (trouble?.reason === reason) return [];
   const isEmpty = (before.get(source)?.hash ?? '') === '';
@@ -122,7 +153,15 @@ function narrateSource(
   return [{ level: 'warn', event: 'source.unreadable', msg, component: 'sources', source, reason, delayMs }];
 }
 
-function lastLine({ past }: View, code: number): LogLine {
+function lastLine({ past }: View, { code, why: reason }: ProgramExit): LogLine {
   const see = seeExit(code);
-  return { level: 'info', event: 'agent.ended', msg: 'the agent ends', code, ...(see !== undefined && { see }), ...past.counters };
+  return {
+    level: 'info',
+    event: 'agent.ended',
+    msg: 'the agent ends',
+    code,
+    ...(reason !== undefined && { reason }),
+    ...(see !== undefined && { see }),
+    ...past.counters,
+  };
 }

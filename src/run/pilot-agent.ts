@@ -1,4 +1,4 @@
-import { type Observable, ReplaySubject } from 'rxjs';
+import { asyncScheduler, type Observable, ReplaySubject } from 'rxjs';
 import { type AgentState, initialState } from '../agent/model.ts';
 import type { Proxy } from '../agent/ports.ts';
 import { type FlagName, flags } from '../config/flags.ts';
@@ -7,6 +7,7 @@ import type { LogLine } from '../log/log-line.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
 import type { CommandLine } from './effective-config.ts';
 import { exitCodes, Fatal } from './exit.ts';
+import { troubleOf } from './part.ts';
 
 /** A value of a flag, as text or as what the text would say: a duration is a text, as `45s`. */
 export type FlagValue = string | number | boolean;
@@ -89,7 +90,7 @@ async function live(options: PilotAgentOptions, signal: AbortSignal | undefined,
   const { config = {}, env = process.env, sources = [], proxy, log, envoy = 'find', signals = false } = options;
   const [{ wholeAgent }, { outsideOf }] = await Promise.all([import('./whole-agent.ts'), import('./outside.ts')]);
   const outside = outsideOf({ signal, obeys: signals });
-  await wholeAgent({ line: lineOf(config, env), outside, envoy, sources, proxy, log, signal, onState });
+  await wholeAgent({ line: lineOf(config, env), outside, envoy, sources, proxy, log, signal, onState, startedAt: asyncScheduler.now() });
 }
 
 /** The command line that says the same. What is no flag is left over, and refused or warned of. */
@@ -111,6 +112,5 @@ function lineOf({ role = 'sidecar', ...settings }: AgentSettings, env: NodeJS.Pr
 
 function failureOf(error: unknown): Fatal {
   if (error instanceof Fatal) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new Fatal(`this is a bug: ${reason}`, exitCodes.software, { cause: error });
+  return new Fatal(`this is a bug: ${troubleOf(error).reason}`, exitCodes.software, { cause: error });
 }

@@ -1,9 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { cacheDir, findEnvoy, findExecutable, pinnedEnvoy } from '../envoy/find-envoy.ts';
+import { cacheDir, findEnvoy, pinnedEnvoy } from '../envoy/find-envoy.ts';
 import { removeUnfinished } from '../files/whole-file.ts';
-import type { LogLine } from '../log/log-line.ts';
-import type { Tools } from '../proxy/spawn-envoy.ts';
 import { attempt, exitCodes, Fatal } from './exit.ts';
 import { type Holder, lockFolder } from './folder-lock.ts';
 
@@ -41,23 +39,6 @@ export async function envoyOrInstalled(
       throw new Fatal((failure as Error).message, exitCodes.unavailable);
     });
   }
-}
-
-/**
- * The small programs that take part in a start, and a warning for each that is missing; and one
- * where the agent is process 1.
- */
-export function findTools(path: string | undefined, pid: number, log: (line: LogLine) => void): Tools {
-  const missing = (msg: string) => log({ level: 'warn', event: 'tool.missing', msg });
-  const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) => findExecutable(name, path));
-  if (setpriv === undefined) missing('setpriv is not in PATH: an Envoy in its first moments may survive a SIGKILL of the agent');
-  if (sh === undefined) missing('sh is not in PATH: an Envoy that is stopped or stuck survives a SIGKILL of the agent');
-  if (mkfifo === undefined) missing("mkfifo is not in PATH: Envoy's log lines are passed on as they are");
-  if (pid === 1) {
-    const msg = "the agent is process 1, and Node cannot reap other programs' zombies: put a small init before it, such as tini";
-    log({ level: 'warn', event: 'agent.process_one', msg });
-  }
-  return { mkfifo, setpriv, sh };
 }
 
 /**

@@ -2,34 +2,46 @@ import { constants } from 'node:os';
 import type { Outcome } from '../agent/model.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { exitCodes } from './exit.ts';
+import type { TakenPort } from './taken-port.ts';
 import type { RunSign, View } from './view.ts';
 
 /** An exit code, and one line that says why where that is not what was asked for. */
-interface ProgramExit {
+export interface ProgramExit {
   readonly code: number;
   readonly why?: string;
+  /** The port that is in use, where that is why. */
+  readonly taken?: TakenPort;
 }
+
+type Ports = Pick<AgentConfig, 'statusPort' | 'proxyAdminPort' | 'healthPort' | 'prometheusPort' | 'customConfigFile'>;
 
 /**
  * How the program ends after a run, by the last thing that happened in it, and what is known then.
  * Pure.
  */
-export function runExit(
-  last: RunSign,
-  { agent }: Pick<View, 'agent'>,
-  { statusPort, customConfigFile }: Pick<AgentConfig, 'statusPort' | 'customConfigFile'>,
-): ProgramExit {
-  if (last.type === 'failed') return { code: exitCodes.unavailable, why: `--statusPort ${statusPort}: ${last.reason}` };
-  if (last.type === 'servers-failed') return { code: exitCodes[last.exit], why: last.reason };
+export function runExit(last: RunSign, { agent }: Pick<View, 'agent'>, config: Ports): ProgramExit {
+  if (last.type === 'failed') return { code: exitCodes.unavailable, ...unheard(`--statusPort ${config.statusPort}: ${last.reason}`) };
+  if (last.type === 'servers-failed') return { code: exitCodes[last.exit], ...unheard(last.reason) };
   if (last.type === 'bug-over') return { code: exitCodes.software, why: `this is a bug: ${last.reason} (the log has the stack)` };
   const outcome: Outcome = 'outcome' in agent ? agent.outcome : { kind: 'asked' };
-  const { code, why } = exitOf(outcome);
-  return {
-    code,
-    ...(why !== undefined && {
-      why: outcome.kind === 'refused' && customConfigFile !== '' ? `--customConfigFile ${customConfigFile}: ${why}` : why,
-    }),
-  };
+  const address = outcome.kind === 'address-taken' ? /^\[?(.*?)\]?:(\d+)$/.exec(outcome.address) : null;
+  if (address === null) return exitOf(outcome);
+  const [, host = '', port = ''] = address;
+  return { ...exitOf(outcome), taken: { host, port: Number(port), choose: choiceOf(Number(port), config) } };
+}
+
+/** Why a server of the agent cannot listen, by what Node says behind the flag with its port. */
+function unheard(why: string): Pick<ProgramExit, 'taken'> & { readonly why: string } {
+  const [, flag = '', asked = '', code, host = '', port] = /^(--\w+) (\d+): listen (EADDRINUSE|EACCES): .*? (\S*):(\d+)$/.exec(why) ?? [];
+  if (code === 'EACCES') return { why: `${flag} ${asked}: this user may not listen on it: give ${flag} a port from 1024 on` };
+  return code === undefined ? { why } : { why: `${flag} ${asked}: the port is in use`, taken: { host, port: Number(port), choose: flag } };
+}
+
+/** What says that Envoy is to listen on a port. */
+function choiceOf(port: number, { proxyAdminPort, healthPort, prometheusPort, customConfigFile }: Ports): string {
+  if (customConfigFile !== '') return `the port in ${customConfigFile}`;
+  const names = { '--proxyAdminPort': proxyAdminPort, ENVOY_STATUS_PORT: healthPort, ENVOY_PROMETHEUS_PORT: prometheusPort };
+  return Object.entries(names).find(([, own]) => own === port)?.[0] ?? 'the listener that has it';
 }
 
 /** How the program ends with the agent. Pure. */

@@ -7,6 +7,7 @@ import {
   connect,
   defer,
   distinctUntilChanged,
+  EMPTY,
   exhaustMap,
   filter,
   finalize,
@@ -16,6 +17,7 @@ import {
   of,
   skip,
   startWith,
+  switchMap,
   takeUntil,
   takeWhile,
   timestamp,
@@ -37,6 +39,7 @@ import { applyRuntime, type RuntimeSign, type RuntimeWish } from './apply-runtim
 import { awaitedSources } from './awaited-sources.ts';
 import { afterBug, bugOf } from './bug.ts';
 import { missingResources } from './control-plane-notes.ts';
+import { envoyVersion } from './envoy-version.ts';
 import { type HeldProcesses, holdProcesses } from './held-processes.ts';
 import { lastDrain } from './last-drain.ts';
 import { type Outside, real } from './outside.ts';
@@ -57,6 +60,8 @@ export interface Parts extends StatusOptions {
   readonly beside?: ContributingSource;
   /** The configuration that the agent was started with. */
   readonly known: KnownConfig;
+  /** When the agent was started: ms since 1970. */
+  readonly startedAt: number;
   /** The agent has a terminal: SIGHUP then means that the terminal is gone. */
   readonly terminal: boolean;
   /**
@@ -81,6 +86,9 @@ export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = r
     return runHeld(config, { ...parts, held }, outside).pipe(finalize(() => held.release()));
   });
 }
+
+/** From a change to the check ahead, unless there is another change. In ms. */
+const quiet = 500;
 
 interface HeldParts extends Omit<Parts, 'proxy'> {
   readonly held: HeldProcesses;
@@ -110,7 +118,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
         concat(
           awaited$.pipe(map(filesAwaited), takeUntil(shared$)),
           awaitedSources(beside, config).pipe(map(filesAwaited)),
-          sourceSigns(source, { minDelay: config.minDelay, random }, shared$).pipe(map(toSign)),
+          sourceSigns(source, { minDelay: config.minDelay, quiet, random }, shared$).pipe(map(toSign)),
         ),
       ),
       asPart('sources', random),
@@ -118,9 +126,18 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
     return merge(
       // First: so they are followed from the start, and once.
       beside.changes$.pipe(filter(isStatus), asPart('sources', random)),
-      config$.pipe(connect((signs$) => merge(signs$.pipe(filter(isSourceSign)), transitions(signs$, requests$, view$)))),
+      config$.pipe(connect((signs$) => merge(signs$.pipe(filter(isSourceSign)), ahead(signs$), transitions(signs$, requests$, view$)))),
       runtime(view$).pipe(asPart('sources', random)),
       expiry(view$).pipe(asPart('expiry', random)),
+      envoyVersion(view$.pipe(map(({ agent: { epochs } }) => epochs)), parts.admin, parts.identity.binary).pipe(asPart('status', random)),
+    );
+  }
+
+  /** What takes long of a check, in the window before it. */
+  function ahead(signs$: Observable<ConfigSign>): Observable<never> {
+    return signs$.pipe(
+      ofType('foreseen'),
+      switchMap(({ reading }) => parts.held.proxy.checkAhead?.(toEpochReading(reading)) ?? EMPTY),
     );
   }
 
@@ -179,11 +196,9 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
     return certificateExpiry(certificateFiles(config), live$);
   }
 
-  return feedback(firstView(parts.known), runStep, (view$) => {
-    const listening$ = of<StatusEvent>({ type: 'listening' });
+  return feedback(firstView(parts.known, parts.startedAt), runStep, (view$) => {
     const served$ = defer(() => outside.serve(config, view$, parts));
-    const status$ =
-      config.statusPort === 0 ? listening$ : served$.pipe(asServer('status', { listening: 'listening', failed: 'failed' }, random));
+    const status$ = served$.pipe(asServer('status', { listening: 'listening', failed: 'failed' }, random));
     const signs$ = status$.pipe(
       connect((requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> => {
         const known$ = view$.pipe(map(({ known }) => known), distinctUntilChanged()); // prettier-ignore

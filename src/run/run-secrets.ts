@@ -14,6 +14,7 @@ import {
   ReplaySubject,
   scan,
   share,
+  skip,
   startWith,
   Subject,
   switchMap,
@@ -97,8 +98,10 @@ function serveSecrets(
     ofType('set'),
     filter((reading) => config.output !== '' && isWhole(reading)),
     concatMap(({ set }) => writeSet(resolve(config.output), set)),
-    filter((reason) => reason !== undefined),
-    map((reason): SecretsEvent => ({ type: 'not-written', path: config.output, reason })),
+    startWith(undefined),
+    distinctUntilChanged(),
+    skip(1),
+    map((reason): SecretsEvent => (reason === undefined ? { type: 'written', path: config.output } : { type: 'not-written', path: config.output, reason })), // prettier-ignore
   );
   const events$ = merge(
     failures$, // first: what fails on subscribe is told too

@@ -21,12 +21,13 @@ import {
   tap,
 } from 'rxjs';
 import type { LogLine } from '../log/log-line.ts';
+import { span } from '../log/span.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { controlPlane, type ControlPlaneAddress, type LinkEvent } from '../xds/control-plane.ts';
 import type { LastGood } from '../xds/last-good.ts';
-import { initialRelay } from '../xds/relay-state.ts';
 import { store } from '../xds/store.ts';
-import { countXds, isSameSummary, narrateXds, noXds, span, summary, type XdsSummary, xdsFamilies } from '../xds/telemetry.ts';
+import { firstSummary, isSameSummary, narrateXds, summary, type XdsSummary } from '../xds/telemetry.ts';
+import { countXds, noXds, xdsFamilies } from '../xds/xds-counts.ts';
 import { type RelayTransition, xdsRelay } from '../xds/xds-relay.ts';
 import { type XdsServerEvent, xdsServer } from '../xds/xds-server.ts';
 import type { Pair } from '../secrets/secret.ts';
@@ -49,18 +50,23 @@ export function runXds(
   return defer(() => {
     const current$ = new BehaviorSubject(plan.target);
     const storeOf = () => store(path, nodeId, current$.value.address);
-    const failed$ = new Subject<string>();
+    const written$ = new Subject<string | undefined>();
     const read = storeOf().read();
     const { stored, ignored } = usable(read.kind === 'good' ? read.good : undefined, maxAge);
     const why = read.kind === 'ignored' ? read.reason : ignored;
     const line$ = why === undefined ? EMPTY : of(logged({ level: 'warn', event: 'xds.store_ignored', msg: 'the stored configuration is ignored', path, reason: why })); // prettier-ignore
     const write = (good: LastGood) => {
-      const reason = storeOf().write(good);
-      if (reason !== undefined) failed$.next(reason);
+      written$.next(storeOf().write(good));
     };
-    const unwritten$ = failed$.pipe(
+    const stored$ = written$.pipe(
+      startWith(undefined),
       distinctUntilChanged(),
-      map((reason) => logged({ level: 'warn', event: 'xds.store_failed', msg: 'the configuration cannot be stored for a restart', path, reason })), // prettier-ignore
+      skip(1),
+      map((reason) =>
+        reason === undefined
+          ? logged({ level: 'info', event: 'xds.stored', msg: 'the configuration can be stored again', path })
+          : logged({ level: 'warn', event: 'xds.store_failed', msg: 'the configuration cannot be stored for a restart', path, reason }),
+      ),
     );
     const served$ = xdsServer(socket).pipe(
       connect((event$: Observable<XdsServerEvent>) => {
@@ -83,7 +89,7 @@ export function runXds(
       tap((target) => current$.next(target)),
       ignoreElements(),
     );
-    return merge(line$, unwritten$, served$, moving$);
+    return merge(line$, stored$, served$, moving$);
   });
 }
 
@@ -97,15 +103,18 @@ function usable(good: LastGood | undefined, maxAge: number): { readonly stored?:
 function signs(transition$: Observable<RelayTransition>, address: () => string, maxAge: number): Observable<ServersSign> {
   const none = {
     counts: noXds,
-    summary: summary(address(), maxAge, initialRelay, 0),
+    summary: firstSummary(address()),
   };
   return transition$.pipe(
     connect((shared$) => {
       const known$ = shared$.pipe(
-        scan(({ counts }, transition) => {
-          const { state, event } = transition;
-          return { counts: countXds(counts, transition), summary: summary(address(), maxAge, state, event.at) };
-        }, none),
+        scan(
+          (before, transition) => ({
+            counts: countXds(before.counts, transition),
+            summary: summary(before.summary, address(), maxAge, transition),
+          }),
+          none,
+        ),
         startWith(none),
         connect((both$) =>
           merge(

@@ -1,5 +1,5 @@
 import { parseText } from '../config/parse-text.ts';
-import type { Content, Contribution } from '../sources/contribution.ts';
+import { type Content, contentText, type Contribution, isMap } from '../sources/contribution.ts';
 
 /** What an Envoy that runs can be told without a new epoch. */
 export interface RuntimeSettings {
@@ -45,8 +45,7 @@ function laidOver(lower: RuntimeSettings, { logLevel, componentLogLevels, values
 }
 
 async function parse(content: Content): Promise<Parsed> {
-  const text = content instanceof Uint8Array ? Buffer.from(content).toString() : content;
-  const read = typeof text === 'string' ? await parseText(text) : ({ ok: true, value: text } as const);
+  const read = isMap(content) ? ({ ok: true, value: content } as const) : await parseText(contentText(content));
   if (!read.ok) return read;
   const { value } = read;
   if (value === null || value === undefined) return { ok: true, settings: noSettings };
@@ -66,10 +65,6 @@ async function parse(content: Content): Promise<Parsed> {
 
 function flaw(reason: string): Parsed {
   return { ok: false, reason };
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isLevel(value: unknown): boolean {

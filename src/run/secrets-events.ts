@@ -6,6 +6,7 @@ import type { LogLine } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 import { countSds, narrateSds, noSds, type SdsCounts, type SdsEvent, sdsFamilies } from '../sds/telemetry.ts';
 import type { ExpirySign } from '../secrets/certificate-expiry.ts';
+import { knownCertificate } from '../secrets/certificates.ts';
 import type { SecretState } from '../secrets/secret.ts';
 import { narrateExpiry, narrateSecret, secretFamilies } from '../secrets/telemetry.ts';
 import { afterCa, type Awaiting } from './awaited-authority.ts';
@@ -19,6 +20,8 @@ export type SecretsEvent =
   | { readonly type: 'secret'; readonly state: SecretState }
   | { readonly type: 'expiry'; readonly sign: ExpirySign }
   | { readonly type: 'not-written'; readonly path: string; readonly reason: string }
+  /** They could not be before. */
+  | { readonly type: 'written'; readonly path: string }
   | { readonly type: 'sds'; readonly event: SdsEvent }
   | PartFailed;
 
@@ -73,7 +76,19 @@ export function know({ troubles: before, awaiting: awaitedBefore }: Known, event
 
 /** What there is to tell of what has happened last. Pure. */
 export function told({ event, news, isOld }: Known): readonly (ServersSign | PartFailed)[] {
-  return [...(isOld ? [] : narrate(event).map(logged)), ...news, ...outcome(event)];
+  return [...(isOld ? [] : narrate(event).map(logged)), ...news, ...followed(event), ...outcome(event)];
+}
+
+/** What is known of a secret and of its pushes. */
+function followed(happened: SecretsEvent): readonly ServersSign[] {
+  if (happened.type === 'secret') {
+    const { name, source, served } = happened.state;
+    return [{ type: 'secret-followed', name, certificate: served && knownCertificate(name, source, served.secret) }];
+  }
+  if (happened.type !== 'sds' || !('versions' in happened.event)) return [];
+  const { type: state, versions } = happened.event;
+  const reason = 'reason' in happened.event ? { reason: happened.event.reason } : {};
+  return [...versions].map(([secret, version]) => ({ type: 'secret-pushed', push: { secret, version, state, ...reason } }));
 }
 
 function narrate(happened: SecretsEvent): readonly LogLine[] {
@@ -86,6 +101,8 @@ function narrate(happened: SecretsEvent): readonly LogLine[] {
       return narrateSecret(happened.state);
     case 'expiry':
       return [narrateExpiry(happened.sign)];
+    case 'written':
+      return [{ level: 'info', event: 'secret.written', msg: 'secrets can be written again', path: happened.path }];
     case 'not-written': {
       const { path, reason } = happened;
       return [{ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path, reason }];

@@ -1,68 +1,79 @@
+import { resolve } from 'node:path';
 import {
   asyncScheduler,
+  combineLatest,
+  concat,
+  defer,
   filter,
+  first,
   ignoreElements,
   map,
   merge,
+  NEVER,
   type Observable,
   of,
   shareReplay,
   Subject,
   switchMap,
   take,
+  takeUntil,
   tap,
   withLatestFrom,
 } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
-import type { AgentState } from '../agent/model.ts';
-import type { Timeline } from '../agent/timeline.ts';
 import { fixedTiming } from '../agent/timing.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { buildFamily, lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../metrics/agent-families.ts';
+import { certificateExpiryFamily } from '../metrics/certificate-expiry.ts';
 import { joinedByName } from '../metrics/metric-family.ts';
+import { epochsReport } from '../report/epoch-report.ts';
+import type { LogReport } from '../report/live-events.ts';
 import type { StatusEvent, StatusParts } from '../status/handler.ts';
 import { notLive, notStarted } from '../status/liveness.ts';
 import { notReady } from '../status/readiness.ts';
 import { routes } from '../status/routes.ts';
-import { statusServer } from '../status/status-server.ts';
-import { secretNotes, secretUnready } from './secret-troubles.ts';
+import { statusServer, statusSocket } from '../status/status-server.ts';
+import { agentReport, askedAddress, type Identity, pushReports } from './agent-report.ts';
 import { controlPlaneNotes, withWaits } from './control-plane-notes.ts';
-import type { KnownConfig } from './shape-source.ts';
+import { firstReadiness } from './first-readiness.ts';
+import { secretNotes, secretUnready } from './secret-troubles.ts';
 import { sourceFamilies, sourceNotes, sourcesShown } from './source-status.ts';
+import { traffic } from './traffic.ts';
 import type { View } from './view.ts';
-
-/**
- * The agent's state and its past as JSON can have it; of a reading its hash alone, for a
- * configuration may hold secrets. Pure.
- */
-export function epochsNow({ epochs, wanted, ...state }: AgentState, { epochs: past, counters, certificates, stored }: Timeline): unknown {
-  const claimed = 'claim' in state && state.claim !== undefined ? { claim: { ...state.claim, reading: state.claim.reading.hash } } : {};
-  const processes = [...epochs].map(([number, epoch]) => ({ number, ...epoch }));
-  return { ...state, ...claimed, wanted: wanted?.hash, epochs: processes, past, counters, certificates, stored };
-}
-
-/** Where Envoy finds the control plane, as far as the agent has told it; empty for nowhere. */
-function asked({ config }: KnownConfig): string {
-  return config.customConfigFile === '' ? config.discoveryAddress : '';
-}
 
 export interface StatusOptions {
   readonly admin: AdminClient;
   readonly status: Pick<StatusParts, 'probes' | 'targets' | 'profileToken' | 'version'>;
+  readonly identity: Identity;
+  readonly lines$: Observable<readonly LogReport[]>;
 }
 
-/** Serves at a port what there is to answer, as {@link statusServer} does. */
-type Listen = (port: number, parts: StatusParts) => Observable<StatusEvent>;
+/** Where requests come in: {@link statusServer} and {@link statusSocket}. */
+interface Listen {
+  port(port: number, parts: StatusParts): Observable<StatusEvent>;
+  socket(path: string, parts: StatusParts): Observable<StatusEvent>;
+}
+
+const real: Listen = {
+  port: (port, parts) => statusServer(port, routes(parts, parts.showsLog)),
+  socket: (path, parts) => statusSocket(path, routes(parts, true)),
+};
 
 /**
- * The status port over what is known of the run, which `view$` emits at once and then as it
- * changes. As {@link statusServer}.
+ * The status port and the status socket over what is known of the run, which `view$` emits at once
+ * and then as it changes. As {@link statusServer}; without a port it listens at once.
  */
 export function serveStatus(
-  { statusPort, readinessTimeout }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout'>,
+  {
+    statusPort,
+    readinessTimeout,
+    configPath,
+    statusPage,
+    statusPageLog,
+  }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout' | 'configPath' | 'statusPage' | 'statusPageLog'>,
   view$: Observable<View>,
-  { admin, status }: StatusOptions,
-  listen$: Listen = (port, parts) => statusServer(port, routes(parts)),
+  { admin, status, identity, lines$ }: StatusOptions,
+  listen: Listen = real,
 ): Observable<StatusEvent> {
   const state$ = view$.pipe(map(({ agent }) => agent));
   const ready$ = notReady(state$, admin, readinessTimeout);
@@ -70,28 +81,37 @@ export function serveStatus(
     take(1),
     switchMap(({ isBroken }) => (isBroken ? of('terminating: a bug') : ready$)),
   );
-  const unready$ = unserving$.pipe(withLatestFrom(view$), map(([reason, { secrets, authority, xds, known }]) => (reason === undefined ? secretUnready(secrets, authority) : withWaits(reason, { authority, xds, address: asked(known) })))); // prettier-ignore
+  const reason$ = unserving$.pipe(withLatestFrom(view$), map(([reason, { secrets, authority, xds, known }]) => (reason === undefined ? secretUnready(secrets, authority) : withWaits(reason, { authority, xds, address: askedAddress(known) })))); // prettier-ignore
   const probed$ = new Subject<string | undefined>();
+  const unready$ = reason$.pipe(tap((reason) => probed$.next(reason)));
   const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
-  const server$ = listen$(statusPort, {
+  const notes$ = view$.pipe(
+    map(({ agent: { refused }, secrets, authority, xds, sources }) => [
+      ...(refused === undefined ? [] : [`configuration refused: ${refused.reason}`]),
+      ...secretNotes(secrets, authority),
+      ...controlPlaneNotes(xds, asyncScheduler.now()),
+      ...sourceNotes(sources),
+    ]),
+  );
+  const report$ = combineLatest([unready$, unlive$, notes$]).pipe(
+    take(1),
+    withLatestFrom(view$),
+    map(([[unready, unlive, notes], view]) => agentReport(view, identity, { unready, unlive, notes, now: asyncScheduler.now() })),
+  );
+  const traffic$ = traffic(view$, admin);
+  const parts: StatusParts = {
     ...status,
     admin,
-    unready$: unready$.pipe(tap((reason) => probed$.next(reason))),
-    notes$: view$.pipe(
-      map(({ agent: { refused }, secrets, authority, xds, sources }) => [
-        ...(refused === undefined ? [] : [`configuration refused: ${refused.reason}`]),
-        ...secretNotes(secrets, authority),
-        ...controlPlaneNotes(xds, asyncScheduler.now()),
-        ...sourceNotes(sources),
-      ]),
-    ),
+    unready$,
+    notes$,
     unlive$,
     unstarted$: notStarted(state$, unserving$), // a pod that waits for a secret is not to be killed for it
     families$: view$.pipe(
-      map(({ agent, past, readyAt, failures, families, sources }) =>
+      map(({ agent, past, readyAt, failures, families, sources, certificates }) =>
         joinedByName([
           ...stateFamilies(agent),
-          ...lifecycleFamilies(past, asyncScheduler.now()),
+          ...lifecycleFamilies(past),
+          certificateExpiryFamily(certificates, asyncScheduler.now()),
           ...partFamilies(failures),
           ...sourceFamilies(sources),
           ...[...families.values()].flatMap((measure) => measure()),
@@ -101,12 +121,26 @@ export function serveStatus(
       ),
     ),
     sources$: view$.pipe(map(({ sources, known }) => sourcesShown(sources, known.config.sources))),
-    epochs$: view$.pipe(map(({ agent, past }) => epochsNow(agent, past))),
+    epochs$: view$.pipe(map((view) => epochsReport(view.agent, view.past, pushReports(view)))),
+    report$,
+    live$: (withLog) => defer(() => import('./live-events.ts')).pipe(switchMap((module) => module.liveEvents({ view$, report$, traffic$, lines$ }, withLog))), // prettier-ignore
+    hasPage: statusPage,
+    showsLog: statusPageLog,
     config$: view$.pipe(
       take(1),
       switchMap(async ({ known }) => (await import('./present-config.ts')).presentConfig(known)),
     ),
-  });
-  const becameReady$ = probed$.pipe(filter((reason) => reason === undefined), take(1), map((): StatusEvent => ({ type: 'found-ready' }))); // prettier-ignore
-  return merge(becameReady$, unlive$.pipe(ignoreElements()), server$); // liveness counts from when Envoy became unresponsive, not from the first probe
+  };
+  // Nobody need ask: from the first Envoy on it is looked at until it is ready for the first time.
+  const isReady$ = probed$.pipe(filter((reason) => reason === undefined));
+  const spawned$ = state$.pipe(first(({ epochs }) => [...epochs.values()].some(({ pid }) => pid !== undefined)));
+  const unreadyYet$ = spawned$.pipe(switchMap(() => firstReadiness(unready$)), takeUntil(isReady$)); // prettier-ignore
+  const becameReady$ = isReady$.pipe(take(1), map((): StatusEvent => ({ type: 'found-ready' }))); // prettier-ignore
+  return merge(
+    becameReady$,
+    unreadyYet$,
+    unlive$.pipe(ignoreElements()), // liveness counts from when Envoy became unresponsive, not from the first probe
+    listen.socket(resolve(configPath, 'status'), parts),
+    statusPort === 0 ? concat(of<StatusEvent>({ type: 'listening' }), NEVER) : listen.port(statusPort, parts),
+  );
 }

@@ -2,6 +2,8 @@ import type { SourceConfig } from '../config/source-config.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 import type { Contribution, Use } from '../sources/contribution.ts';
 import type { SourceChange } from '../streams/config-source.ts';
+import type { SourceReport } from '../report/agent-report.ts';
+import { isoTime } from '../report/epoch-report.ts';
 import { effects } from './effect-of.ts';
 
 /** How it stands with one source of configuration. Times in ms since 1970. */
@@ -75,7 +77,7 @@ export function sourceNotes(statuses: SourceStatuses): readonly string[] {
   return [...statuses.values()].flatMap(({ name, trouble, flaw, hash }) => {
     if (trouble === undefined) return flaw === undefined ? [] : [`source ${name} is ignored: ${flaw}`];
     const what = hash === '' ? 'nothing was read yet' : 'what was read last holds';
-    return [`source ${name}: ${trouble.reason}, since ${new Date(trouble.since).toISOString()}: ${what}`];
+    return [`source ${name}: ${trouble.reason}, since ${isoTime(trouble.since)}: ${what}`];
   });
 }
 
@@ -83,7 +85,7 @@ export function sourceNotes(statuses: SourceStatuses): readonly string[] {
  * The sources as `/debug/sources` shows them, those too that were never read: never what they say.
  * Pure.
  */
-export function sourcesShown(statuses: SourceStatuses, asked: readonly SourceConfig[]): readonly object[] {
+export function sourcesShown(statuses: SourceStatuses, asked: readonly SourceConfig[]): readonly SourceReport[] {
   const names = new Set([...asked.map(({ name }) => name), ...statuses.keys()]);
   return [...names].map((name) => {
     const config = asked.find((one) => one.name === name);
@@ -92,23 +94,18 @@ export function sourcesShown(statuses: SourceStatuses, asked: readonly SourceCon
     return {
       name,
       kind: config?.kind ?? 'custom',
-      as: use,
-      effect: use && effects[use],
+      ...(use !== undefined && { as: use, effect: effects[use] }),
       state: trouble !== undefined ? 'failing' : flaw !== undefined ? 'ignored' : hash === '' ? 'unread' : 'read',
       ...(flaw !== undefined && { reason: flaw }),
-      ...(trouble !== undefined && { reason: trouble.reason, since: time(trouble.since) }),
+      ...(trouble !== undefined && { reason: trouble.reason, since: isoTime(trouble.since) }),
       hash: hash.slice(0, 12),
-      readAt: time(readAt),
-      changedAt: time(changedAt),
+      ...(readAt !== undefined && { readAt: isoTime(readAt) }),
+      ...(changedAt !== undefined && { changedAt: isoTime(changedAt) }),
       readings,
       failures,
       changes,
     };
   });
-}
-
-function time(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString();
 }
 
 /** What the sources have to tell as metrics. Pure. */

@@ -53,7 +53,7 @@ export async function takeOver({ tools, folder, addressFile, log }: TakeOverOpti
 }
 
 /** Each is in the folder for a moment only: then its reader has it open. */
-const fifo = /^(?:envoy-rev\d+|validate)\.stderr$/;
+const fifo = /^envoy-(?:rev\d+|check|ahead)\.stderr$/;
 
 /** Removes the FIFOs of an agent that was killed in such a moment. */
 export function removeFifos(folder: string): void {

@@ -3,6 +3,7 @@ import { type AgentState, initialState } from '../agent/model.ts';
 import { noTimeline, type Timeline, timeline } from '../agent/timeline.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
+import type { KnownCertificate } from '../secrets/certificates.ts';
 import type { CertificateSign } from '../secrets/certificate-expiry.ts';
 import type { StatusEvent } from '../status/handler.ts';
 import type { SourceChange } from '../streams/config-source.ts';
@@ -32,10 +33,34 @@ export type ServersSign =
   | { readonly type: 'xds-changed'; readonly xds: XdsSummary }
   /** The authority whose first certificate is awaited; undefined once it is there. */
   | { readonly type: 'authority-awaited'; readonly authority: AwaitedAuthority | undefined }
+  /** The certificate of a secret that is followed; undefined once it is not, or has none. */
+  | { readonly type: 'secret-followed'; readonly name: string; readonly certificate: KnownCertificate | undefined }
+  /** A secret was given to an Envoy, or that has answered. */
+  | { readonly type: 'secret-pushed'; readonly push: Omit<PushRecord, 'at'> }
   /** All that is wrong with the secrets now. */
   | { readonly type: 'secrets-troubled'; readonly troubles: readonly SecretTrouble[] }
   /** Each is loaded only if it runs, with what it has to say: so the line comes ready-made. */
   | { readonly type: 'servers-log'; readonly line: LogLine };
+
+/** What was told of itself by the Envoy that serves. */
+export interface EnvoySign {
+  readonly type: 'envoy-told';
+  /** As `1.36.2`. */
+  readonly version: string;
+  readonly path: string;
+}
+
+/** A push of a secret, and what Envoy has made of it. */
+export interface PushRecord {
+  /** ms since 1970. */
+  readonly at: number;
+  readonly secret: string;
+  readonly version: string;
+  readonly state: 'pushed' | 'accepted' | 'rejected';
+  readonly reason?: string;
+}
+
+const keptPushes = 100;
 
 /** What the core of the agent, or what nobody has caught, has failed with. */
 export type BugSign =
@@ -52,6 +77,7 @@ export type RunSign =
   | StatusEvent
   | ServersSign
   | CertificateSign
+  | EnvoySign
   | PartFailed
   | BugSign;
 
@@ -73,6 +99,16 @@ export interface View {
   readonly authority: AwaitedAuthority | undefined;
   /** What is wrong with the secrets. */
   readonly secrets: readonly SecretTrouble[];
+  /** Those of the files that the Envoy that serves reads itself. */
+  readonly certificates: readonly KnownCertificate[];
+  /** Those that are pushed, by secret. */
+  readonly followed: ReadonlyMap<string, KnownCertificate>;
+  /** The newest hundred, oldest first. */
+  readonly pushes: readonly PushRecord[];
+  /** Of the Envoy that serves, or has served; undefined until one has told it. */
+  readonly envoyVersion: string | undefined;
+  /** When the run has begun: ms since 1970. */
+  readonly startedAt: number;
   /** How it stands with each source of configuration that tells of itself, by name. */
   readonly sources: SourceStatuses;
   /** What the Envoy that serves is to have without a new epoch. */
@@ -93,8 +129,8 @@ export interface View {
   readonly lines: readonly LogLine[];
 }
 
-/** Before anything has happened. */
-export function firstView(known: KnownConfig): View {
+/** Before anything has happened. `startedAt`: ms since 1970. */
+export function firstView(known: KnownConfig, startedAt: number): View {
   const failures = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>;
   return {
     ...{
@@ -104,6 +140,11 @@ export function firstView(known: KnownConfig): View {
       xds: undefined,
       authority: undefined,
       secrets: [],
+      certificates: [],
+      followed: new Map(),
+      pushes: [],
+      envoyVersion: undefined,
+      startedAt,
       sources: new Map(),
       runtime: noSettings,
       readyAt: undefined,
@@ -139,7 +180,13 @@ export function view(before: View, { sign, at }: RunEvent): View {
         warned: new Set([...before.warned, ...(sign.reading.config?.warnings ?? [])]),
       };
     case 'certificates-read':
-      return { ...before, past: timeline(past, { ...sign, at }) };
+      return { ...before, certificates: sign.certificates };
+    case 'secret-followed':
+      return { ...before, followed: followed(before.followed, sign) };
+    case 'secret-pushed':
+      return { ...before, pushes: [...before.pushes, { at, ...sign.push }].slice(-keptPushes) };
+    case 'envoy-told':
+      return { ...before, envoyVersion: sign.version };
     case 'servers-measured':
       return { ...before, families: new Map(before.families).set(sign.server, sign.families) };
     case 'xds-changed':
@@ -157,6 +204,11 @@ export function view(before: View, { sign, at }: RunEvent): View {
     default:
       return before;
   }
+}
+
+function followed(before: View['followed'], { name, certificate }: Extract<ServersSign, { type: 'secret-followed' }>): View['followed'] {
+  const others = [...before].filter(([other]) => other !== name);
+  return new Map(certificate === undefined ? others : [...others, [name, certificate]]);
 }
 
 /** With one failure more of a part. Pure. */

@@ -4,10 +4,11 @@ import type { Observable } from 'rxjs';
 import { type AdminClient, adminClient } from '../admin/admin-client.ts';
 import type { AgentState } from '../agent/model.ts';
 import type { AdoptedEpoch, Proxy } from '../agent/ports.ts';
-import { envoyLogFormat } from '../log/envoy-lines.ts';
+import { envoyLogFormat, toBeShown } from '../log/envoy-lines.ts';
 import { logFunction } from '../log/log-function.ts';
 import type { LogLine } from '../log/log-line.ts';
-import { type AgentLog, openLog } from '../log/open-log.ts';
+import { openLog } from '../log/open-log.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
 import { nodeString } from '../node/node-id.ts';
 import { platform } from '../node/platform.ts';
 import type { Fold } from '../operators/feedback.ts';
@@ -18,19 +19,21 @@ import type { ContributingSource } from '../sources/contribution.ts';
 import { tellOf } from './agents-here.ts';
 import { besideEnvoy } from './beside-envoy.ts';
 import { checkCustomConfig, checkedConfig, type CheckedConfig, knownOf } from './check-config.ts';
-import { differingValues } from './differing-values.ts';
 import { type CommandLine, effectiveConfig, readConfig } from './effective-config.ts';
 import { allOf, attempt, Fatal } from './exit.ts';
+import { findTools } from './find-tools.ts';
+import type { Identity } from './agent-report.ts';
 import { keepLog } from './keep-log.ts';
+import { tapLog, type TappedLog } from './log-tap.ts';
 import type { Outside } from './outside.ts';
-import { envoyOrInstalled, findTools, holdFolder } from './prepare.ts';
+import { envoyOrInstalled, holdFolder } from './prepare.ts';
 import { makeSources } from './make-sources.ts';
-import { presentConfig } from './present-config.ts';
 import { profileToken } from './profile-token.ts';
 import { runExit } from './program-exit.ts';
 import { runAgent } from './run-agent.ts';
 import { shapeSource } from './shape-source.ts';
 import { sourceSecrets } from './source-secrets.ts';
+import { tellStart } from './tell-start.ts';
 import { type DetachTools, findDetachTools, takeOver } from './take-over.ts';
 import { version } from './version.ts';
 import type { RunEvent, View } from './view.ts';
@@ -47,6 +50,8 @@ export interface WholeAgent {
   readonly proxy?: Proxy | undefined;
   /** In the place of the log that the configuration asks for. */
   readonly log?: ((line: LogLine) => void) | undefined;
+  /** When it was started: ms since 1970. */
+  readonly startedAt: number;
   /** Ends an installation: then it rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /** Is given each state of the core. */
@@ -88,7 +93,7 @@ async function live(agent: WholeAgent, held: Held): Promise<void> {
     () => checkCustomConfig(resolved),
     () => (agent.proxy === undefined && isCertain('binaryPath') ? envoyOrInstalled(config.binaryPath, agent) : ''),
     () => (isCertain('configPath') ? hold() : []),
-    () => attempt(() => (agent.log ? logFunction(agent.log, config.logging.level) : openLog(config.logging)), '--log_target'),
+    () => attempt(() => tapLog(agent.log ? logFunction(agent.log, config.logging.level) : openLog(config.logging)), '--log_target'),
     () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
   ]);
   tellStart(checked, { binary, oddities, agentLog });
@@ -108,53 +113,22 @@ async function live(agent: WholeAgent, held: Held): Promise<void> {
     });
   }).finally(() => agentLog.close());
 
-  const { code, why } = runExit(end.sign, state, config);
-  if (why !== undefined) throw new Fatal(why, code);
-}
-
-interface Start {
-  readonly binary: string;
-  readonly oddities: readonly string[];
-  readonly agentLog: AgentLog;
-}
-
-function tellStart({ config, sources, plan, warnings }: CheckedConfig, { binary, oddities, agentLog }: Start): void {
-  const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
-  const { role, node } = config;
-  log({
-    level: 'info',
-    event: 'agent.started',
-    msg: 'pilot-agent',
-    version,
-    node: process.version,
-    pid: process.pid,
-    role,
-    id: node.id,
-    envoy: binary,
-  });
-  const shown = presentConfig({ config, sources });
-  const values = differingValues(shown, node.addresses);
-  if (values !== '') log({ level: 'info', event: 'config.given', msg: 'values that differ from their defaults', values });
-  if (config.logging.level === 'debug') log({ level: 'debug', event: 'config.effective', msg: 'the configuration', config: shown });
-  const byPush = { event: 'rotation.by_push', msg: 'a changed certificate is pushed to Envoy' } as const;
-  const byRestart = { event: 'rotation.by_restart', msg: 'a changed certificate restarts Envoy' } as const;
-  log({ level: 'info', ...(plan.rotation.way === 'sds' ? byPush : byRestart), because: plan.rotation.because });
-  for (const warning of [...warnings, ...oddities, ...plan.warnings])
-    log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
+  const { code, why, taken } = runExit(end.sign, state, config);
+  if (why !== undefined) throw new Fatal(taken === undefined ? why : `${why}${(await import('./taken-port.ts')).takenBy(taken)}`, code);
 }
 
 interface Prepared {
   readonly agent: WholeAgent;
   readonly checked: CheckedConfig;
   readonly binary: string;
-  readonly agentLog: AgentLog;
+  readonly agentLog: TappedLog;
   readonly detachTools: DetachTools | undefined;
   readonly held: Held;
 }
 
 /** The agent over the proxy that it is given, or over Envoy. */
 async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEvent>>> {
-  const { agent, checked, held } = prepared;
+  const { agent, checked, binary, agentLog, held } = prepared;
   const { config, sources, warnings, plan, xds } = checked;
   const { running, sds } = plan;
   const folder = resolve(config.configPath);
@@ -185,6 +159,9 @@ async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEven
       }),
       terminal: isatty(1),
       known: { config, sources },
+      startedAt: agent.startedAt,
+      identity: identityOf(config, binary),
+      lines$: agentLog.lines$,
       status: {
         probes: config.probes,
         targets: config.metricsTargets,
@@ -194,6 +171,22 @@ async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEven
     },
     agent.outside,
   );
+}
+
+function identityOf({ role, node, configPath, statusPort, proxyAdminPort }: AgentConfig, binary: string): Identity {
+  const { version: ofNode, pid } = process;
+  const adminPort = proxyAdminPort;
+  return {
+    version,
+    node: ofNode,
+    pid,
+    role,
+    nodeId: nodeString(role, node),
+    configPath: resolve(configPath),
+    statusPort,
+    adminPort,
+    binary,
+  };
 }
 
 interface AdoptingProxy {
@@ -208,6 +201,7 @@ async function envoyOf(prepared: Prepared, admin: AdminClient, addressFile: stri
   const { node, role } = config;
   const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
   const folder = resolve(config.configPath);
+  const isShown = toBeShown();
   const tools = findTools(config.searchPath, process.pid, log);
   const detached = await takeOver({ tools: detachTools, folder, addressFile, log });
   const proxy = envoyProxy({
@@ -232,8 +226,10 @@ async function envoyOf(prepared: Prepared, admin: AdminClient, addressFile: stri
     tools,
     detached,
     places: meetingPlaces(folder),
-    onLine: ({ level, component, message }, epoch) =>
-      agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message }),
+    explain: async (given, words) => (await import('../refusal/explain-refusal.ts')).explainRefusal(given, words, binary),
+    onLine: ({ level, component, message }, epoch) => {
+      if (isShown(message)) agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message });
+    },
   });
   return { proxy, adopted: detached?.adopted ?? [] };
 }

@@ -84,7 +84,7 @@ export function narrateSds(event: SdsEvent): readonly LogLine[] {
         { level: 'warn', event: 'sds.stream_refused', msg: 'a stream of secrets is refused', stream: event.stream, reason: event.reason },
       ];
     case 'pushed':
-      return secrets(event, { level: 'info', event: 'secret.pushed', msg: 'secret pushed' });
+      return secrets(event, { level: 'debug', event: 'secret.pushed', msg: 'secret pushed' });
     case 'accepted':
       return secrets(event, { level: 'info', event: 'secret.accepted', msg: 'secret accepted by Envoy' });
     case 'rejected':

@@ -1,6 +1,6 @@
 import { asyncScheduler, concatMap, connect, map, merge, type Observable, scan, type SchedulerLike, switchMap, timer } from 'rxjs';
 import { largest, readOutside } from '../files/outside-file.ts';
-import { describeCertificates, lastingCertificate } from './certificates.ts';
+import { type KnownCertificate, knownCertificate, lastingCertificate } from './certificates.ts';
 import type { Secret } from './secret.ts';
 
 /** A certificate that is served. Times in ms since 1970. */
@@ -27,11 +27,8 @@ export interface CertificateFile {
 
 export type CertificateSign =
   | ExpirySign
-  /** `expiresAt`: when the first of its certificates does, in ms since 1970. */
-  | {
-      readonly type: 'certificates-read';
-      readonly certificates: readonly { readonly name: string; readonly path: string; readonly expiresAt: number }[];
-    };
+  /** Those in the files that Envoy reads itself. */
+  | { readonly type: 'certificates-read'; readonly certificates: readonly KnownCertificate[] };
 
 /** Between two looks at the clock. In ms. */
 const look = 60_000;
@@ -41,7 +38,7 @@ const day = 86_400_000;
  * How long before its end a certificate is to be replaced: a quarter of its life, and a day at
  * least where that is no more than half of it. In ms. Pure.
  */
-function expiryLead({ begins, expires }: Pick<ServedCertificate, 'begins' | 'expires'>): number {
+export function expiryLead({ begins, expires }: Pick<ServedCertificate, 'begins' | 'expires'>): number {
   const life = expires - begins;
   return life >= 2 * day ? Math.max(life / 4, day) : life / 4;
 }
@@ -107,7 +104,7 @@ export function certificateExpiry(
     map((read) => read.flat()),
     connect((read$) =>
       merge(
-        read$.pipe(map((read): CertificateSign => ({ type: 'certificates-read', certificates: read.map(({ name, path, expiresAt }) => ({ name, path, expiresAt })) }))), // prettier-ignore
+        read$.pipe(map((read): CertificateSign => ({ type: 'certificates-read', certificates: read.map(({ known }) => known) }))),
         expirySigns(read$.pipe(map((read) => read.map(({ served }) => served))), scheduler),
       ),
     ),
@@ -119,8 +116,8 @@ async function readCertificates({ name, kind, path }: CertificateFile) {
   const text = file.kind === 'read' ? file.bytes.toString() : '';
   const secret: Secret = kind === 'pair' ? { kind, chain: text, key: Buffer.alloc(0) } : { kind, roots: text };
   const served = servedCertificate(name, secret, { path, isRenewed: false });
-  const expiresAt = Math.min(...describeCertificates(secret).map(({ notAfter }) => notAfter));
-  return served === undefined ? [] : [{ name, path, expiresAt, served }];
+  const known = knownCertificate(name, path, secret);
+  return served === undefined || known === undefined ? [] : [{ known, served }];
 }
 
 /** The certificate of a secret that decides how long it lasts; undefined if it has none. Pure. */

@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { Secret, SecretSet, SetFlaws } from './secret.ts';
 
 /** Each takes 0.1 ms to parse. Envoy itself follows a chain over 100 certificates. */
@@ -34,6 +34,24 @@ export interface CertificateSummary {
   readonly serialNumber: string;
   readonly notBefore: number;
   readonly notAfter: number;
+}
+
+/** What is known of a secret by its certificates. */
+export interface KnownCertificate {
+  /** Of the secret. */
+  readonly name: string;
+  /** The path of its file, or where the secret comes from, for a person. */
+  readonly source: string;
+  /** The first one: the leaf of a pair. */
+  readonly leaf: CertificateSummary;
+  /** When the first of its certificates expires: ms since 1970. */
+  readonly expiresAt: number;
+}
+
+/** Undefined for a secret without a certificate that can be read. Pure. */
+export function knownCertificate(name: string, source: string, secret: Secret): KnownCertificate | undefined {
+  const [leaf, ...others] = describeCertificates(secret);
+  return leaf && { name, source, leaf, expiresAt: Math.min(leaf.notAfter, ...others.map(({ notAfter }) => notAfter)) };
 }
 
 /** The certificates of a secret, the leaf of a pair first; never anything of its key. Pure. */
@@ -84,13 +102,35 @@ export function keyPairFlaw(chain: string, key: Buffer, now: number): string | u
   }
   const [notBefore, notAfter] = timesOf(certificate);
   if (Number.isNaN(notBefore + notAfter)) return 'the certificate has a time that is none';
-  if (now < notBefore) return `the certificate is not valid before ${certificate.validFrom}`;
-  if (now >= notAfter) return `the certificate has expired at ${certificate.validTo}`;
+  if (now < notBefore) return `the certificate is not valid before ${certificate.validFrom}: look at the clock of this machine`;
+  if (now >= notAfter) return `the certificate has expired at ${certificate.validTo}: issue a new one`;
   try {
-    return certificate.checkPrivateKey(createPrivateKey(key)) ? undefined : 'the key does not match the certificate';
+    const own = createPrivateKey(key);
+    return certificate.checkPrivateKey(own) ? undefined : mismatch(certificate, own, chain);
   } catch {
     return encrypted.some((mark) => key.includes(mark)) ? undefined : 'the key does not parse';
   }
+}
+
+/** In characters. A subject may be as long as its certificate. */
+const longestSubject = 100;
+
+/**
+ * Which certificate it is, and which key, by the fingerprints of their public keys: the first 16
+ * hex digits of sha256, as `openssl pkey -pubout -outform DER | sha256sum` has it.
+ */
+function mismatch(certificate: X509Certificate, key: KeyObject, chain: string): string {
+  const others = (pemCertificates(chain) ?? []).slice(1);
+  const place = others.findIndex((other) => other.checkPrivateKey(key)) + 2;
+  const { subject, serialNumber } = summary(certificate);
+  const which = `subject ${subject.slice(0, longestSubject) || 'none'}, serial ${serialNumber}, public key ${fingerprint(certificate.publicKey)}`;
+  const its = `the public key of the key is ${fingerprint(createPublicKey(key))}`;
+  const fix = place > 1 ? `it is that of certificate ${place} of the chain, which has to be the first` : 'both have to be of one pair';
+  return `the key does not match the certificate (${which}; ${its}): ${fix}`;
+}
+
+function fingerprint(key: KeyObject): string {
+  return createHash('sha256').update(key.export({ type: 'spki', format: 'der' })).digest('hex').slice(0, 16); // prettier-ignore
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { distinctUntilChanged, type MonoTypeOperatorFunction, pipe, type SchedulerLike } from 'rxjs';
+import { distinctUntilChanged, type MonoTypeOperatorFunction, of, pipe, type SchedulerLike, switchMap, timer } from 'rxjs';
 import { pollUntil } from '../operators/poll-until.ts';
 import { setFlaws } from './certificates.ts';
 import { isWhole, type SecretSet, type SetFlaws, type SetReading } from './secret.ts';
@@ -35,6 +35,18 @@ export function checkedSet({ source, places, set, flaws }: FoundSet, now: number
   }
   if (wrong.length === 0) return { type: 'set', source, set: good };
   return { type: 'set', source, set: good, refused: { ...(pair !== undefined && { pair }), ...(roots !== undefined && { roots }) } };
+}
+
+/** The rest of what is written file by file comes within this time. In ms. */
+const rest = 80;
+
+/**
+ * Emits the set that the source, a cold one, has read. One of which a part is refused is read once
+ * more after 80 ms: the other half of a pair may be on its way.
+ */
+export function oncePatient(scheduler: SchedulerLike): MonoTypeOperatorFunction<SetReading> {
+  return (reading$) =>
+    reading$.pipe(switchMap((read) => (isWhole(read) ? of(read) : timer(rest, scheduler).pipe(switchMap(() => reading$)))));
 }
 
 /** What is refused for its dates may be good later, without a change. In ms. */

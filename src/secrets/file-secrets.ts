@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { asyncScheduler, concatMap, defer, filter, map, type Observable, type SchedulerLike, switchMap } from 'rxjs';
+import { asyncScheduler, concatMap, defer, filter, identity, map, type Observable, type SchedulerLike, switchMap } from 'rxjs';
 import { largest, readOutside } from '../files/outside-file.ts';
 import { fileSource } from '../streams/file-source.ts';
 import { readings } from '../streams/readings.ts';
-import { checkedSet, untilWhole } from './checked-set.ts';
+import { checkedSet, oncePatient, untilWhole } from './checked-set.ts';
 import type { SetReading } from './secret.ts';
 
 /**
@@ -77,10 +77,10 @@ async function read(path: string): Promise<{ readonly content?: Buffer; readonly
 }
 
 /**
- * From the first change to the reading, as in the Go agent. A push costs Envoy nothing, and what
- * does not fit together is not pushed. In ms.
+ * From the first change to the reading. A push costs Envoy nothing, and what does not fit together
+ * is not pushed. In ms.
  */
-const settle = 100;
+const settle = 20;
 /**
  * The set in the files at `paths`: emits a reading at once, and one after each change of any of
  * them, in whatever way they are replaced.
@@ -97,5 +97,7 @@ export function fileSecrets(paths: SecretPaths, scheduler: SchedulerLike = async
       filter((read) => read !== undefined),
     );
   }
-  return readings(source, { minDelay: settle }, scheduler).pipe(switchMap(({ hash }) => reading(hash).pipe(untilWhole(scheduler))));
+  return readings(source, { minDelay: settle }, scheduler).pipe(
+    switchMap(({ hash }, index) => reading(hash).pipe(index === 0 ? identity : oncePatient(scheduler), untilWhole(scheduler))),
+  );
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { map } from 'rxjs';
 import { blockingQueries, type Queried } from './blocking-queries.ts';
-import type { Content, ContributingSource } from './contribution.ts';
+import { type Content, type ContributingSource, isMap } from './contribution.ts';
 import type { CredentialFiles } from './credentials.ts';
 import { errorsOf, type Fetched, fetched } from './fetched.ts';
 import { source, type SourceOptions } from './source.ts';
@@ -84,7 +84,7 @@ type Row = Readonly<Record<string, unknown>>;
 function rows({ status, body }: Pick<Fetched, 'status' | 'body'>): readonly Row[] {
   if (status === 404) return [];
   const said = parsed(body);
-  if (!Array.isArray(said) || !said.every(isRow)) throw new Error('its answer is no list of objects');
+  if (!Array.isArray(said) || !said.every(isMap)) throw new Error('its answer is no list of objects');
   return said;
 }
 
@@ -94,10 +94,6 @@ function parsed(body: Buffer): unknown {
   } catch {
     throw new Error('its answer is no JSON'); // the parser would quote from it
   }
-}
-
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What there is below a prefix, or at the key of that name. */
@@ -120,7 +116,7 @@ function keys(prefix: string, isSecret: boolean): (rows: readonly Row[]) => Cont
 function instances(rows: readonly Row[]): Content {
   return Object.fromEntries(
     rows.map(({ Node: node, Service: service }) => {
-      if (!isRow(node) || !isRow(service)) throw new Error('its answer is no list of instances');
+      if (!isMap(node) || !isMap(service)) throw new Error('its answer is no list of instances');
       const { ID: id, Address: own, Port: port, Tags: tags, Meta: meta } = service;
       return [`${String(node['Node'])}/${String(id)}`, { address: own === '' ? node['Address'] : own, port, tags: tags ?? [], meta: meta ?? {} }]; // prettier-ignore
     }),

@@ -46,9 +46,9 @@ export function readingOf(config: readonly Contribution[]): ContributedReading {
   };
 }
 
-/** Whether the content has members of its own, each of which may change. */
-function isMap(content: Content | undefined): content is Readonly<Record<string, unknown>> {
-  return typeof content === 'object' && !(content instanceof Uint8Array) && !Array.isArray(content);
+/** Whether a value has members of its own, each of which may change. Pure. */
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 }
 
 /** sha256 (hex) of a content; of an object as JSON with its members in order. '' for none. Pure. */
@@ -86,6 +86,12 @@ function saysItself(value: object): value is { toJSON(): unknown } {
 function contentParts(source: string, content: Content | undefined): readonly SourcePart[] {
   if (!isMap(content)) return [{ source, part: '', hash: contentHash(content) }];
   return Object.entries(content).map(([part, value]) => ({ source, part, hash: contentHash([value]) }));
+}
+
+/** A content as a text: an object is JSON. Pure. */
+export function contentText(content: Content): string {
+  if (content instanceof Uint8Array) return Buffer.from(content).toString();
+  return typeof content === 'string' ? content : JSON.stringify(content);
 }
 
 /** What has been thrown, in words. */

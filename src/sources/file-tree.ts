@@ -4,7 +4,7 @@ import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eachPiece } from '../files/outside-file.ts';
 import type { TakenEntries } from './changed-entries.ts';
-import { identityOf } from './watch-folders.ts';
+import { identityOf } from '../streams/watch-files.ts';
 
 /** A file as it was read last. */
 export interface SeenFile {

@@ -4,7 +4,7 @@ import { followObjects } from '../kube/follow.ts';
 import { type KubeApi, kubeApi } from '../kube/kube-api.ts';
 import type { KubeObject } from '../kube/kube-object.ts';
 import { type Held, objectStore } from '../kube/object-store.ts';
-import type { Content, ContributingSource } from './contribution.ts';
+import { type Content, type ContributingSource, isMap } from './contribution.ts';
 import { source, type SourceOptions } from './source.ts';
 
 /** Which object of Kubernetes is meant. */
@@ -88,8 +88,4 @@ function chosen(data: KubeContent, key: string, isOne: boolean, place: string): 
   const value = data[wanted];
   if (typeof value === 'string' || value instanceof Uint8Array || isMap(value)) return value;
   throw new Error(`${place} has no key '${wanted}': it has ${keys.join(', ') || 'none'}`);
-}
-
-function isMap(value: unknown): value is KubeContent {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 }

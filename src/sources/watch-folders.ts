@@ -1,4 +1,4 @@
-import { type BigIntStats, watch } from 'node:fs';
+import { watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import {
   asyncScheduler,
@@ -15,7 +15,7 @@ import {
   timer,
 } from 'rxjs';
 import { backOff } from '../operators/back-off.ts';
-import { watchFiles } from '../streams/watch-files.ts';
+import { identityOf, watchFiles } from '../streams/watch-files.ts';
 
 /** Something may have changed. */
 export interface PathEvent {
@@ -52,18 +52,10 @@ export function watchFolders(paths: readonly string[], scheduler: SchedulerLike 
   );
 }
 
-/**
- * Names the folder that a path leads to; undefined where that is none. An inode alone is given to
- * the next folder as soon as its own is gone. Never rejects.
- */
+/** Names the folder that a path leads to; undefined where that is none. Never rejects. */
 async function folderIdentity(path: string): Promise<string | undefined> {
   const found = await stat(path, { bigint: true }).catch(() => undefined);
   return found?.isDirectory() === true ? identityOf(found) : undefined;
-}
-
-/** Names a file or folder as long as it exists. */
-export function identityOf({ dev, ino, birthtimeNs }: BigIntStats): string {
-  return `${dev}:${ino}:${birthtimeNs}`;
 }
 
 function entriesOf(folder: string, scheduler: SchedulerLike): Observable<PathEvent> {

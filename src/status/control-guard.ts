@@ -1,25 +1,35 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { parseHostPort } from '../config/host-port.ts';
+
+/** What a guard looks at. */
+export interface Asked extends Pick<IncomingMessage, 'method' | 'headers'> {
+  readonly socket: Pick<Socket, 'remoteAddress'>;
+}
+
+/** Connections over a Unix socket that nobody but the user of the agent can open. */
+export const ofOwner = new WeakSet<Asked['socket']>();
 
 export type Refusal = readonly [status: number, reason: string];
 
 /**
  * Why a request may not change something; undefined if it may: it is a POST of a program on this
- * machine. A browser that another site has sent here says so. Pure.
+ * machine, or of the page of this status port. A browser that another site has sent here says so.
+ * Pure.
  */
-export function controlGuard({ socket, method, headers }: IncomingMessage): Refusal | undefined {
-  if (!isLocal(socket.remoteAddress)) return fromElsewhere;
+export function controlGuard({ socket, method, headers }: Asked): Refusal | undefined {
+  if (!isLocal(socket)) return fromElsewhere;
   if (method !== 'POST') return [405, 'Method Not Allowed'];
-  return isForeign(headers) ? fromAnotherSite : undefined;
+  return isForeign(headers) && !isOwnPage(headers) ? fromAnotherSite : undefined;
 }
 
 /**
  * Why a request may not look inside; undefined if it may: it is a GET or HEAD of a program on this
  * machine, to a name that is this machine's. Pure.
  */
-export function insideGuard({ socket, method, headers }: IncomingMessage): Refusal | undefined {
-  if (!isLocal(socket.remoteAddress)) return fromElsewhere;
+export function insideGuard({ socket, method, headers }: Asked): Refusal | undefined {
+  if (!isLocal(socket)) return fromElsewhere;
   if (method !== 'GET' && method !== 'HEAD') return [405, 'Method Not Allowed'];
   // A browser asks without an origin where a name of another site has been made to mean this
   // machine.
@@ -47,13 +57,21 @@ function isOwnHost(address: string): boolean {
 }
 
 /**
+ * A browser names the origin of a page at each POST, and says itself whether that is where the
+ * request goes. The name of a site that has been made to mean this machine is not this machine's.
+ */
+function isOwnPage({ host, origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
+  return site === 'same-origin' && host !== undefined && isOwnHost(host) && origin === `http://${host}`;
+}
+
+/**
  * What comes by Envoy's inbound passthrough comes from 127.0.0.6, whoever has sent it: the rest of
  * 127.0.0.0/8 is not this machine.
  */
 const own = ['127.0.0.1', '::ffff:127.0.0.1', '::1'];
 
-function isLocal(address = ''): boolean {
-  return own.includes(address);
+function isLocal(socket: Asked['socket']): boolean {
+  return ofOwner.has(socket) || own.includes(socket.remoteAddress ?? '');
 }
 
 function isForeign({ origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {

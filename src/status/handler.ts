@@ -4,6 +4,9 @@ import type { AdminClient } from '../admin/admin-client.ts';
 import type { AppProbe } from '../config/app-probes.ts';
 import type { MetricsTarget } from '../config/metrics-targets.ts';
 import type { LogLevel } from '../log/log-line.ts';
+import type { AgentReport } from '../report/agent-report.ts';
+import type { EpochsReport } from '../report/epoch-report.ts';
+import type { LiveEvent } from '../report/live-events.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 import type { MetricsRefused } from './tell-refused.ts';
 
@@ -48,6 +51,10 @@ export type StatusEvent =
   | { readonly type: 'failed'; readonly reason: string }
   /** A probe has found the agent ready, for the first time since the server is there. */
   | { readonly type: 'found-ready' }
+  /** The agent has not been ready yet, `forMs` ms after its first Envoy was started. */
+  | { readonly type: 'found-unready'; readonly reason: string; readonly forMs: number }
+  /** The status socket cannot be listened on. The status port is not affected. */
+  | { readonly type: 'socket-failed'; readonly path: string; readonly reason: string }
   /** A request could not be answered. */
   | { readonly type: 'request-failed'; readonly path: string; readonly reason: string }
   | MetricsRefused
@@ -67,14 +74,21 @@ export interface StatusParts {
   readonly targets: readonly Pick<MetricsTarget, 'port' | 'path'>[];
   /** The agent's own metrics. */
   readonly families$: Observable<readonly MetricFamily[]>;
-  /** What became of the epochs, as JSON. */
-  readonly epochs$: Observable<unknown>;
+  readonly epochs$: Observable<EpochsReport>;
+  /** How it stands with the agent. */
+  readonly report$: Observable<AgentReport>;
+  /** The status port shows the log. */
+  readonly showsLog: boolean;
+  /** What there is to see of the agent as it changes; the log only with `withLog`. */
+  readonly live$: (withLog: boolean) => Observable<LiveEvent>;
   /** How it stands with the sources of configuration, as JSON. */
   readonly sources$: Observable<unknown>;
   /** The configuration, without secrets, as JSON can have it. */
   readonly config$: Observable<unknown>;
   /** Whoever has it may look into the program; undefined where nobody may. */
   readonly profileToken: string | undefined;
+  /** Whether there is a page at `/`. */
+  readonly hasPage: boolean;
   /** Version numbers, by name. */
   readonly version: Readonly<Record<string, string>>;
 }

@@ -1,16 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import { EMPTY, from, ignoreElements, type Observable, of, shareReplay, switchMap, take, tap } from 'rxjs';
-import { controlGuard, insideGuard, tokenGuard } from './control-guard.ts';
+import { asyncScheduler, EMPTY, from, ignoreElements, type Observable, of, shareReplay, switchMap, take, tap, withLatestFrom } from 'rxjs';
+import { controlGuard, insideGuard, type Refusal, tokenGuard } from './control-guard.ts';
 import { answer, type Handler, type StatusParts, type StatusRequest } from './handler.ts';
 import { logging } from './logging.ts';
+import { printable } from '../log/printable.ts';
 import { probe } from './probe.ts';
 
 /**
  * Who answers what: the handler of a path without its query. What is rarely asked for is loaded
  * when it is first used: probes of the application with HTTP/2, the merging of metrics with
- * compression, the profiler.
+ * compression, the profiler, the page. The log is shown only with `withLog`.
  */
-export function routes(parts: StatusParts): (path: string) => Handler {
+export function routes(parts: StatusParts, withLog = false): (path: string) => Handler {
   // Of both paths, so that one looks at a time.
   const handler = profiling(
     parts.profileToken,
@@ -26,15 +27,21 @@ export function routes(parts: StatusParts): (path: string) => Handler {
     ['/drain', order({ type: 'drain-requested' })],
     ['/restart', order({ type: 'restart-requested' })],
     ['/logging', logging(parts.admin)],
-    ['/debug/epochs', showJson(parts.epochs$, insideGuard)],
+    ['/debug/epochs', showEpochs(parts.epochs$)],
+    ['/debug/status', showJson(parts.report$, insideGuard)],
+    ['/debug/events', lazily(async () => (await import('./event-stream.ts')).eventStream(parts.live$(withLog), mostStreams))],
     ['/debug/sources', showJson(parts.sources$, insideGuard)],
     ['/debug/config', showJson(parts.config$, insideGuard)],
     ['/debug/pprof/profile', handler],
     ['/debug/pprof/heap', handler],
+    ...(parts.hasPage ? [['/', inside(lazily(async () => (await import('./page.ts')).page()))] as const] : []),
     ['/version', showJson(of(parts.version), () => undefined)],
   ]);
   return (path) => fixed.get(path.replace(/^\/app-(?:health|lifecycle)\/.*/s, '/app-health/')) ?? missing;
 }
+
+/** Of event streams: each costs a look at Envoy a second. */
+const mostStreams = 4;
 
 /** A handler that is loaded for its first request. */
 function lazily(load: () => Promise<Handler>): Handler {
@@ -42,6 +49,16 @@ function lazily(load: () => Promise<Handler>): Handler {
   return (request, response) => {
     handler$ ??= from(load()).pipe(shareReplay({ bufferSize: 1, refCount: false }));
     return handler$.pipe(switchMap((handler) => handler(request, response)));
+  };
+}
+
+/** A handler for those who look inside. */
+function inside(handler: Handler): Handler {
+  return (request, response) => {
+    const refusal = insideGuard(request);
+    if (refusal === undefined) return handler(request, response);
+    answer(response, ...refusal);
+    return EMPTY;
   };
 }
 
@@ -70,19 +87,34 @@ function order(asked: StatusRequest): Handler {
   };
 }
 
+/** As {@link showJson}; as a table for who asks for text. */
+function showEpochs(epochs$: StatusParts['epochs$']): Handler {
+  return (request, response) => {
+    const isText = /^\s*text\/plain\b/.test(request.headers.accept ?? '');
+    if (!isText || insideGuard(request) !== undefined) return showJson(epochs$, insideGuard)(request, response);
+    return from(import('../report/epoch-table.ts')).pipe(
+      withLatestFrom(epochs$),
+      tap(([{ epochTable }, report]) => answer(response, 200, printable(epochTable(report, asyncScheduler.now())))),
+      ignoreElements(),
+    );
+  };
+}
+
 /**
  * Answers with the newest of what `what$` emits, which it does at once, as JSON; or with why
  * `guard` refuses that.
  */
-function showJson(what$: Observable<unknown>, guard: (request: IncomingMessage) => readonly [number, string] | undefined): Handler {
-  return (request, response) =>
-    what$.pipe(
+function showJson(what$: Observable<unknown>, guard: (request: IncomingMessage) => Refusal | undefined): Handler {
+  return (request, response) => {
+    const refusal = guard(request);
+    if (refusal !== undefined) {
+      answer(response, ...refusal);
+      return EMPTY;
+    }
+    return what$.pipe(
       take(1),
-      tap((what) => {
-        const refusal = guard(request);
-        if (refusal === undefined) answer(response, 200, JSON.stringify(what, undefined, 2), { 'content-type': 'application/json' });
-        else answer(response, ...refusal);
-      }),
+      tap((what) => answer(response, 200, JSON.stringify(what, undefined, 2), { 'content-type': 'application/json' })),
       ignoreElements(),
     );
+  };
 }

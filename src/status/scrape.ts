@@ -43,7 +43,7 @@ const longestTimeout = 120_000;
 /** Scrapes at a time: each holds a piece of every source. */
 const mostScrapes = 16;
 /**
- * In characters. So much is written without waiting for its reader: nobody who shares an answer
+ * In bytes. So much is written without waiting for its reader: nobody who shares an answer
  * waits for another reader.
  */
 const mostShared = 256 << 10;
@@ -129,7 +129,7 @@ export function metrics(
         others === undefined
           ? lead(scrape, sink)
           : from(others).pipe(
-              switchMap((whole) => (whole === undefined ? lead(scrape, sink) : from(write([whole], sink)).pipe(ignoreElements()))),
+              switchMap((whole) => (whole === undefined ? lead(scrape, sink) : from(write(whole, sink)).pipe(ignoreElements()))),
             );
       // What is written is under way until the response closes, which unsubscribes.
       return concat(written$, NEVER).pipe(
@@ -187,12 +187,12 @@ function openSink({ headers }: IncomingMessage, response: ServerResponse, { cont
 }
 
 /** The last piece goes with the end, so that an answer of one piece is one piece on the way too. */
-async function write(pieces: AsyncIterable<string> | readonly string[], sink: Writable): Promise<void> {
-  let last = '';
+async function write(pieces: AsyncIterable<Buffer> | readonly Buffer[], sink: Writable): Promise<void> {
+  let last: Buffer | undefined;
   let size = 0;
   for await (const piece of pieces) {
     size += piece.length;
-    if (last !== '' && !sink.write(last) && size > mostShared && !sink.destroyed) {
+    if (last !== undefined && !sink.write(last) && size > mostShared && !sink.destroyed) {
       await firstValueFrom(merge(fromEvent(sink, 'drain'), fromEvent(sink, 'close')), { defaultValue: undefined });
     }
     if (sink.destroyed) return;

@@ -9,7 +9,7 @@ export interface SharedScrapes {
    * Resolves with the whole answer of a scrape that has just begun, or with undefined if there is
    * nothing to share. Undefined where none has begun.
    */
-  follow(kind: string): Promise<string | undefined> | undefined;
+  follow(kind: string): Promise<Answer | undefined> | undefined;
   /**
    * An answer begins now, that others can follow until its reader, by `unsubscribe`, says that he
    * is no longer there.
@@ -19,12 +19,15 @@ export interface SharedScrapes {
 
 interface LeadingScrape extends Unsubscribable {
   /** Passes on the pieces of the answer to its reader. */
-  passOn(pieces: AsyncIterable<string>): AsyncGenerator<string>;
+  passOn(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
 }
+
+/** In pieces. */
+type Answer = readonly Buffer[];
 
 interface Lead {
   readonly since: number;
-  readonly whole: Promise<string | undefined>;
+  readonly whole: Promise<Answer | undefined>;
 }
 
 /**
@@ -34,7 +37,7 @@ interface Lead {
 const followable = 100;
 
 /**
- * Answers of up to `most` characters are shared; a larger one is passed on and forgotten. Makes a
+ * Answers of up to `most` bytes are shared; a larger one is passed on and forgotten. Makes a
  * memory of its own.
  */
 export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScrapes {
@@ -45,12 +48,12 @@ export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScr
       return lead !== undefined && scheduler.now() - lead.since <= followable ? lead.whole : undefined;
     },
     lead(kind) {
-      let settle: (whole: string | undefined) => void = () => undefined;
-      const whole = new Promise<string | undefined>((resolve) => (settle = resolve));
+      let settle: (whole: Answer | undefined) => void = () => undefined;
+      const whole = new Promise<Answer | undefined>((resolve) => (settle = resolve));
       const lead: Lead = { since: scheduler.now(), whole };
       leads.set(kind, lead);
-      const end = (text: string | undefined) => {
-        settle(text);
+      const end = (whole: Answer | undefined) => {
+        settle(whole);
         if (leads.get(kind) === lead) leads.delete(kind);
       };
       return { passOn: (pieces) => passOn(pieces, most, end), unsubscribe: () => end(undefined) };
@@ -59,13 +62,18 @@ export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScr
 }
 
 /**
- * Tells `end` the whole text, or undefined as soon as it is too long. Only the first time counts.
+ * Tells `end` the whole answer, or undefined as soon as it is too long. Only the first time counts.
  */
-async function* passOn(pieces: AsyncIterable<string>, most: number, end: (whole: string | undefined) => void): AsyncGenerator<string> {
-  let whole: string | undefined = '';
+async function* passOn(pieces: AsyncIterable<Buffer>, most: number, end: (whole: Answer | undefined) => void): AsyncGenerator<Buffer> {
+  let whole: Buffer[] | undefined = [];
+  let size = 0;
   for await (const piece of pieces) {
-    if (whole !== undefined) whole = whole.length + piece.length > most ? undefined : whole + piece;
-    if (whole === undefined) end(undefined);
+    size += piece.length;
+    whole?.push(piece);
+    if (size > most) {
+      whole = undefined;
+      end(undefined);
+    }
     yield piece;
   }
   end(whole);

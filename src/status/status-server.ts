@@ -1,11 +1,17 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { defer, Observable, type Observer } from 'rxjs';
+import { defer, exhaustMap, interval, map, Observable, type Observer, Subject, type Subscriber, takeWhile, tap } from 'rxjs';
+import { ofType } from '../operators/tagged-union.ts';
+import { ownSocket } from '../files/own-socket.ts';
+import { ofOwner } from './control-guard.ts';
 import { answer, type Handler, type StatusEvent } from './handler.ts';
-/** For the head of a request, for the rest of it, and between two of them. In ms. */
+
+/** From one answer to the head of the next request, and for what comes with a request. In ms. */
 const timeoutMs = 5_000;
-/** How often what is too slow is looked for. In ms. */
+/** How often what is too slow is looked for, as long as there is a connection. In ms. */
 const sweep = 1_000;
+/** The longest interval that Node has. */
+const never = 2 ** 31 - 1;
 /**
  * A connection on which nothing moves, not even an answer: it is longer than any answer is thought
  * over. In ms.
@@ -26,29 +32,7 @@ const mostConnections = 512;
  */
 export function statusServer(port: number, route: (path: string) => Handler): Observable<StatusEvent> {
   return new Observable((subscriber) => {
-    const options = {
-      headersTimeout: timeoutMs,
-      requestTimeout: timeoutMs,
-      keepAliveTimeout: timeoutMs,
-      connectionsCheckingInterval: sweep,
-    };
-    const idle = new Set<Socket>();
-    const server = createServer(options, (request, response) => {
-      const { socket } = request;
-      idle.delete(socket);
-      response.once('close', () => {
-        if (!socket.destroyed) idle.add(socket);
-      });
-      respond(request, response, route, subscriber);
-    });
-    server.timeout = stuck;
-    server.on('connection', (socket: Socket) => {
-      idle.add(socket);
-      socket.once('close', () => idle.delete(socket));
-      const [oldest] = idle;
-      if (idle.size > mostConnections) oldest?.destroy();
-    });
-
+    const server = serverOf(route, subscriber);
     let hasListened = false;
     server.once('listening', () => {
       hasListened = true;
@@ -65,6 +49,85 @@ export function statusServer(port: number, route: (path: string) => Handler): Ob
       server.closeAllConnections();
     };
   });
+}
+
+/**
+ * The same on a Unix socket at `path`, which its owner alone can open: he may do what programs of
+ * this machine may. Emits `socket-failed` if it is not to be had, and what the handlers emit. Never
+ * completes.
+ */
+export function statusSocket(path: string, route: (path: string) => Handler): Observable<StatusEvent> {
+  return new Observable((subscriber) => {
+    const server = serverOf(route, subscriber);
+    return ownSocket(path)
+      .pipe(
+        tap((event) => {
+          if (event.type !== 'connected') return;
+          ofOwner.add(event.socket);
+          server.emit('connection', event.socket);
+        }),
+        ofType('failed'),
+        map(({ reason }): StatusEvent => ({ type: 'socket-failed', path, reason })),
+      )
+      .subscribe(subscriber);
+  });
+}
+
+/** A server of HTTP that does not listen yet. */
+function serverOf(route: (path: string) => Handler, events: Subscriber<StatusEvent>): Server {
+  const idle = idleConnections();
+  events.add(idle.looks$.subscribe());
+  // Node's own look for slow requests would wake an agent whom nobody asks.
+  const options = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: timeoutMs, connectionsCheckingInterval: never };
+  const server = createServer(options, (request, response) => {
+    const { socket } = request;
+    idle.remove(socket);
+    response.once('close', () => {
+      if (!socket.destroyed) idle.add(socket);
+    });
+    respond(request, response, route, events);
+  });
+  server.timeout = stuck;
+  server.on('connection', (socket: Socket) => {
+    idle.add(socket);
+    socket.once('close', () => idle.remove(socket));
+  });
+  return server;
+}
+
+/**
+ * Connections on which no request is answered: each is closed after a while, and the oldest of too
+ * many at once. Looks at them while it is subscribed to and there are some. Never ends, never
+ * errors.
+ */
+function idleConnections() {
+  const since = new Map<Socket, number>();
+  const added$ = new Subject<void>();
+  let looks = 0;
+  const look = (): number => {
+    looks += 1;
+    for (const [socket, first] of since) if (looks - first > timeoutMs / sweep) socket.destroy();
+    return since.size;
+  };
+  return {
+    looks$: added$.pipe(
+      exhaustMap(() =>
+        interval(sweep).pipe(
+          map(look),
+          takeWhile((left) => left > 0),
+        ),
+      ),
+    ),
+    add(socket: Socket): void {
+      since.set(socket, looks);
+      added$.next();
+      const [oldest] = since.keys();
+      if (since.size > mostConnections) oldest?.destroy();
+    },
+    remove(socket: Socket): void {
+      since.delete(socket);
+    },
+  };
 }
 
 function respond(

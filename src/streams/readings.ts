@@ -1,8 +1,11 @@
 import {
   asyncScheduler,
+  catchError,
   concat,
   concatMap,
   connect,
+  debounceTime,
+  EMPTY,
   filter,
   interval,
   map,
@@ -11,8 +14,13 @@ import {
   type Observable,
   type SchedulerLike,
   scan,
+  startWith,
+  switchMap,
+  take,
+  takeUntil,
   tap,
   throttleTime,
+  timer,
 } from 'rxjs';
 import type { Change, Reading } from '../agent/ports.ts';
 import { coalesce } from '../operators/coalesce.ts';
@@ -26,6 +34,8 @@ export interface ReadingDelays {
   readonly minDelay: number;
   /** Between two readings that nobody asked for, the net below a lost event. */
   readonly reread?: number;
+  /** From a change without another one to the reading ahead of the window; none if left out. */
+  readonly quiet?: number;
   /**
    * Spreads the pauses after readings that error: makes a number from 0 up to, but not including,
    * 1.
@@ -38,6 +48,10 @@ export type SourceSign<Config> =
   | SourceChange
   /** The first change of a row: the source is read when the window closes. */
   | { readonly type: 'window-opened'; readonly source?: string; readonly path?: string; readonly delayMs: number }
+  /**
+   * What the window will bring, unless there are more changes: it differs from the reading before.
+   */
+  | { readonly type: 'foreseen'; readonly reading: Reading<Config | undefined> }
   /** The source could not be read, or not be listened to, which is tried again so much later. */
   | SourceFailed
   /**
@@ -58,8 +72,9 @@ interface SourceFailed {
 }
 
 type RawSign<Config> =
-  | Exclude<SourceSign<Config>, { type: 'read' }>
-  | { readonly type: 'raw'; readonly reading: SourceReading<Config>; readonly orderedBy: string | undefined };
+  | Exclude<SourceSign<Config>, { type: 'read' | 'foreseen' }>
+  | { readonly type: 'raw'; readonly reading: SourceReading<Config>; readonly orderedBy: string | undefined }
+  | { readonly type: 'ahead'; readonly reading: SourceReading<Config> };
 
 /**
  * Reads a source: emits a reading at once, and then one after each change, each with what differs
@@ -71,10 +86,13 @@ type RawSign<Config> =
  * overtakes a newer one. The first one waits for no change, and nothing is watched before it, so
  * that the first epoch does not wait for the watcher either. What errors is told, and begun again
  * as {@link supervise} does. Cold; never ends, never errors.
+ *
+ * With `quiet` the source is read once more in each window, at the first pause of that length: what
+ * takes long can be done before the window closes. No reading is compared with that one.
  */
 export function sourceSigns<Config>(
   { changes$, reading$ }: ConfigSource<Config>,
-  { minDelay, reread = 60_000, random }: ReadingDelays,
+  { minDelay, reread = 60_000, quiet = minDelay, random }: ReadingDelays,
   orders$: Observable<string> = NEVER,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<SourceSign<Config>> {
@@ -84,6 +102,10 @@ export function sourceSigns<Config>(
       supervise(sourceFailed, random, scheduler),
     );
   }
+  const ahead$ = reading$.pipe(
+    map((reading): RawSign<Config> => ({ type: 'ahead', reading })),
+    catchError(() => EMPTY), // the window reads again
+  );
   const later$ = changes$.pipe(
     supervise(sourceFailed, random, scheduler),
     connect((shared$): Observable<RawSign<Config>> => {
@@ -97,15 +119,25 @@ export function sourceSigns<Config>(
         // The net opens a window too: it is not to read in the middle of a change.
         merge(changed$, interval(reread, scheduler)).pipe(coalesce(minDelay, scheduler)),
       );
-      const all$ = merge(occasions$.pipe(map(() => undefined)), orders$);
-      return merge(shared$, opened$, all$.pipe(concatMap((orderedBy) => raw(orderedBy))));
+      const pauses$ = opened$.pipe(
+        switchMap(() => changed$.pipe(startWith(undefined), debounceTime(quiet, scheduler), take(1), takeUntil(timer(minDelay, scheduler)))), // prettier-ignore
+      );
+      const all$ = merge(
+        occasions$.pipe(map(() => raw())),
+        orders$.pipe(map((by) => raw(by))),
+        ...(quiet < minDelay ? [pauses$.pipe(map(() => ahead$))] : []),
+      );
+      return merge(shared$, opened$, all$.pipe(concatMap((read$) => read$)));
     }),
   );
   return concat(raw(), later$).pipe(
-    scan(({ last }: Compared<Config>, sign): Compared<Config> => (sign.type === 'raw' ? compared(last, sign) : { last, sign }), {
-      last: undefined,
-      sign: undefined,
-    }),
+    scan(
+      ({ last }: Compared<Config>, sign): Compared<Config> => {
+        if (sign.type === 'raw') return compared(last, sign);
+        return { last, sign: sign.type === 'ahead' ? foreseen(last, sign.reading) : sign };
+      },
+      { last: undefined, sign: undefined },
+    ),
     map(({ sign }) => sign),
     filter((sign) => sign !== undefined),
   );
@@ -145,6 +177,10 @@ function compared<Config>(
 ): Compared<Config> {
   const isNew = last?.hash !== reading.hash;
   return { last: reading, sign: { type: 'read', reading: withChanges(reading, isNew ? last : undefined), isNew, orderedBy } };
+}
+
+function foreseen<Config>(last: SourceReading<Config> | undefined, reading: SourceReading<Config>): SourceSign<Config> | undefined {
+  return last?.hash === reading.hash ? undefined : { type: 'foreseen', reading: withChanges(reading, last) };
 }
 
 /** A reading with what differs from the one before. */

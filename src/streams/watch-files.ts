@@ -1,4 +1,4 @@
-import { watch as watchFolder } from 'node:fs';
+import { type BigIntStats, watch as watchFolder } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { watch as Watch } from 'chokidar';
@@ -32,10 +32,17 @@ export type LinkHops = ReadonlyMap<string, string>;
 /** As in the kernel, which gives up with ELOOP after 40 links (path_resolution(7)). */
 const maxLinks = 40;
 
-// An inode number alone is given to the next file as soon as its own is gone (ext4).
-const identityOf = (entry: string) =>
+/**
+ * Names a file or folder as long as it exists. An inode number alone is given to the next one as
+ * soon as its own is gone (ext4). Pure.
+ */
+export function identityOf({ dev, ino, birthtimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${birthtimeNs}`;
+}
+
+const entryAt = (entry: string) =>
   lstat(entry, { bigint: true }).then(
-    (stats) => ({ stats, identity: `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` }),
+    (stats) => ({ stats, identity: identityOf(stats) }),
     () => undefined,
   );
 
@@ -59,7 +66,7 @@ export async function linkHops(path: string): Promise<LinkHops> {
       continue;
     }
     const entry = join(folder, name);
-    const found = await identityOf(entry);
+    const found = await entryAt(entry);
     hops.set(entry, found?.identity ?? '');
     if (found?.stats.isSymbolicLink() && ++links <= maxLinks) {
       const target = await targetOf(entry);

@@ -98,9 +98,9 @@ const at = (diagram: string, time: number): string => {
  * not LIVE as the epoch that was meant, but it does what it is told, and counts what it has.
  *
  * What it is asked to do can be drawn: `launched$`, `signalled$` (T, K or U for SIGUSR1),
- * `checked$` (c), `drained$` (g graceful, p plain, and the epoch that was told, ? for nobody),
- * `published$` (the epoch whose admin endpoint others find), `asked$` (an epoch's number for each
- * look at it).
+ * `checked$` (c, or a ahead of it), `drained$` (g graceful, p plain, and the epoch that was told, ?
+ * for nobody), `published$` (the epoch whose admin endpoint others find), `asked$` (an epoch's
+ * number for each look at it).
  */
 export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const processes = script.processes.map((diagram) => m.cold(diagram, fates));
@@ -160,6 +160,11 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         checks$.next('c');
         const diagrams = script.checks ?? ['(y|)'];
         return m.cold(diagrams[Math.min(checks++, diagrams.length - 1)] ?? '(y|)', verdicts).pipe(delay(answerTime));
+      }),
+    checkAhead: () =>
+      defer(() => {
+        checks$.next('a');
+        return EMPTY;
       }),
     drain: (epoch, graceful) =>
       defer(() => {

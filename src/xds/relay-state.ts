@@ -106,6 +106,15 @@ export function leader({ streams }: Pick<RelayState, 'streams'>): EnvoyStream | 
   return [...streams.values()].findLast(({ node }) => node !== undefined);
 }
 
+/** The subscription whose push in flight a request answers; undefined where it answers none. */
+export function answered(
+  { stream, request: { typeUrl, nonce } }: Extract<RelayEvent, { type: 'requested' }>,
+  { streams }: Pick<RelayState, 'streams'>,
+): Subscription | undefined {
+  const subscription = streams.get(stream)?.subscriptions.get(typeUrl);
+  return subscription?.inFlight?.nonce === nonce ? subscription : undefined;
+}
+
 /** What the control plane says now of a type; undefined while it says nothing. */
 export function current({ connection, newest }: RelayState, typeUrl: string): TypeResources | undefined {
   return connection.asked.get(typeUrl)?.isAnswered === true ? newest.get(typeUrl) : undefined;

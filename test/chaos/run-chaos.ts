@@ -81,7 +81,7 @@ export async function runChaos({
   const stage = setStage(rig);
   const attacker = hostile ? await stage.attack() : undefined;
   const start = () =>
-    rig.start(['--envoyRestartBudget', '0'], {
+    rig.start(['--envoyRestartBudget', '0', '--log_output_level', 'default:debug'], {
       env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1', ...attacker?.target },
     });
   let running = start();

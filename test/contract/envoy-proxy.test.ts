@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncScheduler, concat, defer, filter, ignoreElements, lastValueFrom, NEVER, type Observable, switchMap, take, tap, toArray } from 'rxjs'; // prettier-ignore
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { envoyConfig } from '../../demo/envoy-config.ts';
 import { adminClient } from '../../src/admin/admin-client.ts';
 import { findExecutable } from '../../src/envoy/find-envoy.ts';
@@ -17,6 +17,7 @@ import { reserveBaseId, sharedMemoryOf } from '../../src/proxy/base-ids.ts';
 import { meetingPlaces } from '../../src/proxy/meeting-places.ts';
 import type { Tools } from '../../src/proxy/spawn-envoy.ts';
 import { readingOf } from '../../src/testing/reading.ts';
+import { builtGuard } from '../support/built-guard.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { proxyContract } from './proxy-contract.ts';
 import type { Life, World } from './stage.ts';
@@ -92,6 +93,7 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
       ...{ drainDuration: 1_000, parentShutdownDuration: 60_000, serviceCluster: 'cluster', serviceNode: 'node' },
       ...{ ipv6: false, logFormat: envoyLogFormat, logLevel, componentLogLevel: '', concurrency: 1 },
     },
+    explain: async (_, reason) => Promise.resolve({ reason }),
     admin: adminClient(addressFile, adminPort),
     addressFile,
     folder,
@@ -190,6 +192,45 @@ proxyContract((life, trial) => perform({ life }, trial));
 
 describe('an Envoy that outlives its agent', () => {
   proxyContract((life, trial) => perform({ life, adopted: true }, trial), /^(run tells (?!that the)|SIGKILL: |SIGUSR1|a signal)/);
+});
+
+const guardFolder = mkdtempSync(join(tmpdir(), 'pilot-agent-guard-'));
+const built = builtGuard(guardFolder, 'The guard in place of setpriv, mkfifo and sh');
+afterAll(() => rmSync(guardFolder, { recursive: true }));
+
+describe.runIf(built !== undefined)('on a machine that has nothing but the guard', () => {
+  const tools: Tools = { guard: built, mkfifo: undefined, setpriv: undefined, sh: undefined };
+
+  proxyContract((life, trial) => perform({ life, tools }, trial), /^run /);
+
+  it('an Envoy, even a stopped one, and what it shared end with the agent, whichever way that ends', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-reaped-'));
+    const [sockets, shared, baseId] = [join(folder, 'sockets'), join(folder, 'shared'), 19_191_919];
+    mkdirSync(sockets);
+    for (const file of [shared, join(sockets, 's_1')]) writeFileSync(file, '');
+    const envoy = spawn('/bin/sh', ['-c', 'kill -STOP $$', 'envoy', '--base-id', String(baseId)], { stdio: 'ignore' });
+    const other = spawn('/bin/sh', ['-c', 'kill -STOP $$', 'envoy', '--base-id', `${baseId}0`], { stdio: 'ignore' });
+    const isStopped = ({ pid }: { pid?: number | undefined }) => read(`/proc/${pid ?? 0}/stat`).includes(') T ');
+    const env = { PILOT_AGENT_BASE_ID: String(baseId), PILOT_AGENT_SHARED_MEMORY: shared, PILOT_AGENT_SOCKETS: sockets };
+    const reaper = spawn(built ?? '', ['reap'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
+    try {
+      await expect.poll(() => isStopped(envoy) && isStopped(other)).toBe(true);
+      expect(reaper.exitCode).toBe(null);
+      reaper.stdin.end();
+      expect(await once(reaper, 'exit')).toEqual([0, null]);
+      await expect.poll(() => envoy.signalCode).toBe('SIGKILL');
+      expect(isStopped(other)).toBe(true);
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      for (const child of [envoy, other, reaper]) child.kill('SIGKILL');
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('nothing is started for an agent that is gone', () => {
+    const { status, stdout } = spawnSync(built ?? '', ['run', '1', '/bin/echo', 'started'], { encoding: 'utf8' });
+    expect([status, stdout]).toEqual([1, '']);
+  });
 });
 
 describe('an Envoy that ends', () => {

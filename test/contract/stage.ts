@@ -109,8 +109,8 @@ export class Stage {
           ? this.#launch(0, 0)
           : method === 'drain'
             ? this.#proxy.drain(0, true)
-            : method === 'check'
-              ? this.#proxy.check(this.#world.reading)
+            : method === 'check' || method === 'checkAhead'
+              ? (this.#proxy[method]?.(this.#world.reading) ?? EMPTY)
               : this.#proxy[method](0);
       expect(isObservable(called$)).toBe(true);
     });

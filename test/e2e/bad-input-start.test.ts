@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { leftOut } from '../support/left-out.ts';
-import { acceptsAll, expectEnd, expectNothingLeft, fakeEnvoy, onFullDisk, program, realEnvoy, run, standardFlags, starts, withoutDrain, withoutPrivilege } from './support/bad-input-program.ts'; // prettier-ignore
-import { makeRig, type Rig } from './support/rig.ts';
+import { acceptsAll, expectEnd, expectNothingLeft, fakeEnvoy, onFullDisk, realEnvoy, run, standardFlags, withoutDrain, withoutPrivilege } from './support/bad-input-program.ts'; // prettier-ignore
+import { program } from './support/program.ts';
+import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
 let rig: Rig;
 beforeEach(async () => (rig = await makeRig()));
@@ -71,20 +72,29 @@ describe('the command line', () => {
 });
 
 describe('a port that is taken', () => {
+  const byMe = `is in use by process ${process.pid} \\(.+\\)`;
+
   it('the status port: 69, and no Envoy was started', async () => {
     const { status } = rig.ports;
     const close = await take(status);
     const agent = rig.start();
-    await expectEnd(rig, agent, 69, new RegExp(`^--statusPort ${status}: .*address already in use`));
-    expect(starts(agent)).toBe(0);
+    await expectEnd(rig, agent, 69, new RegExp(`^--statusPort ${status}: the port ${byMe}: end who has it, or change --statusPort$`));
+    expect(launches(agent)).toBe(0);
     await close();
   });
 
   it.each(['admin', 'listen'] as const)('the %s port: 69, and Envoy is not tried again', async (name) => {
     const close = await take(rig.ports[name], '127.0.0.1');
     const agent = rig.start();
-    await expectEnd(rig, agent, 69, `Envoy cannot bind 127.0.0.1:${rig.ports[name]}: the address is in use`);
-    expect(starts(agent)).toBe(1);
+    await expectEnd(
+      rig,
+      agent,
+      69,
+      new RegExp(
+        `^Envoy cannot bind 127.0.0.1:${rig.ports[name]}: the address ${byMe}: end who has it, or change the port in ${rig.config}$`,
+      ),
+    );
+    expect(launches(agent)).toBe(1);
     await close();
   });
 });
@@ -180,30 +190,52 @@ describe('the custom configuration', () => {
   it.each(['backoff', 'exit'])("that Envoy refuses: 78 with Envoy's reason and the file, under the policy %s", async (policy) => {
     writeFileSync(rig.config, '{ "nonsense": 1 }');
     const agent = rig.start(['--envoyRestartPolicy', policy]);
-    await expectEnd(rig, agent, 78, /no such field: 'nonsense'/);
-    expect(agent.errors()).toContain(rig.config);
-    expect(starts(agent)).toBe(1);
+    await expectEnd(rig, agent, 78, `Envoy refuses its configuration: ${rig.config}:1:3: no such field: 'nonsense'`);
+    expect(launches(agent)).toBe(1);
+    const told = agent.log().filter((line) => JSON.stringify(line).includes('nonsense'));
+    expect(told.map(({ event, excerpt }) => [event, excerpt])).toEqual([
+      ['config.refused', '1 | { "nonsense": 1 }\n  |   ^^^^^^^^^^'],
+      ['agent.ended', undefined],
+      ['agent.failed', undefined],
+    ]);
   });
 
   it('with a key that does not match its certificate: 78', async () => {
     const { key } = await rig.ca.issue();
     writeFileSync(join(rig.certDir, 'key.pem'), key);
-    await expectEnd(rig, rig.start(), 78, new RegExp(`${rig.certDir}/cert-chain.pem: the key does not match the certificate`));
+    await expectEnd(
+      rig,
+      rig.start(),
+      78,
+      new RegExp(
+        `${rig.certDir}/cert-chain.pem, ${rig.certDir}/key.pem: the key does not match the certificate \\(subject .*, serial ${rig.issued.serial}, public key`,
+      ),
+    );
   });
 });
 
 describe('an Envoy that is none', () => {
   it('is missing: 69', async () => {
     const path = join(rig.folder, 'none');
-    await expectEnd(rig, rig.start(['--binaryPath', path]), 69, `--binaryPath ${path} does not exist`);
+    await expectEnd(rig, rig.start(['--binaryPath', path]), 69, `--binaryPath ${path} does not exist: name another Envoy, or leave it out`);
   });
 
   it('is a directory: 69', async () => {
-    await expectEnd(rig, rig.start(['--binaryPath', rig.certDir]), 69, `--binaryPath ${rig.certDir} is not a regular file`);
+    await expectEnd(
+      rig,
+      rig.start(['--binaryPath', rig.certDir]),
+      69,
+      `--binaryPath ${rig.certDir} is not a regular file: name another Envoy, or leave it out`,
+    );
   });
 
   it('may not be executed: 69', async () => {
-    await expectEnd(rig, rig.start(['--binaryPath', rig.config]), 69, `--binaryPath ${rig.config} may not be executed by this user`);
+    await expectEnd(
+      rig,
+      rig.start(['--binaryPath', rig.config]),
+      69,
+      `--binaryPath ${rig.config} may not be executed by this user: name another Envoy, or leave it out`,
+    );
   });
 
   it('is no program: 69', async () => {
@@ -218,19 +250,19 @@ describe('an Envoy that ends by itself', () => {
   it('with 7 at once, policy exit: 7', async () => {
     const agent = rig.start(['--binaryPath', fakeEnvoy(rig, 'exit 7'), '--envoyRestartPolicy', 'exit']);
     await expectEnd(rig, agent, 7, 'Envoy ended with 7');
-    expect(starts(agent)).toBe(1);
+    expect(launches(agent)).toBe(1);
   });
 
   it('with 7 at once, policy backoff: 7 after one more try', async () => {
     const agent = rig.start(['--binaryPath', fakeEnvoy(rig, acceptsAll, 'exit 7'), '--envoyRestartBudget', '1']);
     await expectEnd(rig, agent, 7, 'Envoy ended with 7');
-    expect(starts(agent)).toBe(2);
+    expect(launches(agent)).toBe(2);
   });
 
   it('with 7 whatever it is asked: the same, for that is no word about the configuration', async () => {
     const agent = rig.start(['--binaryPath', fakeEnvoy(rig, 'exit 7'), '--envoyRestartBudget', '1']);
     await expectEnd(rig, agent, 7, 'Envoy ended with 7');
-    expect(starts(agent)).toBe(2);
+    expect(launches(agent)).toBe(2);
   });
 
   it.each([
@@ -240,7 +272,7 @@ describe('an Envoy that ends by itself', () => {
     const envoy = fakeEnvoy(rig, acceptsAll, `kill -${signal.slice(3)} $$`);
     const agent = rig.start(['--binaryPath', envoy, '--envoyRestartBudget', '1']);
     await expectEnd(rig, agent, code, `Envoy was ended by ${signal}`);
-    expect(starts(agent)).toBe(2);
+    expect(launches(agent)).toBe(2);
   });
 
   it('by a signal while it serves, policy exit: 128 + n', async () => {
@@ -266,6 +298,11 @@ describe('an Envoy that ends by itself', () => {
     expectNothingLeft(rig);
   });
 });
+
+/** How many Envoys the agent has started while none served. */
+function launches(agent: RunningAgent): number {
+  return agent.log().filter(({ event }) => event === 'epoch.started').length;
+}
 
 function take(port: number, host?: string): Promise<() => Promise<void>> {
   return new Promise((taken, fail) => {

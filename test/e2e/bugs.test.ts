@@ -37,7 +37,7 @@ async function startChild(agent: RunningAgent): Promise<void> {
 describe('a bug', () => {
   it.each(bugs)('$what drains Envoy, and the agent ends with 70', async ({ fault, before, then }) => {
     rig = await makeRig();
-    const agent = rig.start([], { env: { ...env, ...faultEnv(rig) } });
+    const agent = rig.start(['--log_output_level', 'default:debug'], { env: { ...env, ...faultEnv(rig) } });
     await agent.said('epoch.live', 0);
     load = await underLoad(rig);
     await before?.(agent);

@@ -53,7 +53,7 @@ it(
     expect(ok).toBeGreaterThan(100);
     lags.sort((a, b) => a - b);
     expect(lags[Math.floor(lags.length * 0.9)]).toBeLessThan(1_000);
-    expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
+    expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
     expect(server.asked[0]?.authorization).toBe(`Bearer ${readFileSync(signed.token, 'utf8')}`);
     for (const name of ['key.pem', 'cert-chain.pem', 'root-cert.pem'])
       expect(statSync(join(rig.folder, 'output', name)).mode & 0o777).toBe(0o600);

@@ -67,7 +67,7 @@ it.skipIf(!isRoot)('no fact makes an epoch: addresses, answers of name servers a
     write(hosts, '127.0.0.1 localhost statsd.test\n');
     const wrap = [...(group?.start.wrap ?? []), 'unshare', '-m', 'sh', '-c', `mount --bind ${hosts} /etc/hosts && exec "$@"`, 'sh'];
     const env = { GCE_METADATA_HOST: `127.0.0.1:${(cloud.address() as AddressInfo).port}` };
-    const agent = start(['--statsdUdpAddress', 'statsd.test:8125'], { wrap, env });
+    const agent = start(['--statsdUdpAddress', 'statsd.test:8125', '--log_output_level', 'default:debug'], { wrap, env });
     await agent.said('epoch.live', 0);
     const load = underLoad();
 
@@ -95,7 +95,7 @@ it.skipIf(!isRoot)('no fact makes an epoch: addresses, answers of name servers a
     const dump = await (await fetch(`http://127.0.0.1:${rig.ports.admin}/config_dump`)).text();
     expect(['learnt-late', '10.98.7.6', '127.0.0.9'].filter((fact) => !dump.includes(fact))).toEqual([]);
     expect(JSON.parse(await ask('/debug/epochs'))).toMatchObject({
-      past: [{ why: 'first' }, { why: 'by hand', changed: [{ source: 'POST /restart', part: '' }] }],
+      epochs: [{ why: 'first' }, { why: 'by hand', changed: [{ source: 'POST /restart', part: '' }] }],
     });
     const { failed, errors } = await load.stop();
     expect([failed, [...errors]]).toEqual([0, []]);
@@ -130,7 +130,9 @@ it('each source makes one epoch, whose cause is in the log, the timeline and the
       await agent.said('epoch.ended', index);
     }
     await sleep(1_000); // longer than the window
-    const { past } = JSON.parse(await ask('/debug/epochs')) as { readonly past: readonly { readonly changed: readonly object[] }[] };
+    const { epochs: past } = JSON.parse(await ask('/debug/epochs')) as {
+      readonly epochs: readonly { readonly changed: readonly object[] }[];
+    };
     expect(past.slice(1).map(({ changed }) => changed)).toEqual(sources.map(([, ...causes]): unknown => expect.arrayContaining(causes)));
 
     const log = agent.log();

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePorts } from '../support/free-ports.ts';
-import { program, withoutDrain } from './support/bad-input-program.ts';
+import { withoutDrain } from './support/bad-input-program.ts';
+import { program } from './support/program.ts';
 import { type LogLine, makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
-const [node, script] = program;
+const [file, ...main] = program;
 /** What a command prints, and how it ends. */
 const run = (...args: readonly string[]) =>
-  promisify(execFile)(node, [script, ...args]).then(
+  promisify(execFile)(file, [...main, ...args]).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: unknown) => {
       const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -37,7 +38,7 @@ describe('beside an agent that runs', () => {
 
   it('wait is over when the agent is ready', async () => {
     const url = `http://localhost:${rig.ports.status}/healthz/ready`;
-    expect(await run('wait', '--url', url, '--periodMillis', '50')).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await run('wait', '--url', url, '--periodMillis', '50', '--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
     expect((await rig.ready()).status).toBe(200);
   });
 
@@ -66,14 +67,20 @@ describe('beside an agent that runs', () => {
   });
 });
 
-it('wait and request end with 69 and one line where there is nobody', async () => {
+it('wait and request end with 69 where there is nobody, and say so; wait said before what it waits for', async () => {
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}/`;
   const [waited, asked] = await Promise.all([
     run('wait', '--timeoutSeconds', '1', '--url', url),
     run('request', 'GET', 'stats', '--port', String(port)),
   ]);
-  const refused = `connect ECONNREFUSED 127.0.0.1:${port} (docs/troubleshooting.md#exit-69)\n`;
-  expect(waited).toEqual({ code: 69, stdout: '', stderr: `pilot-agent: ${url} is not ready within 1 s: ${refused}` });
-  expect(asked).toEqual({ code: 69, stdout: '', stderr: `pilot-agent: Envoy's admin endpoint does not answer: ${refused}` });
+  const why = `connect ECONNREFUSED 127.0.0.1:${port}`;
+  const refused = `${why} (docs/troubleshooting.md#exit-69)\n`;
+  const stderr = `pilot-agent: waiting for ${url}: ${why}\npilot-agent: ${url} is not ready within 1 s: ${refused}`;
+  expect(waited).toEqual({ code: 69, stdout: '', stderr });
+  expect(asked).toEqual({
+    code: 69,
+    stdout: '',
+    stderr: `pilot-agent: Envoy's admin endpoint does not answer: ${why}: start an agent, or name the admin port of one by --port (docs/troubleshooting.md#exit-69)\n`,
+  });
 });

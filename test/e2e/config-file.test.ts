@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { program } from './support/program.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 describe('an agent with a configuration file', { timeout: 60_000 }, () => {
@@ -17,7 +18,7 @@ describe('an agent with a configuration file', { timeout: 60_000 }, () => {
     const write = (owner: string, more = '') =>
       writeFileSync(file, `# read by the agent\nxdsProxy: false\nenvironment: {ISTIO_META_OWNER: ${owner}}\n${more}`);
     write('first');
-    const agent = rig.start(['--config', file], { generated: true });
+    const agent = rig.start(['--config', file, '--log_output_level', 'default:debug'], { generated: true });
     await agent.said('epoch.started', 0);
 
     write('second', 'keepEnvoy: true\n');
@@ -44,7 +45,7 @@ describe('an agent with a configuration file', { timeout: 60_000 }, () => {
     expect(`${agent.output()}${agent.errors()}`).toContain(`config file ${file}: ${first}; config file ${file}: ${second}`);
     expect(`${agent.output()}${agent.errors()}`).not.toContain('hush');
 
-    const check = spawnSync(process.execPath, ['dist/pilot-agent.cjs', 'config', 'check', file], { encoding: 'utf8' });
+    const check = spawnSync(program[0], [...program.slice(1), 'config', 'check', file], { encoding: 'utf8' });
     expect(check).toMatchObject({ status: 78, stdout: `${file}:1:1: ${first}\n${file}:2:38: ${second}\n` });
   });
 });

@@ -66,7 +66,7 @@ it('with --rotation sds a new certificate is pushed to the Envoy that runs', asy
   await demo.said('demo.certificate_shown');
   const written = await demo.said('demo.certificate_written');
   await demo.said('demo.certificate_shown', { serial: written['serial'] });
-  expect(demo.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
+  expect(demo.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
   await demo.press();
   expect(await demo.exit, demo.errors()).toEqual({ code: 0, signal: null });
   expect(left()).toEqual([]);

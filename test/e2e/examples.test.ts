@@ -13,7 +13,7 @@ const tsx = ['--import', pathToFileURL('node_modules/tsx/dist/loader.mjs').href]
 describe('the examples, with the package installed elsewhere', () => {
   let installed: InstalledPackage;
   beforeAll(() => {
-    installed = installPackage();
+    installed = installPackage(['rxjs']);
     cpSync('examples', join(installed.folder, 'examples'), { recursive: true });
     writeFileSync(join(installed.folder, 'package.json'), JSON.stringify({ type: 'module' }));
   });

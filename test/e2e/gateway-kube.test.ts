@@ -60,7 +60,7 @@ describe.skipIf(kubeProgram === undefined)('the secrets of a gateway, from the K
       const agent = rig.start([], { role: 'router', env: { GATEWAY_SECRETS: 'kubernetes://', KUBECONFIG: kube.kubeconfig } });
       await serves(rig, fallback);
       const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'new-connection', clients: 2, pause: 10, maxDuration: 120_000 }); // prettier-ignore
-      const pushed = () => agent.log().filter(({ event, ...line }) => event === 'secret.pushed' && line['secret'] === 'shop').length;
+      const pushed = () => agent.log().filter(({ event, ...line }) => event === 'secret.accepted' && line['secret'] === 'shop').length;
       const before = pushed();
       let last = fallback;
       for (let n = 1; n <= 100; n += 1) {
@@ -85,7 +85,7 @@ describe.skipIf(kubeProgram === undefined)('the secrets of a gateway, from the K
 
       const { failed, errors } = await load.stop();
       expect([failed, [...errors]]).toEqual([0, []]);
-      expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
+      expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
       expect(agent.output()).not.toMatch(/PRIVATE KEY|admin-token/);
       agent.kill('SIGTERM');
       expect(await agent.exit).toEqual({ code: 0, signal: null });

@@ -1,8 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { program, realEnvoy, run, withoutDrain } from './support/bad-input-program.ts';
+import { realEnvoy, run, withoutDrain } from './support/bad-input-program.ts';
 import { injectedPods } from './support/injected.ts';
+import { program } from './support/program.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
@@ -95,7 +96,7 @@ describe('a generated bootstrap', () => {
   it('is not moved by what only a new agent can honour, which is said', async () => {
     const annotations = join(pod, 'etc/istio/pod/annotations');
     write(annotations, 'a="b"');
-    const agent = start();
+    const agent = start(['--log_output_level', 'default:debug']);
     await agent.said('epoch.live', 0);
     write(annotations, 'proxy.istio.io/config="drainDuration: 7s\\nparentShutdownDuration: 9s\\nconcurrency: 3\\nextraStatTags: [one]"');
     const { warning } = await agent.said('config.warning');

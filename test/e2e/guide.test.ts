@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { freePorts } from '../support/free-ports.ts';
+import { program } from './support/program.ts';
 
 const folder = join('docs', 'guide');
-const shim = `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/pilot-agent.cjs')}' "$@"\n`;
+const shim = `#!/bin/sh\nexec ${program.map((word) => `'${word}'`).join(' ')} "$@"\n`;
 /** Between the outputs of two blocks. */
 const line = '--- the next block ---';
 /** The ports in the pages; each run has others, which are free. */

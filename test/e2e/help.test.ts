@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { examples } from '../../src/cli/examples.ts';
-import { program } from './support/bad-input-program.ts';
+import { oldestEnvoy } from '../support/oldest-envoy.ts';
+import { program } from './support/program.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 /** Those that need no agent; test/unit/help.test.ts says of all that they are taken. */
@@ -11,6 +12,7 @@ const commands = ['bootstrap', 'config print', 'envoy install', 'envoy path', 'v
 const shown = commands.flatMap((name) => [...examples(`pilot-agent ${name}`).matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line));
 
 let rig: Rig;
+beforeAll(() => oldestEnvoy(), 120_000); // which an example installs: a download would be told
 beforeEach(async () => (rig = await makeRig({ plain: true })));
 afterEach(() => rig.dispose());
 
@@ -22,4 +24,17 @@ it.each(shown)('the example %s does what its page says', (example) => {
   const { status, stdout, stderr } = spawnSync('sh', ['-c', example], { cwd: rig.folder, env, encoding: 'utf8' });
   expect([status, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/\S\n+$/);
+});
+
+it.each([
+  [{}, "pilot-agent: unknown command 'nonsense'; see pilot-agent --help (docs/troubleshooting.md#exit-64)\n"],
+  [
+    { FORCE_COLOR: '1' },
+    "\u001b[31mpilot-agent:\u001b[39m unknown command 'nonsense'; see pilot-agent --help\u001b[90m (docs/troubleshooting.md#exit-64)\u001b[39m\n",
+  ],
+])('with %o an error on a pipe has the colours that the environment asks for', (env, line) => {
+  const [file, ...args] = program;
+  const outer = { ...process.env };
+  delete outer['FORCE_COLOR'];
+  expect(spawnSync(file, [...args, 'nonsense'], { env: { ...outer, ...env }, encoding: 'utf8' }).stderr).toBe(line);
 });

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { program, run, standardFlags, withoutDrain } from './support/bad-input-program.ts';
+import { run, standardFlags, withoutDrain } from './support/bad-input-program.ts';
+import { program } from './support/program.ts';
 import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
 let rig: Rig;

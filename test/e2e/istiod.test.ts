@@ -77,7 +77,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     await istiod.start();
     istiod.serve('one.test', listen[2] ?? 0, target);
     await expect.poll(() => ask('one.test', listen[2] ?? 0), { timeout: 40_000 }).toBe(200);
-    expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
+    expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
 
     writeFileSync(override, '{"node":{"metadata":{"CHANGED":"yes"}}}');
     await agent.said('epoch.live', 1);

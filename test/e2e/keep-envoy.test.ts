@@ -40,7 +40,7 @@ it(
   { timeout: 60_000 },
   async () => {
     rig = await makeRig();
-    const before = rig.start(keep, { env });
+    const before = rig.start([...keep, '--log_output_level', 'default:debug'], { env });
     await before.said('epoch.live', 0);
     const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 4 };
     const loads = [startLoad({ ...to, mode: 'keep-alive' }), startLoad({ ...to, mode: 'new-connection', pause: 20 })];
@@ -78,7 +78,7 @@ it(
   { timeout: 60_000 },
   async () => {
     rig = await makeRig();
-    const before = rig.start(keep, { env });
+    const before = rig.start([...keep, '--log_output_level', 'default:debug'], { env });
     await before.said('epoch.live', 0);
     writeCertificates(rig.certDir, await rig.ca.issue());
     await before.said('epoch.started', 1);
@@ -113,7 +113,7 @@ it('where the next agent finds a configuration that is refused, the kept Envoy g
   await expect.poll(async () => (await rig.ready()).status, { timeout: 5_000 }).toBe(200);
   expect((await rig.ready()).status).toBe(200);
   const epochs = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/epochs`)).json(); // prettier-ignore
-  expect(epochs).toMatchObject({ epochs: [{ number: 0, stage: 'live' }], past: [{ epoch: 0, why: 'adopted' }], refused: {} });
+  expect(epochs).toMatchObject({ epochs: [{ epoch: 0, state: 'live', why: 'adopted' }], refused: {} });
   writeFileSync(rig.config, good);
   await after.said('epoch.live', 1);
 });

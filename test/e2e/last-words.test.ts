@@ -1,12 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { program } from './support/program.ts';
 import { makeRig } from './support/rig.ts';
 
-const main = resolve('dist/pilot-agent.cjs');
 const wrong = ['proxy', 'sidecar', '--concurrency', '-1'];
 const reason = "--concurrency: '-1' is not a whole number from 0 on";
 const plain = `pilot-agent: ${reason} (docs/troubleshooting.md#exit-64)\n`;
@@ -21,7 +21,7 @@ describe('the last line of a start that fails', () => {
   function run(args: readonly string[], second = 'stderr'): { code: number | null; stdout: string; stderr: string } {
     const path = (name: string) => join(folder, name);
     const files = [openSync(path('stdout'), 'a'), openSync(path(second), 'a')];
-    const { status } = spawnSync(process.execPath, [main, ...args], { stdio: ['ignore', ...files] });
+    const { status } = spawnSync(program[0], [...program.slice(1), ...args], { stdio: ['ignore', ...files] });
     files.forEach((file) => closeSync(file));
     return { code: status, stdout: readFileSync(path('stdout'), 'utf8'), stderr: readFileSync(path(second), 'utf8') };
   }
@@ -65,8 +65,8 @@ describe('the last line of a start that fails', () => {
 
   it('is the line of all commands on a terminal, once', async () => {
     const script = 'import pty, sys; pty.spawn(sys.argv[1:])';
-    const { stdout } = await promisify(execFile)('python3', ['-c', script, process.execPath, main, ...wrong]);
-    expect(stdout.replaceAll('\r', '')).toBe(plain);
+    const { stdout } = await promisify(execFile)('python3', ['-c', script, ...program, ...wrong]);
+    expect(stripVTControlCharacters(stdout).replaceAll('\r', '')).toBe(plain);
   });
 });
 

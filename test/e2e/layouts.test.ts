@@ -79,7 +79,7 @@ it.each(layouts)('two rotations by $name are two epochs', async ({ prepare, rota
     expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);
   }
   agent.kill('SIGKILL');
-  expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(3);
+  expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(3);
 });
 
 it('a folder of certificates that appears later is waited for, and then watched', async () => {
@@ -101,7 +101,7 @@ it('a folder of certificates that appears later is waited for, and then watched'
 });
 
 it('the same bytes, other times and unrelated files change nothing', async () => {
-  const agent = rig.start();
+  const agent = rig.start(['--log_output_level', 'default:debug']);
   await agent.said('epoch.live', 0);
   const chain = join(rig.certDir, 'cert-chain.pem');
   writeFileSync(join(rig.certDir, 'unrelated.pem'), 'x');
@@ -118,7 +118,7 @@ it('the same bytes, other times and unrelated files change nothing', async () =>
 });
 
 it('a thousand writes in a window are one epoch, with what was written last', async () => {
-  const agent = rig.start(['--minDelay', '5s']);
+  const agent = rig.start(['--minDelay', '5s', '--log_output_level', 'default:debug']);
   await agent.said('epoch.live', 0);
   const chain = readFileSync(join(rig.certDir, 'cert-chain.pem'), 'utf8');
   const isHeard = () => agent.log().some(({ event }) => event === 'config.change_seen');

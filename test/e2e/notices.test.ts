@@ -14,7 +14,7 @@ describe('dist/THIRD-PARTY-NOTICES.txt', () => {
 
   beforeAll(async () => {
     const { metafile } = await build({
-      entryPoints: ['src/cli/main.ts', 'src/cli/load.ts'],
+      entryPoints: ['src/cli/main.ts', 'src/cli/load.ts', 'src/page/main.tsx'],
       bundle: true,
       platform: 'node',
       outdir: 'dist',
@@ -29,7 +29,7 @@ describe('dist/THIRD-PARTY-NOTICES.txt', () => {
 
   it('names each package that is bundled, and no other', () => {
     const named = sections.flatMap(({ titles }) => titles.map((title) => title.split(' ')[0] ?? ''));
-    expect(bundled).toEqual(expect.arrayContaining(['rxjs', '@grpc/grpc-js', '@peculiar/x509', 'pino', '@bufbuild/protobuf']));
+    expect(bundled).toEqual(expect.arrayContaining(['rxjs', 'preact', '@grpc/grpc-js', '@peculiar/x509', 'pino', '@bufbuild/protobuf']));
     expect([...new Set(named)].sort()).toEqual(bundled);
   });
 

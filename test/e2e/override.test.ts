@@ -103,7 +103,7 @@ describe('an override', { timeout: 60_000 }, () => {
       expect((await ask(rig.ports.admin, '/config_dump')).body).toMatch(/"stats_flush_interval": "8s"/);
       writeFileSync(file, 'node: [hush');
       const { reason } = await agent.said('config.refused');
-      expect(reason).toBe('ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML (BAD_INDENT, line 1, column 12)');
+      expect(reason).toBe(`ISTIO_BOOTSTRAP_OVERRIDE ${file}:1:12: it is no YAML (BAD_INDENT)`);
       expect((await rig.ready()).status).toBe(200);
       writeFileSync(file, 'stats_flush_interval: 9s');
       await agent.said('epoch.live', 1);
@@ -115,7 +115,7 @@ describe('an override', { timeout: 60_000 }, () => {
       writeFileSync(file, 'node: [hush');
       const agent = rig.start([], { env: { ISTIO_BOOTSTRAP_OVERRIDE: file } });
       expect(await agent.exit).toEqual({ code: 78, signal: null });
-      expect(agent.errors()).toContain('ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML');
+      expect(agent.errors()).toContain(`ISTIO_BOOTSTRAP_OVERRIDE ${file}:1:12: it is no YAML`);
       expect(agent.output() + agent.errors()).not.toContain('hush');
     });
 

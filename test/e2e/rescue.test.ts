@@ -44,7 +44,7 @@ it.each([0, 10, 20, 30, 45, 60, 90, 150])(
   'a child that is killed %d ms after it was seen leaves nothing but the change it was for',
   async (age) => {
     rig = await makeRig();
-    const agent = rig.start(['--minDelay', '0s']);
+    const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
     await agent.said('epoch.live', 0);
     const [parent] = rig.envoys();
     const issued = await rig.ca.issue();
@@ -152,7 +152,7 @@ it(
     const { static_resources: resources, ...rest } = JSON.parse(good) as { static_resources: { clusters: unknown[] } };
     const waiting = { ...rest, node: { id: 'a', cluster: 'b' }, static_resources: { ...resources, clusters: [adminCluster(1)] }, dynamic_resources: dynamicClusters }; // prettier-ignore
     writeFileSync(rig.config, JSON.stringify(waiting));
-    const agent = rig.start(['--minDelay', '0s']);
+    const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
     await expect.poll(async () => (await ask(rig.ports.admin, '/ready')).body, { timeout: 10_000 }).toBe('PRE_INITIALIZING\n');
     writeFileSync(rig.config, good);
     await agent.said('epoch.live', 1); // within 15 s: the next epoch would wait 20 s for one that may still become LIVE

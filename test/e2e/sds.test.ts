@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { certificateAuthority, certificateFiles, type Issued, writeCertificates, writeKubernetesVolume } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 import { startLoad } from '../support/load.ts';
+import { program } from './support/program.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 import { sdsClient } from './support/sds-client.ts';
 
@@ -55,7 +56,7 @@ it(
     await serves(rig, rig.issued);
     const took = await rotate(rig, (issued) => writeKubernetesVolume(rig.certDir, certificateFiles(issued)));
     expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
-    expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
+    expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
     expect(agent.log().filter(({ event }) => event === 'secret.rejected')).toEqual([]);
     expect(agent.log().find(({ event }) => event === 'rotation.by_push')).toMatchObject({ because: "Envoy's configuration names the socket" }); // prettier-ignore
   },
@@ -76,7 +77,7 @@ it(
     await serves(rig, fallback);
     const took = await rotate(rig, (issued) => put('shop', issued));
     expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
-    expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
+    expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
   },
 );
 
@@ -126,7 +127,7 @@ it('a changed configuration is a new epoch beside it, which takes the same secre
   writeCertificates(rig.certDir, issued);
   await serves(rig, issued);
   await agent.said('epoch.ended', 0);
-  expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(2);
+  expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(2);
 });
 
 it('--rotation hot-restart restarts Envoy for a changed file, though the socket is served too', async () => {
@@ -172,7 +173,7 @@ it('pilot-agent secrets prints names, subjects, serials and validity, and no key
   const rig = await rigFor();
   const agent = rig.start();
   await serves(rig, rig.issued);
-  const run = (...args: readonly string[]) => promisify(execFile)(process.execPath, [resolve('dist/pilot-agent.cjs'), 'secrets', '--configPath', join(rig.folder, 'run'), ...args]); // prettier-ignore
+  const run = (...args: readonly string[]) => promisify(execFile)(program[0], [...program.slice(1), 'secrets', '--configPath', join(rig.folder, 'run'), ...args]); // prettier-ignore
   const { stdout } = await run();
   expect(stdout).toContain(`serial  ${rig.issued.serial}`);
   expect(stdout).toContain('CN=localhost');

@@ -53,7 +53,7 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
   };
   const setFlags = (value: string) => consul.ask('PUT', 'kv/envoy/runtime', `runtime: {test.flag: "${value}"}\n`);
   const runtime = async () => (await ask(rig.ports.admin, '/runtime')).body;
-  const started = () => agent.log().filter(({ event }) => event === 'epoch.started').length;
+  const started = () => agent.log().filter(({ event }) => event === 'epoch.live').length;
   const lived = () => agent.log().filter(({ event }) => event === 'epoch.live').length;
   const status = async () =>
     JSON.parse((await ask(rig.ports.status, '/debug/sources')).body) as readonly { name: string; state: string; effect: string }[];
@@ -162,7 +162,7 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
     const right = document;
     document = '[{"nane": "extra"}]';
     const { reason } = await agent.said('config.refused');
-    expect(reason).toContain('laid over it: source document at static_resources.listeners');
+    expect(reason).toMatch(/^source document:1:3: static_resources\.listeners.*nane/);
     document = right;
     await agent.said('config.refusal_ended');
     expect(started()).toBe(epochs);

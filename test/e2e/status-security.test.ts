@@ -12,7 +12,16 @@ const local = ['127.0.0.1', '::1'];
 const passed = ['127.0.0.6', '127.8.8.8'];
 
 const control = ['/quitquitquit', '/drain', '/restart', '/logging'];
-const inside = ['/debug/epochs', '/debug/sources', '/debug/config', '/debug/pprof/profile', '/debug/pprof/heap'];
+const inside = [
+  '/debug/epochs',
+  '/debug/status',
+  '/debug/events',
+  '/debug/sources',
+  '/debug/config',
+  '/debug/pprof/profile',
+  '/debug/pprof/heap',
+  '/',
+];
 const open: Readonly<Record<string, string>> = { '/app-health/a/livez': '400' };
 
 /** What a path, a method, an address and an origin should come to. */
@@ -37,7 +46,7 @@ describe('the status port', () => {
       return status !== expected(path, method, address, origin);
     });
     expect(wrong).toEqual([]);
-    expect(lines).toHaveLength(15 * 4 * (permitted ? 5 : 3) * 2);
+    expect(lines).toHaveLength(18 * 4 * (permitted ? 5 : 3) * 2);
     const each = permitted ? local : ['127.0.0.1'];
     const asked = ['quit-requested', 'drain-requested', 'restart-requested', 'level-requested'];
     expect(events).toBe(`EVENTS ${asked.flatMap((event) => each.map(() => event)).join(' ')}`);

@@ -56,7 +56,7 @@ it('a control plane is shown the certificate in the files, and the next one, wit
   const next = await rig.ca.issue();
   writeCertificates(rig.certDir, next);
   await shows(next.serial);
-  expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
+  expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
 });
 
 it('a control plane with a new root is trusted when the root is there, without a restart', { timeout: 60_000 }, async () => {
@@ -68,7 +68,7 @@ it('a control plane with a new root is trusted when the root is there, without a
   controlPlane = await startOf(other, port);
   writeFileSync(join(rig.certDir, 'root-cert.pem'), rig.ca.rootCert + other.rootCert);
   await shows(rig.issued.serial);
-  expect(agent.log().filter(({ event }) => event === 'epoch.started')).toHaveLength(1);
+  expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
 });
 
 it('a certificate of an authority is shown to the control plane, which nobody has in a file', { timeout: 60_000 }, async () => {

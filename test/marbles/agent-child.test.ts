@@ -41,12 +41,12 @@ describe('a child that fails while it starts', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '100ms k', '100ms k', '200ms k'];
-      const health = [at({ '0s': 'l', '20s': 's' })]; // last heard of at 19.6 s
+      const health = [at({ '0s': 'l', '20s': 's' })]; // last heard of at 15.6 s, asked from 20.6 s on
       const agent = scriptedAgent(m, { hash$ }, { processes, health }, { policy: { budget: 1 } });
       play(m, agent, {
         unsub: '^ 30s !',
         hashes: at({ '0s': 'a', '10s': 'b', '10.1s': 'b', '10.4s': 'b' }),
-        serving: at({ '0s': '0', '21.6s': 'n' }),
+        serving: at({ '0s': '0', '22.6s': 'n' }),
       });
     }),
   );

@@ -40,10 +40,10 @@ describe('a crash', () => {
     'ends the questions to the one that is gone',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['2.9s k', '-'], health: ['l', 'l'] });
-      const asked = at({ '0s': '0', '1s': '0', '2s': '0', '3.1s': '1', '4.1s': '1' }); // none at 3 s
-      play(m, agent, { unsub: '^ 4.5s !', serving: at({ '0s': '0', '2.9s': 'n', '3.1s': '1' }) });
-      m.expectObservable(agent.asked$, '^ 4.5s !').toBe(asked);
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['12.9s k', '-'], health: ['l', 'l'] });
+      const asked = at({ '0s': '0', '5s': '0', '10s': '0', '13.1s': '1', '18.1s': '1' }); // none at 15 s
+      play(m, agent, { unsub: '^ 19s !', serving: at({ '0s': '0', '12.9s': 'n', '13.1s': '1' }) });
+      m.expectObservable(agent.asked$, '^ 19s !').toBe(asked);
     }),
   );
 

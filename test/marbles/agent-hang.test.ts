@@ -6,18 +6,18 @@ import { play } from '../../src/testing/play.ts';
 
 describe('an Envoy that hangs', () => {
   it(
-    'does not serve after 2 s of silence, is killed after 30 s and comes back after the back-off',
+    'does not serve after 2 s without an answer, is killed 30 s after the last one and comes back after the back-off',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's' })]; // last heard of at 9.5 s
+      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's' })]; // last heard of at 5.5 s, asked from 10.5 s on
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 45s !',
-        // 2 s of silence, 30 s of it, 200 ms of back-off
-        serving: at({ '0s': 'n', '500ms': '0', '11.5s': 'n', '40.2s': '1' }),
-        signalled: at({ '39.5s': 'K' }),
-        hashes: at({ '0s': 'a', '39.7s': 'a' }),
-        lives: { 0: at({ '0s': '^', '39.5s': '!' }) },
+        // 200 ms of back-off, 500 ms to be LIVE
+        serving: at({ '0s': 'n', '500ms': '0', '12.5s': 'n', '36.2s': '1' }),
+        signalled: at({ '35.5s': 'K' }),
+        hashes: at({ '0s': 'a', '35.7s': 'a' }),
+        lives: { 0: at({ '0s': '^', '35.5s': '!' }) },
       });
     }),
   );
@@ -26,11 +26,11 @@ describe('an Envoy that hangs', () => {
     'serves again when it answers again',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's', '38s': 'l' })]; // not heard of from 9.5 s to 38.5 s
+      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's', '33s': 'l' })]; // not heard of from 5.5 s to 33 s
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-'], health });
       play(m, agent, {
         unsub: '^ 120s !',
-        serving: at({ '0s': 'n', '500ms': '0', '11.5s': 'n', '38.5s': '0' }),
+        serving: at({ '0s': 'n', '500ms': '0', '12.5s': 'n', '33s': '0' }),
         signalled: '-',
       });
     }),
@@ -57,7 +57,7 @@ describe('an Envoy that hangs', () => {
       const hash$ = m.hot('a');
       const unsub = '^ 90s !';
       const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's' }), 's'];
-      const serving = at({ '0s': 'n', '500ms': '0', '11.5s': 'n', '69.7s': 'E|' });
+      const serving = at({ '0s': 'n', '500ms': '0', '12.5s': 'n', '65.7s': 'E|' });
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health }, { policy: { budget: 1 } });
       m.expectObservable(agent.serving$, unsub).toBe(serving);
     }),
@@ -78,11 +78,11 @@ describe('an Envoy that hangs', () => {
     'is replaced side by side by a change after 20 s of waiting for it, and killed when the new one is LIVE',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '12s': 'b' }));
-      const health = [at({ '0s': 'l', '5s': 's' })]; // last heard of at 4 s
+      const health = [at({ '0s': 'l', '6s': 's' })]; // last heard of at 5 s
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health, ignoresTerm: [0] });
       play(m, agent, {
         unsub: '^ 40s !',
-        serving: at({ '0s': '0', '6s': 'n', '32.5s': '1' }),
+        serving: at({ '0s': '0', '12s': 'n', '32.5s': '1' }),
         // after 20 s
         hashes: at({ '0s': 'a', '32s': 'b' }),
         restartEpochs: at({ '0s': '0', '32s': '0' }),

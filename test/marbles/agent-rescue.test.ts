@@ -170,12 +170,12 @@ describe('a parent that ends before its time', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'c' }));
       const processes = ['15s k', '-', '-'];
-      const health = ['l', at({ '500ms': 'l', '7s': 's' })];
+      const health = ['l', at({ '500ms': 'l', '5s': 's' })];
       const checks = ['(y|)', '(n|)', '(y|)'];
       const agent = scriptedAgent(m, { hash$ }, { processes, health, checks });
       play(m, agent, {
         unsub: '^ 30s !',
-        serving: at({ '0s': '0', '10.5s': '1', '18.5s': 'n', '20.5s': '2' }),
+        serving: at({ '0s': '0', '10.5s': '1', '17.5s': 'n', '20.5s': '2' }),
         hashes: at({ '0s': 'a', '10s': 'b', '20s': 'c' }),
         lines: at({ '0s': '0', '10s': '0', '20s': 'b' }),
       });

@@ -87,14 +87,14 @@ describe('a claim while resources are missing', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const resources$ = m.hot('5s m', missing);
-      const health = [at({ '0s': 'u', '500ms': 'l', '19.601s': 's' })]; // last heard of at 19.5 s
+      const health = [at({ '0s': 'u', '500ms': 'l', '19.601s': 's' })]; // last heard of at 15.5 s, asked from 20.5 s on
       const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 60s !',
-        serving: at({ '0s': 'n', '500ms': '0', '21.5s': 'n', '50s': '1' }),
-        signalled: '49.5s K',
-        hashes: at({ '0s': 'a', '49.5s': 'b' }),
-        restartEpochs: at({ '0s': '0', '49.5s': '0' }),
+        serving: at({ '0s': 'n', '500ms': '0', '22.5s': 'n', '46s': '1' }),
+        signalled: '45.5s K',
+        hashes: at({ '0s': 'a', '45.5s': 'b' }),
+        restartEpochs: at({ '0s': '0', '45.5s': '0' }),
       });
     }),
   );

@@ -145,11 +145,11 @@ describe('turns', () => {
     'waits for a LIVE parent that is silent until it answers again',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '12s': 'b' }));
-      const health = [at({ '0s': 'l', '9s': 's', '15s': 'l' })]; // last heard of at 8 s
+      const health = [at({ '0s': 'l', '5s': 's', '15s': 'l' })]; // last heard of at 0 s, asked from 5 s on
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 20s !',
-        serving: at({ '0s': '0', '10s': 'n', '15s': '0', '15.5s': '1' }),
+        serving: at({ '0s': '0', '7s': 'n', '15s': '0', '15.5s': '1' }),
         hashes: at({ '0s': 'a', '15s': 'b' }),
         restartEpochs: at({ '0s': '0', '15s': '1' }),
       });

@@ -108,14 +108,14 @@ describe('a child that hangs on its parent', () => {
   it(
     'is not started where the parent is found silent at its turn, until it answers',
     marbles((m) => {
-      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const health = [at({ '0s': 'l', '9.5s': 's', '11.2s': 'l' })];
+      const hash$ = m.hot(at({ '0s': 'a', '10.3s': 'b' }));
+      const health = [at({ '0s': 'l', '9.5s': 's', '12.2s': 'l' })];
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 60s !',
-        serving: at({ '0s': '0', '11s': 'n', '12s': '0', '12.5s': '1' }),
-        checked: at({ '11.5s': 'c', '12s': 'c' }),
-        hashes: at({ '0s': 'a', '12s': 'b' }),
+        serving: at({ '0s': '0', '12s': 'n', '12.5s': '0', '13s': '1' }),
+        checked: at({ '12.3s': 'c', '12.5s': 'c' }),
+        hashes: at({ '0s': 'a', '12.5s': 'b' }),
       });
     }),
   );

@@ -105,8 +105,8 @@ describe('a healthy Envoy of an agent', () => {
     'whose loop is late is found hung when it hangs: later by what the loop was late',
     marbles((m) => {
       const stalls = ['20s ^ 9999ms !'];
-      // last heard of at 10 s; from 12 s on 15 steps until the stall, one in it, and 40 after it
-      m.expectObservable(asked(stalls, 10_500), unsub).toBe(at({ '0.002s': 'LA', '12.004s': 'S', '50s': 'H' }), signs);
+      // last heard of at 10 s; from 17 s on 5 steps until the stall, one in it, and 40 after it
+      m.expectObservable(asked(stalls, 10_500), unsub).toBe(at({ '0.002s': 'LA', '17.004s': 'S', '50s': 'H' }), signs);
     }),
   );
 });

@@ -38,7 +38,7 @@ describe('awaitReady', () => {
     'asks again 500 ms after an answer that is not',
     marbles((m) => {
       const { look$, questions } = fakeLook(m, '100ms (x|)', '100ms (y|)', '(r|)');
-      m.expectObservable(awaitReady(look$, standard)).toBe('1200ms (r|)', reasons);
+      m.expectObservable(awaitReady(look$, standard)).toBe('100ms x 599ms y 499ms (r|)', reasons);
       m.expectSubscriptions(questions[1] ?? []).toBe('600ms ^ 99ms !');
     }),
   );
@@ -47,16 +47,16 @@ describe('awaitReady', () => {
     'gives each question 500 ms',
     marbles((m) => {
       const { look$, questions } = fakeLook(m, '-', '499ms (r|)');
-      m.expectObservable(awaitReady(look$, standard)).toBe('1499ms (r|)', reasons);
+      m.expectObservable(awaitReady(look$, standard)).toBe('500ms t 998ms (r|)', reasons);
       m.expectSubscriptions(questions[0] ?? []).toBe('     ^ 499ms !');
     }),
   );
 
   it(
-    'says what was wrong last, as soon as no question fits into the time any more',
+    'says each time what is wrong, and ends as soon as no question fits into the time any more',
     marbles((m) => {
       const { look$ } = fakeLook(m, '(x|)', '(y|)');
-      m.expectObservable(awaitReady(look$, { ...standard, limit: 2_000 })).toBe('1500ms (y|)', reasons);
+      m.expectObservable(awaitReady(look$, { ...standard, limit: 2_000 })).toBe('x 499ms y 499ms y 499ms (y|)', reasons);
     }),
   );
 
@@ -65,7 +65,7 @@ describe('awaitReady', () => {
     marbles((m) => {
       const { look$, questions } = fakeLook(m, '-');
       const limits = { ...standard, limit: 1_100 };
-      m.expectObservable(awaitReady(look$, limits)).toBe('1100ms (s|)', reasons);
+      m.expectObservable(awaitReady(look$, limits)).toBe('500ms t 599ms (s|)', reasons);
       m.expectSubscriptions(questions[0] ?? []).toBe(['^ 499ms !', '1s ^ 99ms !']);
     }),
   );
@@ -94,7 +94,7 @@ describe('awaitReady', () => {
     'asks anew at once where the period is 0, one question at a time',
     marbles((m) => {
       const { look$ } = fakeLook(m, '300ms (x|)', '300ms (x|)', '300ms (r|)');
-      m.expectObservable(awaitReady(look$, { ...standard, period: 0 })).toBe('900ms (r|)', reasons);
+      m.expectObservable(awaitReady(look$, { ...standard, period: 0 })).toBe('300ms x 299ms x 299ms (r|)', reasons);
     }),
   );
 

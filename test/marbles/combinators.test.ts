@@ -202,3 +202,9 @@ it('contents are told apart by what they say, whatever the order of their member
   expect(contentHash(Buffer.from('x'))).toBe(contentHash('x'));
   expect(contentHash([1, 2])).not.toBe(contentHash([2, 1]));
 });
+
+it('a content that is nothing, as JSON has it, is one part', () => {
+  const content = JSON.parse('null') as Content;
+  const { parts } = readingOf([{ source: 'own', use: 'restart', at: '', hash: contentHash(content), content, trouble: undefined }]);
+  expect(parts()).toEqual([{ source: 'own', part: '', hash: contentHash(content) }]);
+});

@@ -54,6 +54,11 @@ describe('envoyLines', () => {
       ],
     },
     {
+      what: 'tells a refusal of the configuration for debug, without the configuration',
+      text: `${header('critical')}error initializing configuration 'a.json': Unable to parse JSON as proto (no: x): {\n{"key":"hush"}\n}\n${header()}exiting\n`,
+      lines: [line('error initializing configuration: Unable to parse JSON as proto (no: x)', 'debug'), line('exiting')],
+    },
+    {
       what: 'sets lines of a JSON access log apart',
       text: `${header()}a\n{"path":"/"}\n{"path":"/b"}\n`,
       lines: [line('a'), stray('{"path":"/"}'), stray('{"path":"/b"}')],
@@ -105,6 +110,12 @@ describe('envoyLines', () => {
     const parts = messages.slice(0, -1).flatMap(({ message }) => message.split('\n'));
     expect(parts.join('')).toBe('x'.repeat(200_000));
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
+  });
+
+  it('keeps the reason of a refusal that has the configuration in 2,499 lines, and nothing of that', () => {
+    const rows = Array.from({ length: 2_499 }, (_, index) => `key ${index}`);
+    const told = cut([`${header('critical')}error \`key a`, ...rows, ': Proto constraint validation failed (A: b)', ''].join('\n'));
+    expect(told).toEqual([line('error initializing configuration: Proto constraint validation failed (A: b)', 'debug')]);
   });
 
   it('cuts a message of more than 1,000 lines, and loses none of it', () => {

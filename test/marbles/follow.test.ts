@@ -50,12 +50,12 @@ describe('follow', () => {
   );
 
   it(
-    'says once that the epoch is LIVE, and asks on every second',
+    'says once that the epoch is LIVE, and asks on every 5 s',
     marbles((m) => {
       const up$ = m.cold('(u|)', signs);
       const live$ = m.cold('(l|)', signs);
-      const unsub = '^ 3100ms !';
-      const asked = ['700ms (^!)', '1700ms (^!)', '2700ms (^!)'];
+      const unsub = '^ 11s !';
+      const asked = ['700ms (^!)', '5700ms (^!)', '10700ms (^!)'];
       const expected = at({ '0s': 'A', '700ms': 'L' });
       m.expectObservable(follow(third, turning(up$, 681, live$), timing), unsub).toBe(expected, events);
       m.expectSubscriptions(live$.subscriptions).toBe(asked);
@@ -96,9 +96,33 @@ describe('follow', () => {
         events,
       );
       m.expectObservable(follow(child, turning(live$, 100, silent$), timing), '^ 60s !').toBe(
-        ['(LA)', '1996ms S', '27999ms H'].join(' '),
+        ['(LA)', '6996ms S', '22999ms H'].join(' '),
         events,
       );
+    }),
+  );
+
+  it(
+    'asks every 500 ms once a LIVE epoch is silent: 2 s from the first question, hung 30 s after the last answer',
+    marbles((m) => {
+      const live$ = m.cold('(l|)', signs);
+      const silent$ = m.cold('(s|)', signs);
+      m.expectObservable(follow(third, turning(live$, 10_001, silent$), timing), '^ 60s !').toBe(
+        ['(LA)', '16996ms S', '22999ms H'].join(' '), // answers at 0, 5 and 10 s
+        events,
+      );
+    }),
+  );
+
+  it(
+    'asks a LIVE epoch that answers again every 5 s',
+    marbles((m) => {
+      const [live$, silent$] = [m.cold('(l|)', signs), m.cold('(s|)', signs)];
+      const asked = ['5s (^!)', '5500ms (^!)', '6s (^!)'];
+      const answers = { health: () => defer(() => (asyncScheduler.now() > 4_000 && asyncScheduler.now() < 6_400 ? silent$ : live$)) };
+      m.expectObservable(follow(third, answers, timing), '^ 12s !').toBe('(LA)', events);
+      m.expectSubscriptions(silent$.subscriptions).toBe(asked);
+      m.expectSubscriptions(live$.subscriptions).toBe(['(^!)', '6500ms (^!)', '11500ms (^!)']);
     }),
   );
 

@@ -1,4 +1,4 @@
-import { defer, map, NEVER, of } from 'rxjs';
+import { defer, filter, map, NEVER, of } from 'rxjs';
 import { describe, it } from 'vitest';
 import { ofType } from '../../src/operators/tagged-union.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
@@ -55,6 +55,34 @@ describe('readings', () => {
       // 10 s after the first change, and after the fourth
       const expected = at({ '0s': 'A', '10s': 'B', '22.003s': 'C' });
       m.expectObservable(hashes(drawnSource({ changes$, hash$: readings('ABC') }), { minDelay }), unsub).toBe(expected);
+    }),
+  );
+
+  it(
+    'foresees at the first pause of a window what it will bring, once, and only what is new',
+    marbles((m) => {
+      // Each window: at its first change, 10 s; a pause of 500 ms within it; its end.
+      const changes$ = m.hot(at({ '1s': 'x', '1.3s': 'x', '5s': 'x', '20s': 'x', '40s': 'x', '40.4s': 'x' }), signs);
+      const read$ = sourceSigns(drawnSource({ changes$, hash$: readings('ABCCDE') }), { minDelay, quiet: 500 }).pipe(
+        filter((sign) => sign.type === 'foreseen' || sign.type === 'read'),
+        map(({ type, reading }) => (type === 'foreseen' ? reading.hash.toLowerCase() : reading.hash)),
+      );
+      // At 20.5 s there is nothing new.
+      const expected = at({ '0s': 'A', '1.8s': 'b', '11s': 'C', '30s': 'D', '40.9s': 'e', '50s': 'E' });
+      m.expectObservable(read$, '^ 55s !').toBe(expected);
+    }),
+  );
+
+  it(
+    'does not read ahead what the window would read as early, and forgets a reading ahead that errors',
+    marbles((m) => {
+      const changes$ = m.hot('1s x', signs);
+      const none$ = sourceSigns(drawnSource({ changes$, hash$: readings('AB') }), { minDelay: 500, quiet: 500 });
+      m.expectObservable(none$.pipe(map(({ type }) => type[0] ?? '')), '^ 5s !').toBe(at({ '0s': 'r', '1s': 'cw', '1.5s': 'r' }));
+      const hash$ = [m.cold('(A|)'), m.cold('#'), m.cold('(B|)')];
+      let next = 0;
+      const errs$ = sourceSigns(drawnSource({ changes$, hash$: defer(() => hash$[next++] ?? NEVER) }), { minDelay, quiet: 500 });
+      m.expectObservable(errs$.pipe(map(({ type }) => type[0] ?? '')), '^ 15s !').toBe(at({ '0s': 'r', '1s': 'cw', '11s': 'r' }));
     }),
   );
 

@@ -18,6 +18,7 @@ import {
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { narrate } from '../../src/agent/narrate.ts';
+import type { AdminClient } from '../../src/admin/admin-client.ts';
 import type { AdoptedEpoch } from '../../src/agent/ports.ts';
 import type { Timeline } from '../../src/agent/timeline.ts';
 import { runAgent } from '../../src/run/run-agent.ts';
@@ -27,6 +28,7 @@ import type { Sources } from '../../src/config/sources.ts';
 import type { LogLine } from '../../src/log/log-line.ts';
 import type { StatusEvent } from '../../src/status/handler.ts';
 import type { SourceChange, SourceReading } from '../../src/streams/config-source.ts';
+import { shown } from '../support/shown.ts';
 import { configOf } from '../support/resolved.ts';
 import { at } from '../../src/testing/at.ts';
 import { serving } from '../../src/testing/scripted-agent.ts';
@@ -49,12 +51,13 @@ const changes: Record<string, SourceChange> = {
 };
 /** What is said besides the transitions; e is told at the end. */
 const lines: Record<string, LogLine> = {
-  c: { level: 'info', event: 'config.change_seen', msg: 'change seen: all sources are read after the window', component: 'watcher', path: '/etc/cert-chain.pem', delayMs: 10_000 }, // prettier-ignore
-  s: { level: 'info', event: 'config.unchanged', msg: 'the configuration is the same as before', component: 'watcher', effect: 'nothing' },
+  c: { level: 'debug', event: 'config.change_seen', msg: 'change seen: all sources are read after the window', component: 'watcher', path: '/etc/cert-chain.pem', delayMs: 10_000 }, // prettier-ignore
+  s: { level: 'debug', event: 'config.unchanged', msg: 'the configuration is the same as before', component: 'watcher', effect: 'nothing' },
   w: { level: 'warn', event: 'config.watch_failed', msg: 'a file cannot be watched: the agent tries again', component: 'watcher', path: '/etc/key.pem', reason: 'EACCES' }, // prettier-ignore
 };
-const ends = (counters: Partial<Timeline['counters']>, code = 0, anchor = ''): LogLine => ({
+const ends = (counters: Partial<Timeline['counters']>, code = 0, anchor = '', reason = ''): LogLine => ({
   ...{ level: 'info', event: 'agent.ended', msg: 'the agent ends', code },
+  ...(reason !== '' && { reason }),
   ...(anchor !== '' && { see: `docs/troubleshooting.md#${anchor}` }),
   ...{ changes: 0, windows: 1, restarts: 0, refusals: 0, crashes: 0, rescues: 0, drains: 0, ...counters },
 });
@@ -82,8 +85,17 @@ interface Surroundings {
   readonly changes$?: Observable<SourceChange>;
   /** What Envoy is started from besides the files. */
   readonly shape$?: Observable<SourceReading<ShapedConfig>>;
+  /** What each Envoy says of its version, once it is LIVE. */
+  readonly versions?: readonly string[];
   /** What the files say, as `readings` has it. */
   readonly hash$?: Observable<string>;
+}
+
+/** What Envoy answers where it is asked for its version; nothing if that is left out. */
+function told(version: string | undefined): ReturnType<AdminClient['request']> {
+  return version === undefined
+    ? NEVER
+    : of({ ok: true, value: { status: 200, body: `{"version": "abc/${version}/Clean/RELEASE/BoringSSL"}` } });
 }
 
 /**
@@ -95,6 +107,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
   const told$ = new ReplaySubject<LogLine>(Infinity);
   const changed$ = new ReplaySubject<string>(Infinity);
   const views$ = new ReplaySubject<View>(Infinity);
+  const versions = [...(around.versions ?? [])];
   const watched: (readonly string[])[] = [];
   const served: number[] = [];
   const config = {
@@ -108,12 +121,13 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     {
       proxy: fake.proxy,
       adopted: around.adopted ?? [],
-      admin: { request: () => NEVER, open: () => NEVER, located: () => false },
+      admin: { request: (_, path) => (path === '/server_info' ? told(versions.shift()) : NEVER), open: () => NEVER, located: () => false },
       shape: { changes$: NEVER, reading$: around.shape$ ?? of({ hash: 'shape', config: shaped, parts: () => [] }) },
       known: { config, sources: {} as Sources },
       terminal: around.terminal ?? false,
       servers$: () => around.servers$ ?? concat(of<ServersSign>({ type: 'servers-listening' }), NEVER),
-      status: { probes: new Map(), targets: [], profileToken: undefined, version: {} },
+      startedAt: 0,
+      ...shown,
     },
     {
       files: (paths) => {
@@ -136,7 +150,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     tap((step) => {
       const { sign } = step.value;
       const transition = sign.type === 'transition' ? sign.transition : undefined;
-      for (const line of step.state.lines.slice(transition && narrate(transition).length)) told$.next(line);
+      for (const line of step.state.lines.slice(transition && narrate(transition, step.state.past.epochs, 10).length)) told$.next(line);
       if (transition?.event.type !== 'config-changed') return;
       changed$.next(transition.event.reading.changed.map(({ source, part }) => `${source} ${part}`).join());
     }),
@@ -194,12 +208,12 @@ describe('the first epoch', () => {
   );
 
   it(
-    'is started at once, without a status port, where its number is 0',
+    'is started at once where the number of the status port is 0',
     marbles((m) => {
       const run = drawRun(m, { config: { statusPort: 0 } });
       m.expectObservable(run.serving$, '^ 2s !').toBe(at({ '0s': 'n', '500ms': '0' }));
       m.flush();
-      expect(run.served).toEqual([]);
+      expect(run.served).toEqual([0]);
     }),
   );
 
@@ -251,16 +265,46 @@ describe('an epoch', () => {
         config: { epoch: { kind: 'given', path, override: '' }, known: undefined, warnings: [] },
         parts: () => [],
       });
-      const paths = ['/start', '/minute', '/change'];
+      const paths = ['/start', '/minute', '/ahead', '/change'];
       let next = 0;
       const shape$ = defer(() => of(facts(paths[next++] ?? '/late')));
-      const hash$ = readings('aab');
+      const hash$ = readings('aabb'); // each change is read ahead too
       const changes$ = m.hot(at({ '100s': 'c' }), changes);
       // The first Envoy crashes once it has been read again, after 60 s and its window.
       const run = drawRun(m, { shape$, hash$, changes$, script: { processes: [at({ '80s': 'k' }), '-', '-'] } });
       const paths$ = run.launched$.pipe(map((launch) => (launch.adopted ? '' : (launch.reading.config as { readonly path: string }).path)));
       play(m, run, { unsub: '^ 120s !', serving: at({ '0s': 'n', '500ms': '0', '80s': 'n', '80.7s': '1', '110.5s': '2' }) });
       m.expectObservable(paths$).toBe(at({ '0s': 's', '80.2s': 'm', '110s': 'c' }), { s: '/start', m: '/minute', c: '/change' });
+    }),
+  );
+});
+
+describe('the release of Envoy', () => {
+  const warned = (version: string): LogLine => ({
+    ...{ level: 'warn', event: 'envoy.unsupported', msg: 'the agent is not made for this release of Envoy: take one of 1.36 to 1.40' },
+    ...{ version, path: shown.identity.binary },
+  });
+  const restarted = at({ '0s': 'l', '90s': 'r', '180s': 'r' });
+  // The third one waits 60 s for the first one, which drains.
+  const serving = at({ '0s': 'n', '500ms': '0', '90.5s': '1', '240.5s': '2' });
+  const draw = (m: RunHelpers, versions: readonly string[]) =>
+    drawRun(m, { status$: m.hot(restarted, statusEvents), versions, script: { processes: ['-', '-', '-'] } });
+
+  it(
+    'is told of once where it is out of the range, and again where another one is',
+    marbles((m) => {
+      play(m, draw(m, ['1.35.9', '1.35.9', '1.41.0-dev']), {
+        unsub: '^ 300s !',
+        serving,
+        told: [at({ '500ms': 'o', '240.5s': 'n' }), { o: warned('1.35.9'), n: warned('1.41.0-dev') }],
+      });
+    }),
+  );
+
+  it(
+    'is not told of within the range',
+    marbles((m) => {
+      play(m, draw(m, ['1.36.0', '1.40.9', '1.38.2']), { unsub: '^ 300s !', serving, told: '' });
     }),
   );
 });
@@ -310,10 +354,20 @@ describe('a change', () => {
   );
 
   it(
+    'is checked ahead at the first pause of its window, of 500 ms, and once more when that closes',
+    marbles((m) => {
+      const changes$ = m.hot(at({ '20s': 'c', '20.2s': 'c', '25s': 'c' }), changes);
+      const run = drawRun(m, { changes$, hash$: readings('abb'), script: { processes: ['-', '-'] } });
+      play(m, run, { unsub: '^ 40s !', epochs: at({ '0s': '0', '30s': '1' }), checked: at({ '20.7s': 'a', '30s': 'c' }) });
+      m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
+    }),
+  );
+
+  it(
     'is told, and after the window there is a new epoch; more of them in the window change nothing',
     marbles((m) => {
       const changes$ = m.hot(at({ '20s': 'c', '21s': 'c', '29.999s': 'c', '58s': 'c' }), changes);
-      const hash$ = readings('abc');
+      const hash$ = readings('abbcc');
       const script = { processes: ['55s c', '-', '-'] };
       const run = drawRun(m, { changes$, hash$, script, config: { parentShutdownDuration: 20_000 } });
       play(m, run, {
@@ -355,7 +409,7 @@ describe('a change', () => {
     'waits for an older Envoy that drains for as long as Envoy is told',
     marbles((m) => {
       const changes$ = m.hot(at({ '20s': 'c', '22s': 'c' }), changes);
-      const hash$ = readings('abc');
+      const hash$ = readings('abbcc');
       // after 1 s, then after 2 s
       const epochs = at({ '0s': '0', '21s': '1', '25s': '2' });
       const config = { minDelay: 1_000, parentShutdownDuration: 2_000 };
@@ -574,7 +628,7 @@ describe('the end', () => {
       const run = drawRun(m, { changes$, status$, script, config: { envoyRestartPolicy: 'exit' } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '5s': 'E|' }),
-        told: [at({ '2s': 'c', '5s': 'e' }), { ...lines, e: ends({ changes: 2, crashes: 1 }, 3, 'exit-other') }],
+        told: [at({ '2s': 'c', '5s': 'e' }), { ...lines, e: ends({ changes: 2, crashes: 1 }, 3, 'exit-other', 'Envoy ended with 3') }],
       });
       m.expectSubscriptions(status$.subscriptions).toBe(at({ '0s': '^', '5s': '!' }));
       m.expectSubscriptions(changes$.subscriptions).toBe(at({ '0s': '^', '5s': '!' }));
@@ -588,7 +642,7 @@ describe('the end', () => {
       const run = drawRun(m, { script, config: { envoyRestartBudget: 1 } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '1s': 'n', '1.7s': '1', '2.2s': 'E|' }),
-        told: [at({ '2.2s': 'e' }), { e: ends({ crashes: 2, restarts: 1 }, 137, 'exit-other') }],
+        told: [at({ '2.2s': 'e' }), { e: ends({ crashes: 2, restarts: 1 }, 137, 'exit-other', 'Envoy was ended by SIGKILL') }],
       });
     }),
   );
@@ -689,7 +743,7 @@ describe('a bug', () => {
       const run = drawRun(m, { uncaught$: m.hot('10s b', injected) });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '15s': '|' }),
-        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}, 70, 'exit-70') }],
+        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}, 70, 'exit-70', 'this is a bug: injected') }],
         drained: [at({ '10s': 'g', '15s': 'p' }), { g: 'g0', p: 'p0' }],
         signalled: '15s T',
         lives: { 0: at({ '0s': '^', '15s': '!' }) },
@@ -708,7 +762,10 @@ describe('a bug', () => {
         serving: at({ '0s': 'n', '500ms': '0', '22s': '|' }),
         told: [
           at({ '10s': 'b', '22s': 'e' }),
-          { b: bug('the script has no process 1'), e: ends({ windows: 2, restarts: 1 }, 70, 'exit-70') },
+          {
+            b: bug('the script has no process 1'),
+            e: ends({ windows: 2, restarts: 1 }, 70, 'exit-70', 'this is a bug: the script has no process 1'),
+          },
         ],
         drained: [at({ '10s': 'g', '22s': 'p' }), { g: 'g0', p: 'p0' }],
         signalled: '22s T',
@@ -735,7 +792,7 @@ describe('a bug', () => {
       const run = drawRun(m, { uncaught$ });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '15s': '|' }),
-        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}, 70, 'exit-70') }],
+        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}, 70, 'exit-70', 'this is a bug: injected') }],
       });
     }),
   );
@@ -744,7 +801,11 @@ describe('a bug', () => {
     'before there is an Envoy ends the run at once',
     marbles((m) => {
       const run = drawRun(m, { uncaught$: m.hot('10s b', injected), servers$: NEVER });
-      play(m, run, { serving: '10s |', told: ['10s (be)', { b: bug('injected'), e: ends({ windows: 0 }, 70, 'exit-70') }], epochs: '' });
+      play(m, run, {
+        serving: '10s |',
+        told: ['10s (be)', { b: bug('injected'), e: ends({ windows: 0 }, 70, 'exit-70', 'this is a bug: injected') }],
+        epochs: '',
+      });
     }),
   );
 
@@ -754,7 +815,7 @@ describe('a bug', () => {
       const run = drawRun(m, { uncaught$: m.hot('10s b', injected), config: { keepEnvoy: true } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '10s': '|' }),
-        told: ['10s (be)', { b: bug('injected', 'left'), e: ends({}, 70, 'exit-70') }],
+        told: ['10s (be)', { b: bug('injected', 'left'), e: ends({}, 70, 'exit-70', 'this is a bug: injected') }],
         drained: '',
         signalled: '',
       });
@@ -768,7 +829,7 @@ describe('a bug', () => {
       const run = drawRun(m, { status$, uncaught$: m.hot('10s b', injected), config: { keepEnvoy: true } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '9s': 'D', '15s': '|' }),
-        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({ drains: 1 }, 70, 'exit-70') }],
+        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({ drains: 1 }, 70, 'exit-70', 'this is a bug: injected') }],
         signalled: '15s T',
       });
     }),

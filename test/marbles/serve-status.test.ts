@@ -6,18 +6,20 @@ import type { Epoch } from '../../src/agent/epoch.ts';
 import { type AgentState, initialState } from '../../src/agent/model.ts';
 import { noTimeline, type Timeline } from '../../src/agent/timeline.ts';
 import { serveStatus } from '../../src/run/serve-status.ts';
+import type { EpochsReport } from '../../src/report/epoch-report.ts';
 import type { Sources } from '../../src/config/sources.ts';
 import { firstView, type View } from '../../src/run/view.ts';
 import type { MetricFamily } from '../../src/metrics/metric-family.ts';
 import type { Handler, StatusEvent, StatusParts } from '../../src/status/handler.ts';
 import { routes } from '../../src/status/routes.ts';
+import { shown } from '../support/shown.ts';
 import { configOf } from '../support/resolved.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const epoch: Epoch = { hash: 'hash', restartEpoch: 0, lineage: 0, parentTime: 'over', stage: 'starting', answering: true };
 const running: AgentState = { ...initialState, lastEpoch: 0, epochs: new Map([[0, epoch]]) };
-const live: AgentState = { ...running, served: true, epochs: new Map([[0, { ...epoch, stage: 'live' }]]) };
+const live: AgentState = { ...running, served: true, epochs: new Map([[0, { ...epoch, stage: 'live', pid: 1 }]]) };
 const states: Record<string, AgentState> = {
   s: running,
   l: live,
@@ -61,9 +63,9 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
     held(noTimeline, around.past$),
     held<View['families']>(new Map(), around.families$),
     held<View['secrets']>([], around.secrets$),
-  ]).pipe(map(([agent, past, families, secrets]): View => ({ ...firstView(known), agent, past, families, secrets })));
+  ]).pipe(map(([agent, past, families, secrets]): View => ({ ...firstView(known, 0), agent, past, families, secrets })));
   const served$ = serveStatus(
-    { statusPort: 15_020, readinessTimeout: 300 },
+    { ...configOf(), statusPort: 15_020, readinessTimeout: 300 },
     view$,
     {
       admin: {
@@ -74,11 +76,14 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
         open: () => NEVER,
         located: () => true,
       },
-      status: { probes: new Map(), targets: [], profileToken: undefined, version: {} },
+      ...shown,
     },
-    (port, parts) => {
-      listened.push([port, parts]);
-      return around.events$ ?? concat(of<StatusEvent>({ type: 'listening' }), NEVER);
+    {
+      socket: () => NEVER,
+      port: (port, parts) => {
+        listened.push([port, parts]);
+        return around.events$ ?? concat(of<StatusEvent>({ type: 'listening' }), NEVER);
+      },
     },
   ).pipe(share());
   const parts = listened[0]?.[1];
@@ -199,7 +204,8 @@ describe('the probes', () => {
   );
 });
 
-const past: Timeline = { ...noTimeline, counters: { ...noTimeline.counters, changes: 3 } };
+const record = { epoch: 0, lineage: 0, hash: 'a', why: 'first', changed: [], launchedAt: 0 } as const;
+const past: Timeline = { ...noTimeline, epochs: [record], counters: { ...noTimeline.counters, changes: 3 } };
 
 describe('what is told of the state and of the past', () => {
   it(
@@ -212,12 +218,12 @@ describe('what is told of the state and of the past', () => {
       const status = drawStatus(m, { state$, past$ });
       const seen$ = status.ask(times, '/debug/epochs').pipe(
         map((answer) => {
-          const { epochs, counters } = JSON.parse(answer.replace(/^200 /, '')) as { epochs: Epoch[]; counters: Timeline['counters'] };
-          return [epochs.map(({ stage }) => stage).join(), counters.changes];
+          const { epochs, counters } = JSON.parse(answer.replace(/^200 /, '')) as EpochsReport;
+          return [epochs.map(({ state }) => state).join(), counters['changes']];
         }),
       );
       status.serve('^ 60s !');
-      m.expectObservable(seen$).toBe(answers, { a: ['', 0], b: ['starting', 0], c: ['starting', 3] });
+      m.expectObservable(seen$).toBe(answers, { a: ['', 0], b: ['', 0], c: ['starting', 3] });
     }),
   );
 
@@ -266,11 +272,11 @@ describe('what becomes of the server', () => {
   );
 
   it(
-    'tells once when a probe has found the agent ready, and not of one that has not',
+    'tells once when the agent is ready for the first time, whether somebody asks or not',
     marbles((m) => {
       const state$ = m.hot('10s l', states);
       const status = drawStatus(m, { state$, events$: NEVER });
-      m.expectObservable(status.served$, '^ 60s !').toBe('15s r', { r: { type: 'found-ready' } });
+      m.expectObservable(status.served$, '^ 60s !').toBe('10s r', { r: { type: 'found-ready' } });
       m.expectObservable(status.ask(at({ '5s': 'a', '15s': 'a', '25s': 'a' }), '/healthz/ready').pipe(ignoreElements()), '^ 60s !').toBe('-'); // prettier-ignore
     }),
   );
@@ -278,19 +284,19 @@ describe('what becomes of the server', () => {
   it(
     'liveness is looked after once, whoever asks, until the server is given up',
     marbles((m) => {
-      const state$ = m.hot('l', states);
+      const state$ = m.hot('s', states);
       const unsub = at({ '0s': '^', '10s': '!' });
       const live$ = serveStatus(
-        { statusPort: 0, readinessTimeout: 0 },
-        state$.pipe(map((agent): View => ({ ...firstView(known), agent }))),
+        { ...configOf(), statusPort: 15_020, readinessTimeout: 0 },
+        state$.pipe(map((agent): View => ({ ...firstView(known, 0), agent }))),
         {
           admin: { request: () => NEVER, open: () => NEVER, located: () => false },
-          status: { probes: new Map(), targets: [], profileToken: undefined, version: {} },
+          ...shown,
         },
-        (_, { unlive$ }) => merge(unlive$, unlive$).pipe(ignoreElements()),
+        { socket: () => NEVER, port: (_, { unlive$ }) => merge(unlive$, unlive$).pipe(ignoreElements()) },
       );
       m.expectObservable(live$, unsub).toBe('-');
-      m.expectSubscriptions(state$.subscriptions).toBe(unsub);
+      m.expectSubscriptions(state$.subscriptions).toBe([unsub, unsub]); // and whether an Envoy is LIVE for the first time
     }),
   );
 });

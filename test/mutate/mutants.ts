@@ -11,6 +11,7 @@ import { log } from './mutants/log.ts';
 import { node } from './mutants/node.ts';
 import { operators } from './mutants/operators.ts';
 import { proxy } from './mutants/proxy.ts';
+import { refusal } from './mutants/refusal.ts';
 import { run } from './mutants/run.ts';
 import { sds } from './mutants/sds.ts';
 import { secrets } from './mutants/secrets.ts';
@@ -18,6 +19,7 @@ import { sources } from './mutants/sources.ts';
 import { status } from './mutants/status.ts';
 import { streams } from './mutants/streams.ts';
 import { sts } from './mutants/sts.ts';
+import { terminal } from './mutants/terminal.ts';
 import { xds } from './mutants/xds.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -36,6 +38,7 @@ export const mutants: readonly Mutant[] = [
   ...node,
   ...operators,
   ...proxy,
+  ...refusal,
   ...run,
   ...sds,
   ...secrets,
@@ -43,5 +46,6 @@ export const mutants: readonly Mutant[] = [
   ...status,
   ...streams,
   ...sts,
+  ...terminal,
   ...xds,
 ];

@@ -108,7 +108,7 @@ function exit(world: World, { epoch, exit: { kind } }: Extract<AgentEvent, { typ
 }
 
 /** Takes over what effects ask for, as the interpreter does. */
-const carryOut = (world: World, effects: readonly Effect[]): void => {
+const carryOut = (world: World, effects: readonly Effect[], event: AgentEvent): void => {
   for (const effect of effects) {
     switch (effect.type) {
       case 'await-turn':
@@ -143,8 +143,8 @@ const carryOut = (world: World, effects: readonly Effect[]): void => {
         break;
       case 'kill':
         world.ordered.add(effect.epoch);
-        // One that does not hang is killed where its lineage is told to end.
-        if (world.alive.get(effect.epoch)?.silent === false) for (const process of lineageOf(world, effect.epoch)) process.told = true;
+        // One that hangs is killed alone, any other one where its lineage is told to end.
+        if (event.type !== 'epoch-hung') for (const process of lineageOf(world, effect.epoch)) process.told = true;
         break;
       case 'kill-unless-live':
         change(world, effect.epoch, { late: true });
@@ -383,7 +383,7 @@ export function* live(policy: RestartPolicy, life: readonly (readonly string[])[
       const before = state;
       const [next, effects] = reduce(before, event);
       state = next;
-      carryOut(world, effects);
+      carryOut(world, effects, event);
       yield { state, before, event, effects, world, survivors, policy };
       if (state.phase === 'stopped') return;
     }

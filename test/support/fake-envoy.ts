@@ -80,7 +80,8 @@ export interface EnvoyStage {
    * undefined if there was none.
    */
   validated(): { readonly argv: readonly string[]; readonly config: string; readonly mode: number } | undefined;
-  /** How often the program was asked for its hot restart version. */
+  /** How often the program was to validate, or to tell its hot restart version. */
+  validations(): number;
   versionAsked(): number;
   /** Resolves when the Envoy of that epoch runs. */
   start(launch: Partial<NewLaunch>): Promise<FakeEnvoy>;
@@ -92,7 +93,10 @@ export interface EnvoyStage {
 /** What the program does first: it notes its arguments. Behind it comes what the test wants. */
 const note = String.raw`case "$*" in
   --hot-restart-version) printf . >>"$0.versions" ;;
-  *'--mode validate') cp -p "$2" "$0.tried"; printf '%s\0' "$@" >"$0.validated" ;;
+  *'--mode validate')
+    cp -p "$2" "$0.tried"
+    printf '%s\0' "$@" >"$0.validated"
+    printf . >>"$0.validations" ;;
   *) printf '%s\0' "$@" >"$0.$$.new"; mv "$0.$$.new" "$0.$$" ;;
 esac`;
 
@@ -142,6 +146,7 @@ export function envoyStage({
     admin: adminClient(addressFile, adminPort, answerScheduler),
     pairs: pair === undefined ? [] : [{ chain: join(root, pair.chain), key: join(root, pair.key) }],
     tools: { mkfifo, setpriv: undefined, sh: undefined },
+    explain: async (_, reason) => Promise.resolve({ reason }),
     places: meetingPlaces(folder, () => reserveBaseId(() => lastBaseId++)),
     onLine: ({ message }, epoch) => heard.push(`${epoch} ${message}`),
   });
@@ -165,6 +170,7 @@ export function envoyStage({
       const name = () => readdirSync(root).find((found) => found.endsWith('.validates'));
       return async () => (await eventually(name, { within })).split('.').at(-2) ?? '';
     },
+    validations: () => read(`${binary}.validations`).length,
     versionAsked: () => read(`${binary}.versions`).length,
     async start(launch) {
       const signals$ = new Subject<Signal>();

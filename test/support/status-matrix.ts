@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { of } from 'rxjs';
 import { routes } from '../../src/status/routes.ts';
 import { statusServer } from '../../src/status/status-server.ts';
+import { agentReport } from './agent-report.ts';
 import { statusParts } from './status-parts.ts';
 
 /**
@@ -14,13 +15,13 @@ const addresses = process.argv.slice(2);
 const paths = [
   '/healthz/ready', '/healthz/live', '/healthz/startup', '/app-health/a/livez', '/stats/prometheus', '/version',
   '/quitquitquit', '/drain', '/restart', '/logging?level=info',
-  '/debug/epochs', '/debug/sources', '/debug/config', '/debug/pprof/profile?seconds=0.01', '/debug/pprof/heap',
+  '/debug/epochs', '/debug/status', '/debug/events', '/debug/sources', '/debug/config', '/debug/pprof/profile?seconds=0.01', '/debug/pprof/heap', '/',
 ]; // prettier-ignore
 const port = 15_020;
 
 const events: string[] = [];
 const admin = { ...statusParts().admin, request: () => of({ ok: true as const, value: { status: 200, body: '' } }) };
-const quick = { ...statusParts({ admin, profileToken: 'token' }), admin: { ...admin, open: () => of() } };
+const quick = { ...statusParts({ admin, profileToken: 'token', report$: of(agentReport()) }), admin: { ...admin, open: () => of() } };
 const serving = statusServer(port, routes(quick)).subscribe({
   next: ({ type }) => events.push(type),
   error: (error: unknown) => events.push(String(error)),
@@ -30,7 +31,10 @@ const ask = (host: string, method: string, path: string, origin: string) =>
   new Promise<number>((done, fail) => {
     const headers = { ...(origin === '-' ? {} : { origin }), 'x-prometheus-scrape-timeout-seconds': '0.1' };
     const asked = httpRequest({ host, port, method, path, headers, agent: false, localAddress: host }, (response) => {
-      response.resume().on('end', () => done(response.statusCode ?? 0));
+      const answered = () => done(response.statusCode ?? 0);
+      if (method === 'GET' && response.headers['content-type'] === 'text/event-stream')
+        response.on('error', answered).on('close', answered).destroy(); // it has no end
+      else response.resume().on('end', answered);
     });
     asked.on('error', fail).end();
   });

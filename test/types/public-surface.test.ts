@@ -82,7 +82,7 @@ it('the fixed figures and those of the flags make a whole timing', () => {
   expectTypeOf(fixedTiming).not.toExtend<Timing>();
 });
 
-it('a proxy of one’s own gives all six of its answers as streams', () => {
+it('a proxy of one’s own gives all six of its answers as streams, and may check ahead', () => {
   const proxy: Proxy = {
     run: () => of<ProcessEvent>({ type: 'spawned', pid: 1 }),
     health: () => of<Health>('live'),
@@ -92,7 +92,8 @@ it('a proxy of one’s own gives all six of its answers as streams', () => {
     active: () => of(undefined),
   };
   expectTypeOf(proxy.active(0)).toEqualTypeOf<Observable<number | undefined>>();
-  expectTypeOf<keyof Proxy>().toEqualTypeOf<'run' | 'health' | 'publishAdmin' | 'check' | 'drain' | 'active'>();
+  expectTypeOf<keyof Proxy>().toEqualTypeOf<'run' | 'health' | 'publishAdmin' | 'check' | 'drain' | 'active' | 'checkAhead'>();
+  expectTypeOf<Proxy['checkAhead']>().toEqualTypeOf<((reading: Reading) => Observable<never>) | undefined>();
   // @ts-expect-error a verdict against a configuration has a reason
   const silent: Proxy = { ...proxy, check: () => of({ ok: false }) };
   expectTypeOf(silent).toEqualTypeOf<Proxy>();

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type AgentHere, agentsHere } from '../../src/run/agents-here.ts';
+import { leftOut } from '../support/left-out.ts';
 
 let folder: string;
 const children: ChildProcess[] = [];
@@ -84,7 +85,9 @@ it('who claims to be an agent is not heard of its ports: the holder of the folde
   expect(await found()).toEqual([about(`${folder}/a`)]);
 });
 
-it.skipIf(process.getuid?.() !== 0)('an agent of another user is none beside one’s own', { timeout: 30_000 }, async () => {
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) leftOut('an agent of another user beside one’s own (needs root)');
+it.skipIf(!isRoot)('an agent of another user is none beside one’s own', { timeout: 30_000 }, async () => {
   await agent(`${folder}/other`, 65_534);
   await agent(`${folder}/own`);
   expect(await found()).toEqual([about(`${folder}/own`)]);

@@ -99,11 +99,12 @@ describe('Envoy', () => {
       clusters: [...(clusters ?? []), upstream],
     };
     const started = await envoy.start(JSON.stringify({ ...made.bootstrap, static_resources, dynamic_resources: undefined }));
-    const sockets = [http, tcp].map((port) => connect(port, '127.0.0.1'));
+    const sockets: Socket[] = [];
     try {
       expect(started.accepted, started.said).toBe(true);
       const filtered = async (filter: string) => (await read(admin, `/stats?filter=${encodeURIComponent(filter)}`)).body;
       await expect.poll(async () => readiness(await filtered(readinessFilter)), { timeout: 10_000 }).toBeUndefined();
+      sockets.push(...[http, tcp].map((port) => connect(port, '127.0.0.1')));
       // An idle connection with HTTP is not active; one without is.
       await expect.poll(async () => activeRequests(parseStats(await filtered(activeFilter))), { timeout: 10_000 }).toBe(1);
       sockets[0]?.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
@@ -117,7 +118,7 @@ describe('Envoy', () => {
       const names = (await read(admin, '/stats')).body.split('\n').flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
       const wanted =
         /^(server|listener_manager|cluster_manager|cluster\.xds-grpc|overload)\.|\.downstream_(rq_active|cx_active|cx_upgrades_active)$/;
-      const others = names.filter((name) => !wanted.test(name) && !/^listener\..+\.http\..+\.downstream_rq_completed$/.test(name));
+      const others = names.filter((name) => !wanted.test(name) && !/^listener\..+\.http\..+\.downstream_rq_(completed|5xx)$/.test(name));
       expect(others).toEqual([]);
     } finally {
       for (const socket of sockets) socket.destroy();

@@ -270,9 +270,15 @@ describe('bootstrap', () => {
       inputs: { sans: [] },
       said: ['controlPlaneAuthPolicy: MUTUAL_TLS wants a name that the control plane proves to have'],
     },
-    { inputs: { prometheusPort: 15_000 }, said: ['ENVOY_PROMETHEUS_PORT: 15000 is the port of proxyAdminPort already'] },
-    { inputs: { healthPort: 15_090 }, said: ['ENVOY_STATUS_PORT: 15090 is the port of ENVOY_PROMETHEUS_PORT already'] },
-    { config: { statusPort: 15_000 }, said: ['statusPort: 15000 is the port of proxyAdminPort already'] },
+    {
+      inputs: { prometheusPort: 15_000 },
+      said: ['ENVOY_PROMETHEUS_PORT: 15000 is the port of proxyAdminPort already: give one of them another'],
+    },
+    {
+      inputs: { healthPort: 15_090 },
+      said: ['ENVOY_STATUS_PORT: 15090 is the port of ENVOY_PROMETHEUS_PORT already: give one of them another'],
+    },
+    { config: { statusPort: 15_000 }, said: ['statusPort: 15000 is the port of proxyAdminPort already: give one of them another'] },
     { config: { statusPort: 0 }, inputs: { prometheusPort: 0, healthPort: 15_000 }, said: [] },
   ])('says what keeps it from being made: $said', ({ config = {}, inputs = {}, said }) => {
     expect(problems(config, inputs)).toEqual(said);

@@ -29,7 +29,7 @@ it('says when a certificate expires that is served, once it has, and begins anew
   await write(130);
   served$.next(0);
   await expect.poll(() => signs, { timeout: 5_000 }).toHaveLength(1);
-  expect(signs).toEqual([{ type: 'certificates-read', certificates: [file, roots].map(({ name }) => ({ name, path, expiresAt: 130_000 })), at: 0 }]); // prettier-ignore
+  expect(signs).toEqual([{ type: 'certificates-read', certificates: [file, roots].map(({ name }) => ({ name, source: path, expiresAt: 130_000, leaf: expect.objectContaining({ notAfter: 130_000 }) as object })), at: 0 }]); // prettier-ignore
   scheduler.maxFrames = 600_000;
   scheduler.flush();
   const told = (name: string, type: string, at: number) => ({ type, at, certificate: expect.objectContaining({ name, path, serial: '1000', expires: 130_000 }) as object }); // prettier-ignore
@@ -43,8 +43,8 @@ it('says when a certificate expires that is served, once it has, and begins anew
   await expect.poll(() => signs, { timeout: 5_000 }).toHaveLength(6);
   expect(signs[5]).toMatchObject({
     certificates: [
-      { path, expiresAt: 9_000_000 },
-      { path, expiresAt: 9_000_000 },
+      { source: path, expiresAt: 9_000_000 },
+      { source: path, expiresAt: 9_000_000 },
     ],
   });
 });

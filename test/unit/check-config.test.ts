@@ -51,7 +51,7 @@ describe('a configuration', () => {
       /^PILOT_AGENT_METRICS_TARGETS: port 15020 is the status port/,
       /^CA_ADDR: 'nobody' is not host:port$/,
       /^--log_as_json: /,
-      /^ISTIO_METAJSON_A: is not JSON$/,
+      /^ISTIO_METAJSON_A: is not JSON, such as '\{"app":"shop"\}'$/,
       /t\.json: line 2: \{\{ if \}\} is not supported/,
       /^PILOT_CERT_PROVIDER: 'someone' is not one of istiod, kubernetes, custom, system$/,
     ];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { controlPlaneNotes, missingResources, withWaits } from '../../src/run/control-plane-notes.ts';
-import type { XdsSummary } from '../../src/xds/telemetry.ts';
+import { firstSummary, type XdsSummary } from '../../src/xds/telemetry.ts';
 
-const fine: XdsSummary = { address: 'istiod:15012', isAnswering: true, trouble: undefined, storedOf: undefined, isHeld: true };
+const fine: XdsSummary = { ...firstSummary('istiod:15012'), isAnswering: true, isHeld: true };
 const away: XdsSummary = { ...fine, isAnswering: false, trouble: { reason: 'connection refused', since: 60_000 } };
 const wrong = 'control plane istiod:15012: connection refused, since 1970-01-01T00:01:00.000Z';
 const waiting = 'config not received from XDS server';

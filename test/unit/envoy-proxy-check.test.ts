@@ -1,14 +1,20 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { VirtualTimeScheduler } from 'rxjs';
+import { lastValueFrom, VirtualTimeScheduler } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { validate } from '../../src/proxy/preflight.ts';
+import { readingOf } from '../../src/testing/reading.ts';
 import { bootstrap, type EnvoyStage, envoyStage, onward, only } from '../support/fake-envoy.ts';
 
 let stage: EnvoyStage;
 afterEach(() => stage.dispose());
 
 const check = () => only(stage.check());
+/** The same, ahead of a check of the reading of that hash: that of the check is `hash`. */
+const ahead = (hash: string) =>
+  lastValueFrom(stage.proxy.checkAhead?.(readingOf(hash, bootstrap)) ?? expect.unreachable('it has no such check'), {
+    defaultValue: undefined,
+  });
 const ok = { ok: true };
 /** A program that does this when it is to validate a configuration. */
 const validating = (script: string) => `case "$*" in *'--mode validate') ${script} ;; esac\n${onward}`;
@@ -32,6 +38,41 @@ describe('a check', () => {
     ]);
     expect({ config, mode }).toEqual({ config: '{"a":1}', mode: 0o600 });
     expect(readdirSync(stage.folder)).toEqual([]);
+  });
+
+  it('looks a second time at what it refuses beside an Envoy: its files may have been written meanwhile', async () => {
+    stage = envoyStage();
+    stage.install(validating(`[ -e "$0.written" ] || { touch "$0.written"; echo "error: no such cluster" >&2; exit 1; }`));
+    expect(await check()).toMatchObject({ ok: false });
+    rmSync(join(stage.root, 'envoy.written'));
+    await stage.start({});
+    expect(await check()).toEqual(ok);
+    expect(stage.validations()).toBe(3);
+  });
+
+  it('takes no second validation of what was accepted ahead of it, once', async () => {
+    stage = envoyStage();
+    await stage.start({});
+    const tries = () => stage.validations();
+    await ahead('hash');
+    expect(tries()).toBe(1);
+    expect(await check()).toEqual(ok);
+    expect(tries()).toBe(1);
+    expect(await check()).toEqual(ok);
+    expect(tries()).toBe(2);
+    await ahead('of another reading');
+    expect(await check()).toEqual(ok);
+    expect(tries()).toBe(4);
+  });
+
+  it('tells by itself what was refused ahead of it, and writes to a file of its own meanwhile', async () => {
+    stage = envoyStage();
+    await stage.start({});
+    stage.install(validating(`echo "error initializing configuration '$2': no such cluster" >&2; exit 1`));
+    await ahead('hash');
+    expect(stage.validated()?.argv).toContain(join(stage.folder, 'envoy-ahead.json'));
+    expect(await check()).toEqual({ ok: false, reason: 'no such cluster' });
+    expect(readdirSync(stage.folder)).toEqual([`envoy-${stage.baseId}`, 'envoy-rev0.json']);
   });
 
   it('validates the file that is given, and leaves it', async () => {
@@ -88,7 +129,7 @@ describe('a check', () => {
     const said: unknown[] = [];
     const [binary, config] = [join(stage.root, 'envoy'), join(stage.root, 'a.json')];
     writeFileSync(config, '{}');
-    const given = { binary, args: ['-c', config], folder: stage.folder, tools, alone: () => false, scheduler };
+    const given = { binary, args: ['-c', config], fifo: join(stage.folder, 'fifo'), tools, alone: () => false, scheduler };
     const life = validate(given).subscribe({ next: (verdict) => said.push(verdict), error: (error: unknown) => said.push(error) });
     await expect.poll(() => stage.validated(), { timeout: 5_000 }).toBeDefined();
     scheduler.flush();

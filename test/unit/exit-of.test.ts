@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { initialState, type Outcome } from '../../src/agent/model.ts';
+import { type AgentState, initialState, type Outcome } from '../../src/agent/model.ts';
 import { exitOf, runExit } from '../../src/run/program-exit.ts';
+import type { TakenPort } from '../../src/run/taken-port.ts';
+import type { RunSign } from '../../src/run/view.ts';
 
 describe('exitOf', () => {
   it.each<{ what: string; outcome: Outcome; code: number; why?: string }>([
@@ -53,12 +55,58 @@ describe('exitOf', () => {
   });
 });
 
+const ports = { statusPort: 15_020, proxyAdminPort: 15_000, healthPort: 15_021, prometheusPort: 15_090, customConfigFile: '' };
+
 describe('runExit', () => {
+  it.each<[what: string, last: RunSign, why: string, taken?: TakenPort]>([
+    [
+      'a status port that is in use',
+      { type: 'failed', reason: 'listen EADDRINUSE: address already in use :::15020' },
+      '--statusPort 15020: the port is in use',
+      { host: '::', port: 15_020, choose: '--statusPort' },
+    ],
+    [
+      'a token server whose port is in use',
+      { type: 'servers-failed', exit: 'unavailable', reason: '--stsPort 15463: listen EADDRINUSE: address already in use 127.0.0.1:15463' },
+      '--stsPort 15463: the port is in use',
+      { host: '127.0.0.1', port: 15_463, choose: '--stsPort' },
+    ],
+    [
+      'a status port that this user may not have',
+      { type: 'failed', reason: 'listen EACCES: permission denied 0.0.0.0:80' },
+      '--statusPort 15020: this user may not listen on it: give --statusPort a port from 1024 on',
+    ],
+    [
+      'a status port that cannot be had for another reason',
+      { type: 'failed', reason: 'listen EMFILE' },
+      '--statusPort 15020: listen EMFILE',
+    ],
+  ])('%s → 69', (_what, last, why, taken) => {
+    expect(runExit(last, { agent: initialState }, ports)).toStrictEqual({ code: 69, why, ...(taken !== undefined && { taken }) });
+  });
+
+  it.each([
+    ['127.0.0.1:15000', '', { host: '127.0.0.1', port: 15_000, choose: '--proxyAdminPort' }],
+    ['[::]:15021', '', { host: '::', port: 15_021, choose: 'ENVOY_STATUS_PORT' }],
+    ['0.0.0.0:15090', '', { host: '0.0.0.0', port: 15_090, choose: 'ENVOY_PROMETHEUS_PORT' }],
+    ['0.0.0.0:8080', '', { host: '0.0.0.0', port: 8080, choose: 'the listener that has it' }],
+    ['0.0.0.0:15090', '/etc/envoy.yaml', { host: '0.0.0.0', port: 15_090, choose: 'the port in /etc/envoy.yaml' }],
+    ['/run/envoy.sock', '', undefined],
+  ])('an address of Envoy that is in use: %s with the file "%s"', (address, customConfigFile, taken) => {
+    const agent: AgentState = { ...initialState, phase: 'stopped', outcome: { kind: 'address-taken', address } };
+    const why = `Envoy cannot bind ${address}: the address is in use`;
+    expect(runExit({ type: 'listening' }, { agent }, { ...ports, customConfigFile })).toStrictEqual({
+      code: 69,
+      why,
+      ...(taken !== undefined && { taken }),
+    });
+  });
+
   it.each([
     { exit: 'unavailable', code: 69 },
     { exit: 'config', code: 78 },
   ] as const)('a server beside Envoy that fails, $exit → $code', ({ exit, code }) => {
     const last = { type: 'servers-failed', exit, reason: 'no' } as const;
-    expect(runExit(last, { agent: initialState }, { statusPort: 15_020, customConfigFile: '' })).toStrictEqual({ code, why: 'no' });
+    expect(runExit(last, { agent: initialState }, ports)).toStrictEqual({ code, why: 'no' });
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { answerText } from '../../src/metrics/answer-text.ts';
 import type { ExpositionFormat } from '../../src/metrics/exposition-format.ts';
 import { expositionRewriter } from '../../src/metrics/exposition-rewriter.ts';
 import { strictExposition } from '../support/strict-exposition.ts';
@@ -11,13 +12,15 @@ interface Source {
 
 function merged(to: ExpositionFormat, ...sources: readonly Source[]): { readonly text: string; readonly dropped: number } {
   const taken = new Set<number>();
-  let [text, dropped] = ['', 0];
+  const answer = answerText();
+  let dropped = 0;
   for (const { from, lines } of sources) {
-    const rewriter = expositionRewriter(from, to, taken, () => true);
-    text += rewriter.lines(lines);
-    text += rewriter.end();
+    const rewriter = expositionRewriter(from, to, taken, () => true, answer);
+    rewriter.take(Buffer.from(`${lines.join('\n')}\n`), 0, Infinity);
+    rewriter.end();
     dropped += rewriter.counts().dropped;
   }
+  const text = answer.take().toString();
   return { text: to === 'openmetrics' ? `${text}# EOF\n` : text, dropped };
 }
 
@@ -165,11 +168,24 @@ describe('expositionRewriter', () => {
   const labels = fc.array(label, { maxLength: 3 }).map((pairs) => (pairs.length === 0 ? '' : `{${pairs.map(([key, text]) => `${key}="${text}"`).join()}}`)); // prettier-ignore
   const amount = fc.constantFrom('0', '1', '2', '3', '-1', '1.5', 'NaN', '+Inf', '-Inf', 'x', '1e3');
   const tail = fc.constantFrom('', '', '', ' 5', ' 5.5', ' # {t="x"} 1', ' 5 # {} 1', ' # {', ' #');
+  const bound = fc.constantFrom('0', '1', '1.0', '2.5', '1e3', '1.8e+06', '+Inf', 'NaN', '-1', '', '1'.repeat(30));
+  const count = fc.constantFrom('0', '1', '2', '2', '3', '3', '007', '1.5', '1e3', '9'.repeat(15), '9'.repeat(16), '', '4 5');
+  const others = fc.constantFrom('', 'a="b",', 'a="é\\"",', 'b="c",a="b",', 'a="b", ');
+  const metric = fc
+    .tuple(others, fc.array(fc.tuple(bound, count), { minLength: 1, maxLength: 6 }), fc.boolean())
+    .map(([before, rows, whole]) =>
+      [
+        ...(whole ? ['# TYPE h histogram'] : []),
+        ...rows.map(([le, value]) => `h_bucket{${before}le="${le}"} ${value}`),
+        ...(whole ? [`h_bucket{${before}le="+Inf"} 9`, `h_count{${before.replace(/, ?$/, '')}} 9`, `h_sum{${before}} 9`] : []),
+      ].join('\n'),
+    );
   const line = fc.oneof(
     { weight: 4, arbitrary: fc.tuple(name, labels, amount, tail).map((parts) => `${parts[0]}${parts[1]} ${parts[2]}${parts[3]}`) },
     { weight: 2, arbitrary: fc.tuple(name, fc.constantFrom('counter', 'gauge', 'histogram', 'gaugehistogram', 'summary', 'info', 'stateset', 'unknown', 'untyped', 'nonsense')).map(([family, type]) => `# TYPE ${family} ${type}`) }, // prettier-ignore
     { weight: 1, arbitrary: fc.tuple(name, fc.constantFrom('HELP', 'UNIT'), fc.constantFrom('total', 'x "y" \\ z', '', 'count')).map(([family, word, text]) => `# ${word} ${family} ${text}`) }, // prettier-ignore
     { weight: 1, arbitrary: fc.constant('# TYPE h histogram\nh_bucket{le="1"} 1\nh_bucket{le="+Inf"} 3\nh_sum 4\nh_count 3') },
+    { weight: 2, arbitrary: metric },
     { weight: 1, arbitrary: fc.string() },
   );
   const source = fc.record({ from: fc.constantFrom<ExpositionFormat>('text', 'openmetrics'), lines: fc.array(line, { maxLength: 25 }).map((lines) => lines.join('\n').split('\n')) }); // prettier-ignore
@@ -177,6 +193,17 @@ describe('expositionRewriter', () => {
   it.each<ExpositionFormat>(['text', 'openmetrics'])('makes %s that a strict reader accepts, whatever sources say', (to) => {
     fc.assert(
       fc.property(fc.array(source, { minLength: 1, maxLength: 3 }), (sources) => void strictExposition(merged(to, ...sources).text, to)),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it.each<ExpositionFormat>(['text', 'openmetrics'])('copies to %s what it would have printed', (to) => {
+    // A blank at its end keeps a row from being copied: it is read and printed.
+    const printed = ({ from, lines }: Source) => ({ from, lines: lines.map((line) => (/^#|^$|\r/.test(line) ? line : `${line} `)) });
+    fc.assert(
+      fc.property(fc.array(source, { minLength: 1, maxLength: 3 }), (sources) => {
+        expect(merged(to, ...sources)).toEqual(merged(to, ...sources.map(printed)));
+      }),
       { numRuns: 3_000 },
     );
   });

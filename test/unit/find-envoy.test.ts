@@ -35,7 +35,10 @@ describe('findEnvoy', () => {
   it('never searches past a given --binaryPath', () => {
     put('default/envoy');
     const missing = join(folder, 'missing');
-    assert.deepEqual(find({ binaryPath: missing }), { ok: false, reason: `--binaryPath ${missing} does not exist` });
+    assert.deepEqual(find({ binaryPath: missing }), {
+      ok: false,
+      reason: `--binaryPath ${missing} does not exist: name another Envoy, or leave it out`,
+    });
     const given = put('given');
     assert.deepEqual(find({ binaryPath: given }), { ok: true, path: given, from: 'binary-path' });
   });
@@ -43,13 +46,22 @@ describe('findEnvoy', () => {
   it('looks a bare --binaryPath up in PATH only', () => {
     const path = put('bin/my-envoy');
     assert.deepEqual(find({ binaryPath: 'my-envoy', PATH: join(folder, 'bin') }), { ok: true, path, from: 'binary-path' });
-    assert.deepEqual(find({ binaryPath: 'my-envoy' }), { ok: false, reason: '--binaryPath my-envoy is not in PATH' });
+    assert.deepEqual(find({ binaryPath: 'my-envoy' }), {
+      ok: false,
+      reason: '--binaryPath my-envoy is not in PATH: name another Envoy, or leave it out',
+    });
   });
 
   it('takes only a regular file that may be executed', () => {
     const plain = put('plain', 0o644);
-    assert.deepEqual(find({ binaryPath: plain }), { ok: false, reason: `--binaryPath ${plain} may not be executed by this user` });
-    assert.deepEqual(find({ binaryPath: folder }), { ok: false, reason: `--binaryPath ${folder} is not a regular file` });
+    assert.deepEqual(find({ binaryPath: plain }), {
+      ok: false,
+      reason: `--binaryPath ${plain} may not be executed by this user: name another Envoy, or leave it out`,
+    });
+    assert.deepEqual(find({ binaryPath: folder }), {
+      ok: false,
+      reason: `--binaryPath ${folder} is not a regular file: name another Envoy, or leave it out`,
+    });
     chmodSync(plain, 0o755);
     assert.isTrue(find({ binaryPath: plain }).ok);
   });

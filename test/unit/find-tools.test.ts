@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { LogLine } from '../../src/log/log-line.ts';
-import { findTools } from '../../src/run/prepare.ts';
+import { findTools } from '../../src/run/find-tools.ts';
 
 const linesOf = (path: string | undefined, pid: number): readonly LogLine[] => {
   const lines: LogLine[] = [];

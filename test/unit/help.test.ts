@@ -2,10 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { printBootstrap } from '../../src/cli/bootstrap.ts';
+import { check } from '../../src/cli/check.ts';
+import { printCompletion } from '../../src/cli/completion.ts';
 import { configCheck } from '../../src/cli/config-check.ts';
 import { configPrint } from '../../src/cli/config-print.ts';
 import { envoyInstall, envoyPath } from '../../src/cli/envoy.ts';
@@ -15,6 +18,8 @@ import { program, spelledOut } from '../../src/cli/program.ts';
 import { proxy } from '../../src/cli/proxy.ts';
 import { request } from '../../src/cli/request.ts';
 import { printSecrets } from '../../src/cli/secrets.ts';
+import { status } from '../../src/cli/status.ts';
+import { top } from '../../src/cli/top.ts';
 import { wait } from '../../src/cli/wait.ts';
 import { type Flag, flagGroups } from '../../src/config/flag.ts';
 import { flags } from '../../src/config/flags.ts';
@@ -22,6 +27,8 @@ import { logFlags } from '../../src/config/log-flags.ts';
 import { Fatal } from '../../src/run/exit.ts';
 
 vi.mock('../../src/cli/bootstrap.ts', () => ({ printBootstrap: vi.fn() }));
+vi.mock('../../src/cli/check.ts', () => ({ check: vi.fn() }));
+vi.mock('../../src/cli/completion.ts', () => ({ printCompletion: vi.fn() }));
 vi.mock('../../src/cli/config-check.ts', () => ({ configCheck: vi.fn() }));
 vi.mock('../../src/cli/config-print.ts', () => ({ configPrint: vi.fn() }));
 vi.mock('../../src/cli/envoy.ts', () => ({ envoyInstall: vi.fn(), envoyPath: vi.fn() }));
@@ -29,10 +36,27 @@ vi.mock('../../src/cli/exec.ts', () => ({ exec: vi.fn() }));
 vi.mock('../../src/cli/proxy.ts', () => ({ proxy: vi.fn() }));
 vi.mock('../../src/cli/request.ts', () => ({ request: vi.fn() }));
 vi.mock('../../src/cli/secrets.ts', () => ({ printSecrets: vi.fn() }));
+vi.mock('../../src/cli/status.ts', () => ({ status: vi.fn() }));
+vi.mock('../../src/cli/top.ts', () => ({ top: vi.fn() }));
 vi.mock('../../src/cli/wait.ts', () => ({ wait: vi.fn() }));
 
-const mocks = [proxy, printBootstrap, configPrint, configCheck, envoyInstall, envoyPath, request, wait, exec, printSecrets];
-const withFlags = [proxy, printBootstrap, configPrint];
+const mocks = [
+  proxy,
+  printBootstrap,
+  check,
+  configPrint,
+  configCheck,
+  envoyInstall,
+  envoyPath,
+  request,
+  wait,
+  exec,
+  printSecrets,
+  status,
+  top,
+  printCompletion,
+];
+const withFlags = [proxy, printBootstrap, check, configPrint];
 
 let printed: string;
 let onStderr: string;
@@ -45,6 +69,7 @@ beforeEach(() => {
   vi.spyOn(console, 'log').mockImplementation((text: unknown) => void (printed += `${String(text)}\n`));
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   Object.assign(process.stdout, { columns, isTTY });
   vi.restoreAllMocks();
   vi.clearAllMocks();
@@ -80,6 +105,7 @@ describe('the help page', () => {
   });
 
   it.each(all)('of $name is 80 columns wide at most, on a terminal of 200 as on one of 40', async ({ path }) => {
+    vi.stubEnv('NO_COLOR', '1');
     process.stdout.isTTY = true;
     process.stdout.columns = 200;
     const wide = await run(...path, '--help');
@@ -89,6 +115,15 @@ describe('the help page', () => {
     expect(wide.printed).toContain('\n  -h, --help  ');
     expect(narrow.printed).toBe(wide.printed);
     expect(wide.error).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each(all)('of $name has colours on a terminal, and is the same without them', async ({ path }) => {
+    const { printed: plain } = await run(...path, '--help');
+    vi.stubEnv('FORCE_COLOR', '1');
+    const { printed: page } = await run(...path, '--help');
+    expect(page).toContain('\u001b[1mUsage:\u001b[22m \u001b[1mpilot-agent\u001b[22m');
+    expect(page).toContain('\u001b[1mExamples:\u001b[22m\n\u001b[90m  # ');
+    expect(stripVTControlCharacters(page)).toBe(plain);
   });
 
   it.each(all)('of $name is what help prints too', async ({ path }) => {
@@ -121,7 +156,7 @@ describe('the examples', () => {
 
   /** The arguments that a shell makes of an example. */
   function words(example: string): readonly string[] {
-    const [, line = example] = /^"\$\((.*)\)"/.exec(example) ?? [];
+    const [, line = example] = /^(?:eval )?"\$\((.*)\)"/.exec(example) ?? [];
     const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}` };
     return execFileSync('sh', ['-c', line], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
   }
@@ -167,6 +202,14 @@ describe('a command line that is wrong', () => {
     ['wait --nonsense', "unknown option '--nonsense'; see pilot-agent wait --help"],
     ['wait --timeoutSecond 3', "unknown option '--timeoutSecond' (Did you mean --timeoutSeconds?)"],
     ['request GET', "missing required argument 'path'; see pilot-agent request --help"],
+    [
+      'version -o xml',
+      "option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are yaml, json; see pilot-agent version --help",
+    ],
+    [
+      'config print -o=',
+      "option '-o, --output <format>' argument '=' is invalid. Allowed choices are table, json, yaml; see pilot-agent config print --help",
+    ],
     ['secrets -o', "option '-o, --output <format>' argument missing; see pilot-agent secrets --help"],
     ['version extra', "too many arguments for 'version'. Expected 0 arguments but got 1; see pilot-agent version --help"],
   ])('%s is told in a line, with 64', async (args, why) => {

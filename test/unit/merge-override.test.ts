@@ -37,7 +37,7 @@ describe('mergeOverride', () => {
     });
     const bad = await mergeOverride({ kind: 'generated', text, extension: '.json', override: '', overlays: [{ source: 'a', at: '', text: 'SECRET: [' }] }); // prettier-ignore
     expect(bad).toMatchObject({ ok: false });
-    expect(!bad.ok && bad.reason).toMatch(/^source a: /);
+    expect(!bad.ok && bad.reason).toMatch(/^source a:1:10: /);
     expect(!bad.ok && bad.reason).not.toContain('SECRET');
   });
 

@@ -9,11 +9,13 @@ import { strictExposition } from '../support/strict-exposition.ts';
 
 describe('the metrics of the agent', () => {
   it.each(['text', 'openmetrics'] as const)('are well-formed as %s, and keep their names', async (format) => {
-    const pieces: string[] = [];
+    const pieces: Buffer[] = [];
     const [report, pause, enlarge] = [() => expect.unreachable(), () => Promise.resolve(), () => Promise.resolve()];
     for await (const piece of mergeExposition({ format, sources: [], report, pause, enlarge, own: () => Promise.resolve(families()) }))
       pieces.push(piece);
-    const rows = [...strictExposition(pieces.join(''), format).values()].flatMap((family) => family.rows.map(({ name }) => name));
+    const rows = [...strictExposition(Buffer.concat(pieces).toString(), format).values()].flatMap((family) =>
+      family.rows.map(({ name }) => name),
+    );
     expect(new Set(rows)).toEqual(new Set(families().flatMap(({ name, samples }) => samples.map(({ suffix = '' }) => name + suffix))));
   });
 

@@ -64,7 +64,15 @@ interface Case {
   readonly lines: readonly Readonly<Record<string, unknown>>[];
 }
 
-const started = { level: 'warn', event: 'restart.scheduled', msg: 'Envoy is started again after a pause', attempt: 1 };
+const started = {
+  level: 'warn',
+  event: 'restart.scheduled',
+  msg: 'Envoy is started again after a pause',
+  attempt: 1,
+  of: 10,
+  delayMs: 200,
+  lastWords: 'bye',
+};
 const hopeless = (epoch: number) => ({
   level: 'warn',
   event: 'epoch.standalone',
@@ -118,7 +126,7 @@ const cases: readonly Case[] = [
     when: changed(b),
     lines: [
       { level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'bbbbbbbb' },
-      { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'bbbbbbbb' },
+      { level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'bbbbbbbb' },
     ],
   },
   {
@@ -149,7 +157,7 @@ const cases: readonly Case[] = [
           'files /certs/root-cert.pem: none → serial 01',
         ],
       },
-      { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'bbbbbbbb' },
+      { level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'bbbbbbbb' },
     ],
   },
   {
@@ -179,7 +187,7 @@ const cases: readonly Case[] = [
     when: { type: 'restart-requested', by: 'SIGHUP', reading: readingOf(a) },
     lines: [
       { level: 'info', event: 'restart.requested', msg: 'restart requested', by: 'SIGHUP', hash: 'aaaaaaaa' },
-      { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' },
+      { level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' },
     ],
   },
   {
@@ -296,7 +304,7 @@ const cases: readonly Case[] = [
     when: ended(1, failed),
     lines: [
       { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 1, kind: 'failed', code: 3, tail: ['bye'] },
-      { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
+      { level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
       { level: 'warn', event: 'epoch.retried', msg: 'the epoch is tried again at once' },
     ],
   },
@@ -396,10 +404,7 @@ const cases: readonly Case[] = [
     what: 'the next epoch LIVE',
     given: handingOver,
     when: live(1),
-    lines: [
-      { level: 'info', event: 'epoch.live', msg: 'epoch is LIVE', epoch: 1 },
-      { level: 'info', event: 'epoch.draining', msg: 'epoch drains', epoch: 0 },
-    ],
+    lines: [{ level: 'info', event: 'epoch.live', msg: 'epoch is LIVE', epoch: 1, draining: [0] }],
   },
   { what: 'what is LIVE already', given: serving, when: live(0), lines: [] },
   {
@@ -428,7 +433,7 @@ const cases: readonly Case[] = [
     when: ended(0, clean),
     lines: [
       { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child cannot go on without it', epoch: 0 },
-      { level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
+      { level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
       hopeless(2),
     ],
   },
@@ -449,6 +454,12 @@ const cases: readonly Case[] = [
     given: serving,
     when: ended(0, failed),
     lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'failed', code: 3, tail: ['bye'] }, started],
+  },
+  {
+    what: 'the end of the first Envoy, whose refusal is told by the check that follows',
+    given: starting,
+    when: ended(0, { kind: 'failed', code: 1, tail: ['error initializing configuration: no', 'bye'] }),
+    lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'failed', code: 1, tail: ['bye'] }],
   },
   {
     what: 'a SIGKILL that nobody of us has sent',
@@ -499,7 +510,7 @@ const cases: readonly Case[] = [
     what: 'the pause before a restart',
     given: [...serving, ended(0, failed)],
     when: { type: 'retry-due' },
-    lines: [{ level: 'info', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' }],
+    lines: [{ level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' }],
   },
   {
     what: 'SIGTERM',
@@ -615,8 +626,39 @@ const cases: readonly Case[] = [
 ];
 
 describe('narrate', () => {
+  it('has of an epoch that is LIVE its process, why it was started, and how long that took', () => {
+    const record = { epoch: 0, lineage: 0, hash: a, why: 'first', changed: [], launchedAt: 1_000, pid: 4711, liveAt: 1_150 } as const;
+    const told = narrate(transition(starting, live(0)), [record], 10);
+    expect(told).toEqual([{ level: 'info', event: 'epoch.live', msg: 'epoch is LIVE', epoch: 0, pid: 4711, why: 'first', startMs: 150 }]);
+    const adopted = narrate(transition(starting, live(0)), [{ ...record, why: 'adopted' }], 10);
+    expect(adopted[0]).not.toHaveProperty('startMs');
+  });
+
+  it('has at most three lines for everybody of a hot restart: what has changed, LIVE, the end of the old epoch', () => {
+    const events = [
+      changed(b),
+      granted(1),
+      accepted(b),
+      { type: 'epoch-spawned', epoch: 1, pid: 2 } as const,
+      live(1),
+      { type: 'parent-expiring', epoch: 1 } as const,
+      { type: 'parent-expired', epoch: 1 } as const,
+      ended(0, clean),
+    ];
+    const told = events.flatMap((event, index) => narrate(transition([...serving, ...events.slice(0, index)], event), [], 10));
+    expect(told.filter(({ level }) => level !== 'debug').map(({ event }) => event)).toEqual([
+      'config.changed',
+      'epoch.live',
+      'epoch.ended',
+    ]);
+  });
+
+  it('says "no limit" where crashes have no budget', () => {
+    expect(narrate(transition(serving, ended(0, killed)), [], 0)).toContainEqual(expect.objectContaining({ of: 'no limit' }));
+  });
+
   it.each(cases)('$what', ({ given, when, lines }) => {
-    expect(narrate(transition(given, when))).toStrictEqual(lines);
+    expect(narrate(transition(given, when), [], 10)).toStrictEqual(lines);
   });
 
   it('has a case above for each type of event', () => {
@@ -714,7 +756,7 @@ describe('narrate', () => {
     ];
     fc.assert(
       fc.property(fc.constantFrom(...histories), event, (given, when) => {
-        for (const { msg } of narrate(transition(given, when))) expect(known).toContain(msg);
+        for (const { msg } of narrate(transition(given, when), [], 10)) expect(known).toContain(msg);
       }),
       { numRuns: 500 },
     );
@@ -723,7 +765,7 @@ describe('narrate', () => {
   it('changes nothing that it is shown', () => {
     const shown = transition(serving, terminate);
     const before: AgentState = structuredClone(shown.before);
-    narrate(shown);
+    narrate(shown, [], 10);
     expect(shown.before).toEqual(before);
   });
 });

@@ -52,13 +52,15 @@ describe('nodeMetadata', () => {
   });
 
   it('has a problem with JSON that does not parse (the Go agent: a warning), and does not repeat it', () => {
-    expect(problems({ env: { ISTIO_METAJSON_X: '{"token": secret' } })).toEqual(['ISTIO_METAJSON_X: is not JSON']);
+    expect(problems({ env: { ISTIO_METAJSON_X: '{"token": secret' } })).toEqual([
+      `ISTIO_METAJSON_X: is not JSON, such as '{"app":"shop"}'`,
+    ]);
   });
 
   it.each([
     ['ISTIO_METAJSON_X', '[1]', 'ISTIO_METAJSON_X: is not a JSON object'],
     ['ISTIO_METAJSON_X', 'null', 'ISTIO_METAJSON_X: is not a JSON object'],
-    ['ISTIO_METAJSON_X', '', 'ISTIO_METAJSON_X: is not JSON'],
+    ['ISTIO_METAJSON_X', '', `ISTIO_METAJSON_X: is not JSON, such as '{"app":"shop"}'`],
     ['ISTIO_METAJSON_X', '{"a":'.repeat(40) + '1' + '}'.repeat(40), 'ISTIO_METAJSON_X: is nested more than 30 levels deep'],
     ['ISTIO_METAJSON_X', '{"a":' + '['.repeat(50_000) + ']'.repeat(50_000) + '}', 'ISTIO_METAJSON_X: is nested more than 30 levels deep'],
     ['ISTIO_META_LABELS', 'text', 'ISTIO_META_LABELS: LABELS is not an object of texts'],

@@ -33,6 +33,25 @@ describe('refusalReason', () => {
       exit: failed("error initializing configuration 'a.yaml': Unable to convert YAML as JSON: token"),
       reason: 'Unable to convert YAML as JSON',
     },
+    {
+      what: 'does not repeat the configuration before a broken rule, however long that is',
+      exit: failed(
+        `error initializing configuration 'a.json': private_key {\n  inline_string: "hush"\n${'}\n'.repeat(900)}: Proto constraint validation failed (AValidationError.B: value is required)`,
+      ),
+      reason: 'Proto constraint validation failed (AValidationError.B: value is required)',
+    },
+    {
+      what: 'is what Envoy says as it starts, where it says all twice',
+      exit: failed(
+        "error `private_key {\n}\n: Proto constraint validation failed (A: b)` initializing config '  a.yaml'\nprivate_key {\n}\n: Proto constraint validation failed (A: b)",
+      ),
+      reason: 'Proto constraint validation failed (A: b)',
+    },
+    {
+      what: 'is what Envoy says as it starts',
+      exit: failed("error `route: unknown cluster 'a'` initializing config '  a.yaml'\nroute: unknown cluster 'a'"),
+      reason: "route: unknown cluster 'a'",
+    },
     { what: 'is the last that Envoy said, if it says nothing of the configuration', exit: failed('a', ' b '), reason: 'b' },
     { what: 'is the code of a silent Envoy', exit: failed(), reason: 'Envoy ended with 1' },
     {

@@ -81,7 +81,10 @@ describe('request', () => {
 
   it('ends with 69 if Envoy is not there', async () => {
     await expect(run('GET', 'x', undefined, { port: '1' })).rejects.toEqual(
-      new Fatal("Envoy's admin endpoint does not answer: connect ECONNREFUSED 127.0.0.1:1", 69),
+      new Fatal(
+        "Envoy's admin endpoint does not answer: connect ECONNREFUSED 127.0.0.1:1: start an agent, or name the admin port of one by --port",
+        69,
+      ),
     );
   });
 

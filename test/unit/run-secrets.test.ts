@@ -89,6 +89,19 @@ describe('the secrets of a run', () => {
     expect([read('cert-chain.pem'), read('key.pem')]).toEqual([issued.certChain, issued.key]);
   });
 
+  it('tell once that they cannot be written, and once that they can be again', async () => {
+    mkdirSync('given');
+    writeCertificates(join(folder, 'given'), await ca.issue());
+    put('output', 'no folder');
+    start({ PROV_CERT: 'given', OUTPUT_CERTS: 'output' });
+    const told = () =>
+      signs.flatMap((sign) => (sign.type === 'servers-log' && sign.line.event.endsWith('written') ? [sign.line.event] : []));
+    await expect.poll(told, { timeout: within }).toEqual(['secret.not_written']);
+    rmSync('output');
+    writeCertificates(join(folder, 'given'), await ca.issue());
+    await expect.poll(told, { timeout: within }).toEqual(['secret.not_written', 'secret.written']);
+  });
+
   it('tell how often their authority was asked, and how often in vain', async () => {
     const { rootCert: roots, certChain: chain, key } = await ca.issue();
     put('etc/certs/root-cert.pem', roots);

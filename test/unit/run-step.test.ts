@@ -8,7 +8,7 @@ import { parts, troubleOf } from '../../src/run/part.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 import { configOf } from '../support/resolved.ts';
 
-const before = firstView({ config: configOf(), sources: {} as Sources });
+const before = firstView({ config: configOf(), sources: {} as Sources }, 0);
 const failed: RunSign = { type: 'part-failed', part: 'sds', reason: 'no', stack: 'Error: no', delayMs: 200 };
 
 /** Throws when it is read. */
@@ -33,6 +33,20 @@ describe('a step of a run', () => {
         ...{ part: 'sds', reason: 'no', stack: 'Error: no', delayMs: 200 },
       },
     ]);
+  });
+
+  it('tells the end of an outage once, whether the source says so or a reading of all of them', () => {
+    const away = step(before, { type: 'source-unreadable', source: 'map', reason: 'no', delayMs: 1_000 });
+    const told = { type: 'source-read', source: 'map', hash: 'a' } as const;
+    const contributions = [{ source: 'map', use: 'merge', at: '', hash: 'a', content: '{}', trouble: undefined }] as const;
+    const config = { epoch: { kind: 'given', path: '/a', override: '' }, known: undefined, warnings: [], contributions } as const;
+    const read: RunSign = { type: 'read', reading: { hash: 'a', config, changed: [] }, isNew: false, orderedBy: undefined };
+    const lines = (...signs: readonly RunSign[]) => {
+      let view = away;
+      return signs.flatMap((sign) => (view = step(view, sign)).lines.flatMap(({ event, source }) => (source === 'map' ? [event] : [])));
+    };
+    expect(lines(told, read)).toEqual(['source.read_again']);
+    expect(lines(read, told)).toEqual(['source.read_again']);
   });
 
   it('has no words of the step before', () => {

@@ -42,7 +42,7 @@ describe('the data of a Secret', () => {
     const other = await ca.issue();
     expect(read({})).toMatchObject({ type: 'refused', reason: 'Secret ns/shop: neither a certificate nor a root is there' });
     expect(read({ 'tls.key': other.key })).toMatchObject({ reason: 'Secret ns/shop: tls.crt: the certificate is missing' });
-    expect(read({ 'tls.crt': issued.certChain, 'tls.key': other.key })).toMatchObject({ reason: 'Secret ns/shop: tls.crt, tls.key: the key does not match the certificate' }); // prettier-ignore
+    expect(read({ 'tls.crt': issued.certChain, 'tls.key': other.key })).toMatchObject({ reason: expect.stringContaining('Secret ns/shop: tls.crt, tls.key: the key does not match the certificate (') as string }); // prettier-ignore
     expect(secretReading('a', 'a', 'text', 0)).toEqual({ type: 'refused', source: 'a', reason: 'a: it is one text, and no Secret with a key for each part' }); // prettier-ignore
   });
 });

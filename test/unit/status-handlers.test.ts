@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { initialState } from '../../src/agent/model.ts';
 import { noTimeline } from '../../src/agent/timeline.ts';
 import { asServer, type PartFailed } from '../../src/run/part.ts';
-import { epochsNow } from '../../src/run/serve-status.ts';
+import { epochsReport } from '../../src/report/epoch-report.ts';
 import { routes } from '../../src/status/routes.ts';
 import type { StatusEvent, StatusParts } from '../../src/status/handler.ts';
 import { statusServer } from '../../src/status/status-server.ts';
@@ -119,15 +119,32 @@ describe('the status port', () => {
   });
 
   it('has the epochs, the configuration and the version as JSON', async () => {
-    const { port } = await serve({ epochs$: of(epochsNow(initialState, noTimeline)), config$: of({ a: 1 }), version: { version: '1' } });
-    expect(JSON.parse((await ask(port, 'GET', '/debug/epochs')).body)).toMatchObject({ phase: 'running', epochs: [], past: [] });
+    const { port } = await serve({
+      epochs$: of(epochsReport(initialState, noTimeline, [])),
+      config$: of({ a: 1 }),
+      version: { version: '1' },
+    });
+    expect(JSON.parse((await ask(port, 'GET', '/debug/epochs')).body)).toEqual({
+      epochs: [],
+      counters: noTimeline.counters,
+      pushes: [],
+      stored: [],
+    });
     expect(JSON.parse((await ask(port, 'GET', '/debug/config')).body)).toEqual({ a: 1 });
     expect(JSON.parse((await ask(port, 'GET', '/version')).body)).toEqual({ version: '1' });
   });
 
   it('lets nobody look inside under a name of another site that leads to this machine', async () => {
     const { port } = await serve();
-    for (const path of ['/debug/epochs', '/debug/sources', '/debug/config', '/debug/pprof/profile', '/debug/pprof/heap'])
+    for (const path of [
+      '/debug/epochs',
+      '/debug/status',
+      '/debug/events',
+      '/debug/sources',
+      '/debug/config',
+      '/debug/pprof/profile',
+      '/debug/pprof/heap',
+    ])
       expect((await ask(port, 'GET', path, { host: 'evil.example:15020' })).status, path).toBe(403);
     for (const host of ['localhost:15020', '127.0.0.1', '[::1]:15020'])
       expect((await ask(port, 'GET', '/debug/config', { host })).status).toBe(200);

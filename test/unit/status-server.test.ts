@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
+import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
 import { createServer, connect } from 'node:net';
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
@@ -103,7 +103,7 @@ describe('statusServer', () => {
     expect(answer).toMatchObject({ status, body: '', headers: { 'content-length': length } });
   });
 
-  it.each(['/', '/healthz', '/healthz/ready/', '/healthz/readyz', '/HEALTHZ/READY', '/app-healthy/x/livez', '/..%2fhealthz/ready'])(
+  it.each(['/healthz', '/healthz/ready/', '/healthz/readyz', '/HEALTHZ/READY', '/app-healthy/x/livez', '/..%2fhealthz/ready'])(
     'does not find %s',
     async (path) => {
       await serve();
@@ -227,5 +227,33 @@ describe('statusServer', () => {
     await once(client, 'end');
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(events).toEqual([{ type: 'listening' }, { type: 'quit-requested' }]);
+  });
+
+  it('closes a connection whose request does not end, however it trickles, and no other', { timeout: 15_000 }, async () => {
+    await serve();
+    const begun = performance.now();
+    const slow = ['GET /healthz/ready HTTP/1.1\r\nX: ', 'POST /quitquitquit HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n'].map(
+      (head) => {
+        const client = connect(port, '127.0.0.1', () => client.write(head));
+        const trickle = setInterval(() => client.write('x'), 100);
+        client.on('error', () => undefined).resume();
+        return new Promise((resolve) => client.on('close', resolve)).finally(() => clearInterval(trickle));
+      },
+    );
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    let [asked, connections] = [0, 0];
+    const other = setInterval(() => {
+      const request = httpRequest(
+        { port, path: '/healthz/ready', agent },
+        (response) => void response.resume().on('end', () => (asked += 1)),
+      );
+      request.on('socket', () => (connections += request.reusedSocket ? 0 : 1)).on('error', () => undefined); // the last one is cut
+      request.end();
+    }, 500);
+    await Promise.all(slow).finally(() => clearInterval(other));
+    agent.destroy();
+    expect(performance.now() - begun).toBeGreaterThan(4_900);
+    expect(asked).toBeGreaterThan(5);
+    expect(connections).toBe(1);
   });
 });

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { printable } from '../../src/log/printable.ts';
 import { terminalLines } from '../../src/log/terminal-lines.ts';
 
-const shown = async (line: Readonly<Record<string, unknown>>): Promise<string> => {
-  process.env['NO_COLOR'] = '1';
+const shown = async (line: Readonly<Record<string, unknown>>, env: NodeJS.ProcessEnv = { NO_COLOR: '1' }): Promise<string> => {
   let text = '';
   const destination = new Writable({
     write: (piece: Buffer, _, done) => {
@@ -13,7 +12,7 @@ const shown = async (line: Readonly<Record<string, unknown>>): Promise<string> =
       done();
     },
   });
-  const stream = terminalLines(destination);
+  const stream = terminalLines(destination, env);
   stream.write(`${JSON.stringify({ level: 30, time: 0, msg: 'm', ...line })}\n`);
   await expect.poll(() => text).toMatch(/\n$/);
   return text.replace(/^\[[\d:.]+\]/, '');
@@ -32,6 +31,24 @@ describe('a line on a terminal', () => {
     expect(await shown({ component: 'envoy.main', msg: `trace\n${forged}`, tail: ['last\nwords'] })).toBe(
       ` INFO: [envoy.main] trace\n      | ${forged}\n      | last\n      | words\n`,
     );
+  });
+
+  it.each([
+    { component: 'agent', colour: 36 },
+    { component: 'envoy.main', colour: 35 },
+    { component: 'watcher', colour: 34 },
+  ])('of $component has a colour that tells where it is from, and fields that stand back', async ({ component, colour }) => {
+    const text = await shown({ component, epoch: 3, path: '/a' }, { TERM: 'xterm' });
+    expect(text).toContain(`\u001b[${colour}m[${component} epoch 3]\u001b[39m m\u001b[90m path=/a\u001b[39m`);
+    expect(text).toMatch(/^ \u001b\[32mINFO\u001b\[39m: /);
+  });
+
+  it('has no colours on a dumb terminal', async () => {
+    expect(await shown({ component: 'agent' }, { TERM: 'dumb' })).toBe(' INFO: [agent] m\n');
+  });
+
+  it('has an excerpt of a file below it', async () => {
+    expect(await shown({ reason: 'no', excerpt: '3 | a: 1\n  | ^' })).toBe(' INFO: m reason=no\n      | 3 | a: 1\n      |   | ^\n');
   });
 
   it('says what else there is by name', async () => {

@@ -34,8 +34,8 @@ describe('the timeline', () => {
   it('has for an epoch why it started, when it was spawned, LIVE, told to drain, and how and when it ended', () => {
     const kept = keep([...start, changed('b'), granted(1), accepted('b'), spawned(1), live(1), ended(0, clean)]);
     expect(kept.epochs).toEqual([
-      { epoch: 0, lineage: 0, hash: 'a', why: 'first', changed: [], launchedAt: 2_000, spawnedAt: 3_000, liveAt: 4_000, toldToDrainAt: 9_000, endedAt: 10_000, how: 'clean' }, // prettier-ignore
-      { epoch: 1, lineage: 0, hash: 'b', why: 'change', changed: [], launchedAt: 7_000, spawnedAt: 8_000, liveAt: 9_000 },
+      { epoch: 0, lineage: 0, hash: 'a', why: 'first', changed: [], launchedAt: 2_000, spawnedAt: 3_000, liveAt: 4_000, toldToDrainAt: 9_000, endedAt: 10_000, pid: 7, exit: clean, isExpected: true }, // prettier-ignore
+      { epoch: 1, lineage: 0, hash: 'b', why: 'change', changed: [], launchedAt: 7_000, spawnedAt: 8_000, liveAt: 9_000, pid: 7 },
     ]);
     expect(kept.counters).toEqual({ changes: 0, windows: 0, restarts: 1, refusals: 0, crashes: 0, rescues: 0, drains: 1 });
     expect(kept.durations.start).toMatchObject({ count: 2, sum: 4 });
@@ -73,7 +73,7 @@ describe('the timeline', () => {
       { why: 'change', differs: [files('chain', { from: 'serial 1', to: 'serial 3' }), files('key')] },
       { why: 'by hand', differs: [{ source: 'POST /restart', part: '' }] },
     ]);
-    expect(printFamilies(lifecycleFamilies(kept, 0))).toEqual(
+    expect(printFamilies(lifecycleFamilies(kept))).toEqual(
       expect.arrayContaining([
         'istio_agent_envoy_starts_total{why="first",source="",part=""} 1',
         'istio_agent_envoy_starts_total{why="change",source="files",part="chain"} 1',
@@ -120,12 +120,14 @@ describe('the timeline', () => {
         hash: '',
         why: 'adopted',
         changed: [],
+        pid: 6,
         launchedAt: 1_000,
         toldToDrainAt: 2_000,
         endedAt: 3_000,
-        how: 'clean',
+        exit: clean,
+        isExpected: true,
       },
-      { epoch: 7, lineage: 1, hash: '', why: 'adopted', changed: [], launchedAt: 1_000, liveAt: 2_000 },
+      { epoch: 7, lineage: 1, hash: '', why: 'adopted', changed: [], pid: 7, launchedAt: 1_000, liveAt: 2_000 },
     ]);
     expect(taken.counters).toMatchObject({ restarts: 0, crashes: 0, drains: 1 });
     expect(taken.durations).toMatchObject({ start: { count: 0 }, life: { count: 0 }, drain: { count: 1 } });
@@ -139,7 +141,7 @@ describe('the timeline', () => {
     expect(keep([...start, ended(0, killed)]).counters.crashes).toBe(1);
     const kept = keep([...start, terminate, { type: 'drained', active: 0 }, ended(0, killed)]);
     expect(kept.counters).toMatchObject({ crashes: 0, drains: 1 });
-    expect(kept.epochs[0]).toMatchObject({ toldToDrainAt: 5_000, endedAt: 7_000, how: 'signaled' });
+    expect(kept.epochs[0]).toMatchObject({ toldToDrainAt: 5_000, endedAt: 7_000, exit: killed, isExpected: true });
   });
 
   it('counts refusals, each once, however often it is found again', () => {
@@ -161,18 +163,17 @@ describe('the timeline', () => {
     expect(timeline(seen, { type: 'window-closed', at: 3 }).counters).toMatchObject({ changes: 2, windows: 1 });
   });
 
-  it('keeps a hundred epochs, and counts on', () => {
-    const again = Array.from({ length: 150 }, (_, epoch) => [ended(epoch, killed), { type: 'retry-due' } as const, granted(epoch + 1), accepted('a'), live(epoch + 1), { type: 'epoch-stable', epoch: epoch + 1 } as const]); // prettier-ignore
+  it('keeps a thousand epochs, and counts on', () => {
+    const again = Array.from({ length: 1_050 }, (_, epoch) => [ended(epoch, killed), { type: 'retry-due' } as const, granted(epoch + 1), accepted('a'), live(epoch + 1), { type: 'epoch-stable', epoch: epoch + 1 } as const]); // prettier-ignore
     const kept = keep([...start, ...again.flat()]);
-    expect(kept.epochs).toHaveLength(100);
-    expect(kept.epochs.at(-1)?.epoch).toBe(150);
-    expect(kept.counters).toMatchObject({ crashes: 150, restarts: 150 });
+    expect(kept.epochs).toHaveLength(1_000);
+    expect(kept.epochs.at(-1)?.epoch).toBe(1_050);
+    expect(kept.counters).toMatchObject({ crashes: 1_050, restarts: 1_050 });
   });
 });
 
 describe('the metrics of the timeline', () => {
-  const certificates = [{ name: 'file-cert:/a~/b', path: '/a', expiresAt: 5_000 }];
-  const families = lifecycleFamilies({ ...keep([...start, ended(0, killed)]), certificates }, 2_000);
+  const families = lifecycleFamilies(keep([...start, ended(0, killed)]));
   const samples = (name: string) => families.find((family) => family.name === name)?.samples;
 
   it('have one family a name', () => {
@@ -184,7 +185,6 @@ describe('the metrics of the timeline', () => {
 
   it('have counters, gauges, and histograms whose buckets add up', () => {
     expect(samples('istio_agent_envoy_crashes_total')).toEqual([{ value: 1 }]);
-    expect(samples('istio_agent_cert_expiry_seconds')).toEqual([{ labels: { resource_name: 'file-cert:/a~/b' }, value: 3 }]);
     const start = samples('istio_agent_envoy_start_seconds') ?? [];
     expect(start.filter(({ suffix }) => suffix === '_bucket').map(({ labels, value }) => [labels?.['le'], value])).toEqual([
       ...[['0.1', 0], ['0.25', 0], ['0.5', 0], ['1', 0], ['2.5', 1], ['5', 1], ['10', 1], ['20', 1], ['+Inf', 1]], // prettier-ignore

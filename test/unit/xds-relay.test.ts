@@ -4,7 +4,7 @@ import { NodeSchema } from '../../src/proto/envoy/service/discovery/v3/discovery
 import type { EnvoyRequest, Push } from '../../src/xds/messages.ts';
 import { initialRelay, type RelayEvent, type RelayState } from '../../src/xds/relay-state.ts';
 import { relay } from '../../src/xds/relay.ts';
-import { countXds, noXds } from '../../src/xds/telemetry.ts';
+import { countXds, noXds } from '../../src/xds/xds-counts.ts';
 import { typeName, typeUrls } from '../../src/xds/resources.ts';
 import { resource } from '../marbles/support/fake-mesh.ts';
 

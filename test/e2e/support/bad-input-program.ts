@@ -1,14 +1,12 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { exitCodes } from '../../../src/run/exit.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startLoad } from '../../support/load.ts';
+import { program } from './program.ts';
 import type { LogLine, Rig, RunningAgent } from './rig.ts';
-
-/** What starts the program, without its arguments. */
-export const program = [process.execPath, resolve('dist/pilot-agent.cjs')] as const;
 
 /**
  * The flags without which nothing of what follows can start, for a command line that is not the
@@ -56,12 +54,12 @@ export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<Run
 }
 
 /**
- * The agent ends with `code`, says why in one line that is, or matches, `why`, and leaves neither a
- * process nor a file.
+ * The agent ends with `code`, says why in one line that is, or matches, `why`, with an excerpt of a
+ * file below it at most, and leaves neither a process nor a file.
  */
 export async function expectEnd(rig: Rig, agent: Pick<RunningAgent, 'exit' | 'errors'>, code: number, why: string | RegExp): Promise<void> {
   expect(await agent.exit, agent.errors()).toEqual({ code, signal: null });
-  const [, line, anchor] = /^pilot-agent: (.*) \(docs\/troubleshooting\.md#exit-(\w+)\)\n$/.exec(agent.errors()) ?? [];
+  const [, line, anchor] = /^pilot-agent: (.*) \(docs\/troubleshooting\.md#exit-(\w+)\)\n(?: *\d* \| .*\n)*$/.exec(agent.errors()) ?? [];
   expect(line, `not one line of the agent: ${agent.errors()}`).toBeDefined();
   expect(anchor).toBe(Object.values<number>(exitCodes).includes(code) ? String(code) : 'other');
   if (typeof why === 'string') expect(line).toBe(why);
@@ -104,7 +102,7 @@ export async function servedSerial({ ports, ca }: Rig): Promise<string> {
 
 /** How many Envoys the agent has started. */
 export function starts(agent: RunningAgent): number {
-  return agent.log().filter(({ event }) => event === 'epoch.started').length;
+  return agent.log().filter(({ event }) => event === 'epoch.live').length;
 }
 
 const mountTmpfs = 'mount -t tmpfs -o "size=4k,nr_inodes=$1" tmpfs "$0" || exit 99';

@@ -5,10 +5,11 @@ import { dirname, join } from 'node:path';
 import { certificateAuthority, writeCertificates } from '../../../demo/certificates.ts';
 import { type Answer, ask } from '../../support/ask.ts';
 import { makeRelay } from '../../support/relay.ts';
-import { program, realEnvoy } from './bad-input-program.ts';
+import { realEnvoy } from './bad-input-program.ts';
 import type { Injected } from './injected.ts';
 import type { Kube } from './kube.ts';
 import type { Network } from './network.ts';
+import { program } from './program.ts';
 import { type RunningAgent, startAgent } from './rig.ts';
 
 /**

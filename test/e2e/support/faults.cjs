@@ -60,7 +60,7 @@ const faults = {
     };
   },
   /** The certificates that an Envoy serves cannot be listed. */
-  expiry: () => throwOnce(Array.prototype, 'flat', (list) => list.some((read) => read?.[0]?.expiresAt !== undefined)),
+  expiry: () => throwOnce(Array.prototype, 'flat', (list) => list.some((read) => read?.[0]?.known !== undefined)),
   /** A hash cannot be shortened for the log. */
   words: () => throwOnce(String.prototype, 'slice', (text, [start, end]) => text.length === 64 && start === 0 && end === 8),
   /** What is kept of an epoch cannot be found. */

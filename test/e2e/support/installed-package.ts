@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import packageJson from '../../../package.json' with { type: 'json' };
 
 /** A project that has installed this package. */
 export interface InstalledPackage {
@@ -11,31 +10,30 @@ export interface InstalledPackage {
   /** Of the package in it. */
   readonly root: string;
   readonly tarball: Buffer;
+  /** What npm put beside it. */
+  readonly others: readonly string[];
   dispose(): void;
 }
 
 /**
- * Packs this package, and installs it in a project elsewhere: without a registry, so each
- * dependency is a link to the one that is here, and what is not declared as one is not there.
+ * Packs this package, and installs it in a project elsewhere, with no registry to be had: what it
+ * lacked would not be there.
  *
- * @param more packages that the project needs beside it
+ * @param more packages that the project has of its own; each is a link to the one that is here
  */
 export function installPackage(more: readonly string[] = []): InstalledPackage {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-installed-'));
-  const [{ filename = '' } = {}] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }),
-  ) as { filename?: string }[];
-  const packed = join(folder, filename);
+  const npm = (cwd: string, args: readonly string[]) =>
+    execFileSync('npm', [...args, '--ignore-scripts'], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const [{ filename = '' } = {}] = JSON.parse(npm('.', ['pack', '--json', '--pack-destination', folder])) as { filename?: string }[];
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  npm(folder, ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`]);
   const modules = join(folder, 'node_modules');
-  const root = join(modules, 'pilot-agent');
-  mkdirSync(root, { recursive: true });
-  execFileSync('tar', ['-xzf', packed, '-C', root, '--strip-components', '1']);
-  for (const name of [...Object.keys(packageJson.dependencies), ...more]) {
+  const others = readdirSync(modules).filter((name) => !name.startsWith('.') && name !== 'pilot-agent');
+  for (const name of more) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(resolve('node_modules', name), join(modules, name));
   }
-  return { folder, root, tarball: readFileSync(packed), dispose: () => rmSync(folder, { recursive: true }) };
+  const tarball = readFileSync(join(folder, filename));
+  return { folder, root: join(modules, 'pilot-agent'), tarball, others, dispose: () => rmSync(folder, { recursive: true }) };
 }

@@ -15,6 +15,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
 import { realEnvoy } from './bad-input-program.ts';
+import { takesNodeOptions } from './program.ts';
 import type { LogLine, StartOptions } from './rig.ts';
 
 /** The place of one agent, and what can go wrong with it. */
@@ -130,7 +131,7 @@ function hiddenProcesses(folder: string): FaultStage {
 
 function clock(hours: number): Fault {
   return {
-    isPossible: () => true,
+    isPossible: () => takesNodeOptions,
     told: { event: 'config.refused' },
     stage: (folder) => {
       const file = join(folder, '..', 'clock');

@@ -112,7 +112,7 @@ async function prepare(part: Part, clear: Clear, options: Parameters<typeof make
   const start = (flags: readonly string[] = []): Scene => ({
     rig,
     stsPort,
-    agent: rig.start(['--stsPort', String(stsPort), ...flags], { env }),
+    agent: rig.start(['--stsPort', String(stsPort), '--log_output_level', 'default:debug', ...flags], { env }),
   });
   return { rig, stsPort, start };
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type CertificateAuthority, certificateAuthority, type Issued, writeCertificates } from '../../../demo/certificates.ts';
 import { envoyConfig, type EnvoyConfigOptions } from '../../../demo/envoy-config.ts';
 import type { LogEvent } from '../../../src/log/log-event.ts';
@@ -10,6 +10,7 @@ import { sharedMemoryOf } from '../../../src/proxy/base-ids.ts';
 import { type Answer, ask } from '../../support/ask.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
+import { program } from './program.ts';
 
 /** One line of the agent's log. */
 export interface LogLine extends Readonly<Record<string, unknown>> {
@@ -51,6 +52,8 @@ export interface StartOptions {
   readonly generated?: boolean;
   /** Default `sidecar`. */
   readonly role?: string;
+  /** The path of another build of the agent, for Node. */
+  readonly program?: string;
 }
 
 /**
@@ -80,8 +83,6 @@ export interface Rig {
   post(port: number, path: string): Promise<number>;
   dispose(): Promise<void>;
 }
-
-const program = resolve('dist/pilot-agent.cjs');
 
 /** The short times that tests run with; the log is JSON, since the output is a file. */
 const quick = ['--minDelay', '300ms', '--drainDuration', '1s', '--parentShutdownDuration', '2s'];
@@ -129,7 +130,7 @@ export async function makeRig(
     ports: { admin, listen, status, prometheus, health },
     ca,
     issued,
-    start(flags = [], { env = {}, output, cwd, wrap = [], generated = false, role = 'sidecar' } = {}) {
+    start(flags = [], { env = {}, output, cwd, wrap = [], generated = false, role = 'sidecar', program } = {}) {
       kept ||= flags.includes('--keepEnvoy');
       const standard = [
         ...(generated ? [] : ['--customConfigFile', config]),
@@ -144,7 +145,7 @@ export async function makeRig(
         folder,
         ['proxy', role, ...standard.map(String), ...quick, ...flags],
         { ...certificateEnv(certDir), ENVOY_PROMETHEUS_PORT: String(prometheus), ENVOY_STATUS_PORT: String(health), ...env },
-        { output, cwd, wrap },
+        { output, cwd, wrap, program },
       );
       agents.push(agent);
       return agent;
@@ -185,19 +186,21 @@ interface StartPlace {
   readonly output?: number | undefined;
   readonly cwd?: string | undefined;
   readonly wrap?: readonly string[];
+  readonly program?: string | undefined;
 }
 
-/** Starts the built program; what it writes is kept below `folder`. */
+/** Starts the program; what it writes is kept below `folder`. */
 export function startAgent(
   folder: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  { output, cwd, wrap = [] }: StartPlace,
+  { output, cwd, wrap = [], program: path }: StartPlace,
 ): RunningAgent {
   const run = mkdtempSync(join(folder, 'output-'));
   const [stdout, stderr] = [join(run, 'stdout'), join(run, 'stderr')];
   const descriptors = [output ?? openSync(stdout, 'a'), openSync(stderr, 'a')];
-  const child = spawn(wrap[0] ?? process.execPath, [...wrap.slice(1), ...(wrap.length > 0 ? [process.execPath] : []), program, ...args], {
+  const [file, ...given] = [...wrap, ...(path === undefined ? program : [process.execPath, path]), ...args] as [string, ...string[]];
+  const child = spawn(file, given, {
     stdio: ['ignore', ...descriptors],
     cwd,
     env: { ...process.env, POD_NAME: 'pod', POD_NAMESPACE: 'ns', INSTANCE_IP: '10.1.2.3', ...env },

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
+import { answerText } from '../../../src/metrics/answer-text.ts';
 import type { ExpositionFormat } from '../../../src/metrics/exposition-format.ts';
 import { expositionRewriter } from '../../../src/metrics/exposition-rewriter.ts';
 import { ScrapeFault } from '../../../src/metrics/metrics-source.ts';
@@ -9,13 +10,14 @@ import { fuzzed, textOf } from '../parser.ts';
 
 const formats: readonly ExpositionFormat[] = ['text', 'openmetrics'];
 
-function rewrite(text: string): void {
-  const lines = text.split('\n');
+function rewrite(lines: Buffer): void {
   for (const from of formats)
     for (const to of formats) {
-      const rewriter = expositionRewriter(from, to, new Set(), () => true);
-      rewriter.lines(lines);
+      const answer = answerText();
+      const rewriter = expositionRewriter(from, to, new Set(), () => true, answer);
+      rewriter.take(lines, 0, Infinity);
       rewriter.end();
+      answer.take();
     }
 }
 
@@ -23,7 +25,7 @@ function rewrite(text: string): void {
 async function read(pieces: readonly Uint8Array[]): Promise<void> {
   const answer = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), { headers: {} });
   try {
-    for await (const lines of readLines(answer as unknown as IncomingMessage, () => Promise.resolve())) rewrite(lines.join('\n'));
+    for await (const lines of readLines(answer as unknown as IncomingMessage)) rewrite(lines);
   } catch (error) {
     if (!(error instanceof ScrapeFault)) throw error;
   }
@@ -36,7 +38,7 @@ export const exposition = [
   fuzzed({
     name: 'exposition',
     inputs: textOf('# TYPE ', '# HELP ', '# UNIT ', '# EOF', 'a', '_total', '_bucket', ' counter', ' histogram', ' summary', ' info', '\n', '{', '}', 'le="', 'quantile="', '"', ',', '=', '\\', ' ', '\t', '1', '1e400', '+Inf', 'NaN', '-', '.', ' # {', '\r', '\ud800'), // prettier-ignore
-    parse: rewrite,
+    parse: (text) => rewrite(Buffer.from(`${text}\n`)),
     growing: {
       'blanks after a time': (size) => `a 1 1${' '.repeat(size)}x`,
       'blanks before an exemplar': (size) => `a 1 ${' '.repeat(size)}#`,

@@ -158,7 +158,12 @@ export const agent: readonly Mutant[] = [
     replace: "({ type: 'drained', active: 0 })",
   },
   { id: 'agent/follow-live-poll', file: 'agent/follow.ts', find: 'timer(livePoll, livePoll', replace: 'timer(livePoll, poll' },
-  { id: 'agent/follow-hung-time', file: 'agent/follow.ts', find: 'attentiveTimer(limit - unresponsive', replace: 'attentiveTimer(limit' },
+  {
+    id: 'agent/follow-hung-time',
+    file: 'agent/follow.ts',
+    find: 'attentiveTimer(limit - unasked - unresponsive',
+    replace: 'attentiveTimer(limit - unresponsive',
+  },
   { id: 'agent/follow-distinct', file: 'agent/follow.ts', find: 'distinctUntilChanged(),', replace: '' },
   { id: 'agent/retire-farewell', file: 'agent/hand-off.ts', find: 'timer(gracefulDrain, scheduler)', replace: 'timer(poll, scheduler)' },
   {
@@ -175,7 +180,7 @@ export const agent: readonly Mutant[] = [
   },
   { id: 'agent/retire-ends-with-epoch', file: 'agent/hand-off.ts', find: 'takeUntil(endOf(epoch, events$)),', replace: '' },
   { id: 'agent/timeline-refusal-new', file: 'agent/timeline.ts', find: '&& state.refused !== before.refused', replace: '' },
-  { id: 'agent/timeline-length', file: 'agent/timeline.ts', find: 'record].slice(-kept)', replace: 'record].slice(kept)' },
+  { id: 'agent/timeline-length', file: 'agent/timeline.ts', find: 'record].slice(-kept.epochs)', replace: 'record].slice(kept.epochs)' },
   {
     id: 'agent/narrate-refused-level',
     file: 'agent/narrate.ts',

@@ -31,8 +31,8 @@ export const cli: readonly Mutant[] = [
   {
     id: 'cli/unlive-followed',
     file: 'run/serve-status.ts',
-    find: 'return merge(becameReady$, unlive$.pipe(ignoreElements()), server$)',
-    replace: 'return merge(becameReady$, server$)',
+    find: 'unlive$.pipe(ignoreElements()), // liveness counts',
+    replace: '// liveness counts',
   },
   {
     id: 'cli/shape-kept-fields',
@@ -89,7 +89,7 @@ export const cli: readonly Mutant[] = [
     find: 'privately(() => server.listen(path, resolve));',
     replace: 'server.listen(path, resolve);',
   },
-  { id: 'cli/fifos-removed', file: 'run/take-over.ts', find: '(?:envoy-rev\\d+|validate)', replace: 'validate' },
+  { id: 'cli/fifos-removed', file: 'run/take-over.ts', find: '(?:rev\\d+|check|ahead)', replace: 'check' },
   { id: 'cli/take-over-memory', file: 'run/take-over.ts', find: 'remove(memory);', replace: 'void 0;' },
   { id: 'cli/take-over-memory-of-others', file: 'run/take-over.ts', find: '?.uid === uid) remove(memory);', replace: ') remove(memory);' },
   {
@@ -102,6 +102,11 @@ export const cli: readonly Mutant[] = [
   { id: 'cli/exec-quits', file: 'cli/exec.ts', find: '`${agent}/quitquitquit`', replace: '`${agent}/drain`' },
   { id: 'cli/await-ready-limit', file: 'cli/wait.ts', find: 'limit: limit - period', replace: 'limit: limit - period + 1' },
   { id: 'cli/await-ready-patience', file: 'cli/wait.ts', find: 'Math.min(timeoutMs, end - scheduler.now())', replace: 'timeoutMs' },
+  { id: 'cli/waiting-again', file: 'cli/waiting.ts', find: 'distinctUntilChanged(), ', replace: '' },
+  { id: 'cli/waiting-dumb', file: 'cli/waiting.ts', find: 'canRewrite(target, env) ?', replace: 'target.isTTY === true ?' },
+  { id: 'cli/waiting-end', file: 'cli/waiting.ts', find: 'text(index > 0)', replace: 'text(true)' },
+  { id: 'cli/completion-outer', file: 'cli/completed-words.ts', find: 'command.parent === null ? options : outer', replace: 'outer' },
+  { id: 'cli/completion-boolean', file: 'cli/completed-words.ts', find: "placeholder === 'bool'", replace: 'false' },
   { id: 'cli/whole-number-least', file: 'cli/wait.ts', find: 'Number(value) >= least', replace: 'Number(value) > least' },
   { id: 'cli/help-width', file: 'cli/program.ts', find: 'helpWidth: 80, ', replace: '' },
   { id: 'cli/help-names-all', file: 'cli/help.ts', find: "if (!name.startsWith('-')) named(command, name);", replace: '' },
@@ -111,4 +116,5 @@ export const cli: readonly Mutant[] = [
     find: 'return pageOf(named(command, name), names);',
     replace: 'return named(command, name).help();',
   },
+  { id: 'cli/check-columns', file: 'check/findings-text.ts', find: 'stringWidth(longer) <= width', replace: 'longer.length <= width' },
 ];

@@ -1,7 +1,12 @@
 import type { Mutant } from '../mutant.ts';
 
 export const envoy: readonly Mutant[] = [
-  { id: 'envoy/pinned-sum', file: 'envoy/install-envoy.ts', find: 'pinned && sum !== pinned.sha256', replace: "pinned && sum === ''" },
+  {
+    id: 'envoy/pinned-sum',
+    file: 'envoy/install-envoy.ts',
+    find: 'given === undefined && sum !== wanted',
+    replace: 'given === undefined && false',
+  },
   {
     id: 'envoy/empty-path',
     file: 'envoy/find-envoy.ts',

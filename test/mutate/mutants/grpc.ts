@@ -10,10 +10,10 @@ export const grpc: readonly Mutant[] = [
   { id: 'grpc/keeps-waiting', file: 'grpc/grpc-on-socket.ts', find: '.forEach(receive)', replace: '' },
   {
     id: 'grpc/socket-private',
-    file: 'grpc/own-socket.ts',
+    file: 'files/own-socket.ts',
     find: 'privately(() => server.listen(beside, placeIt));',
     replace: 'server.listen(beside, placeIt);',
   },
-  { id: 'grpc/own-socket', file: 'grpc/own-socket.ts', find: ' && inodeOf(path) === own', replace: '' },
-  { id: 'grpc/connections-closed', file: 'grpc/own-socket.ts', find: 'for (const socket of sockets) socket.destroy();', replace: '' },
+  { id: 'files/own-socket', file: 'files/own-socket.ts', find: ' && inodeOf(path) === own', replace: '' },
+  { id: 'grpc/connections-closed', file: 'files/own-socket.ts', find: 'for (const socket of sockets) socket.destroy();', replace: '' },
 ];

@@ -3,6 +3,9 @@ import type { Mutant } from '../mutant.ts';
 export const log: readonly Mutant[] = [
   { id: 'log/terminal-controls', file: 'log/terminal-lines.ts', find: 'printable(text)', replace: 'text' },
   { id: 'log/terminal-lines', file: 'log/terminal-lines.ts', find: ".replaceAll('\\n', '\\n      | ')", replace: '' },
+  { id: 'log/dumb-terminal', file: 'terminal/paint.ts', find: "env['TERM'] !== 'dumb'", replace: 'true' },
+  { id: 'log/forced-colours', file: 'terminal/paint.ts', find: "!['0', 'false'].includes(forced)", replace: 'true' },
+  { id: 'log/component-colour', file: 'log/terminal-lines.ts', find: "component.startsWith('envoy.')", replace: 'component === "envoy"' },
   { id: 'log/most-lines', file: 'log/envoy-lines.ts', find: 'pending.text.length >= mostLines', replace: 'false' },
   { id: 'log/quiet-counted', file: 'log/envoy-lines.ts', find: 'touched = scheduler.now();', replace: '' },
   { id: 'log/see-errors', file: 'log/see-also.ts', find: "level === 'warn' || level === 'error'", replace: "level === 'warn'" },

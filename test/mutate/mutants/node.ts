@@ -6,4 +6,10 @@ export const node: readonly Mutant[] = [
   { id: 'node/address-ipv4-first', file: 'node/address.ts', find: "!one.includes(':')", replace: "one.includes(':')" },
   { id: 'node/trust-domain-at', file: 'node/control-plane.ts', find: ".replaceAll('@', '.')", replace: '' },
   { id: 'node/platform-distinct', file: 'node/platform.ts', find: '.pipe(distinctUntilChanged<Platform>(isDeepStrictEqual))', replace: '' },
+  {
+    id: 'node/port-of-ipv4',
+    file: 'node/port-holder.ts',
+    find: "address === '0.0.0.0' && isIP(host) === 4",
+    replace: "address === '0.0.0.0'",
+  },
 ];

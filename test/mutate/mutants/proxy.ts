@@ -73,7 +73,7 @@ export const proxy: readonly Mutant[] = [
   { id: 'proxy/keeper-forgets', file: 'proxy/detached-envoys.ts', find: 'list.length === 0', replace: 'list.length === 1' },
   { id: 'proxy/kept-start-time', file: 'proxy/adopted-envoys.ts', find: 'startTime(pid) === adopted.startTime &&', replace: '' },
   { id: 'proxy/memory-nearest-limit', file: 'proxy/memory.ts', find: 'Math.min(...limits)', replace: 'Math.max(...limits)' },
-  { id: 'proxy/pairs-checked-again', file: 'proxy/envoy-proxy.ts', find: '(again.ok === true ? verdict : again)', replace: 'verdict' },
+  { id: 'proxy/pairs-checked-again', file: 'proxy/reading-checks.ts', find: '(again.ok === true ? verdict : again)', replace: 'verdict' },
   {
     id: 'proxy/gone-asks-nobody',
     file: 'proxy/processes.ts',

@@ -17,6 +17,12 @@ export const secrets: readonly Mutant[] = [
     find: '{ ...state, source: state.served === undefined ? source : state.source, refused',
     replace: '{ ...state, served: undefined, source: state.served === undefined ? source : state.source, refused',
   },
+  {
+    id: 'secrets/once-patient',
+    file: 'secrets/checked-set.ts',
+    find: 'isWhole(read) ? of(read)',
+    replace: 'isWhole(read) || of(read) ? of(read)',
+  },
   { id: 'secrets/read-twice', file: 'secrets/file-secrets.ts', find: 'hash === before ?', replace: 'hash !== before ?' },
   {
     id: 'secrets/first-preferred',

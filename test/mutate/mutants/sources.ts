@@ -56,7 +56,7 @@ export const sources: readonly Mutant[] = [
   { id: 'sources/files-named', file: 'sources/file-tree.ts', find: '!isChanged && ', replace: '' },
   { id: 'sources/files-state', file: 'sources/file-tree.ts', find: 'files.get(name)?.state === state', replace: 'false' },
   { id: 'sources/files-dots', file: 'sources/file-tree.ts', find: 'if (counts(name)) names.add', replace: 'names.add' },
-  { id: 'sources/files-birth', file: 'sources/watch-folders.ts', find: ':${birthtimeNs}', replace: '' },
+  { id: 'sources/files-birth', file: 'streams/watch-files.ts', find: ':${birthtimeNs}', replace: '' },
   { id: 'sources/files-many', file: 'sources/changed-entries.ts', find: 'count > most ||', replace: '' },
   { id: 'sources/files-swap', file: 'sources/changed-entries.ts', find: " || name.startsWith('..')", replace: '' },
   { id: 'sources/files-share', file: 'sources/files.ts', find: 'Math.max(every, took / share)', replace: 'every' },

@@ -7,7 +7,7 @@ export const streams: readonly Mutant[] = [
     find: 'const isNew = last?.hash !== reading.hash;',
     replace: 'const isNew = true;',
   },
-  { id: 'streams/hash-in-order', file: 'streams/readings.ts', find: 'concatMap((orderedBy)', replace: 'switchMap((orderedBy)' },
+  { id: 'streams/hash-in-order', file: 'streams/readings.ts', find: 'concatMap((read$)', replace: 'switchMap((read$)' },
   { id: 'streams/reread-interval', file: 'streams/readings.ts', find: 'reread = 60_000', replace: 'reread = 600_000' },
   { id: 'streams/most-links', file: 'streams/watch-files.ts', find: '++links <= maxLinks', replace: '++links < maxLinks' },
   {

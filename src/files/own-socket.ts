@@ -1,8 +1,8 @@
 import { lstatSync, renameSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { catchError, concat, defer, map, NEVER, Observable, of, switchMap, take } from 'rxjs';
-import { privately } from '../files/privately.ts';
-import { remove } from '../files/whole-file.ts';
+import { privately } from './privately.ts';
+import { remove } from './whole-file.ts';
 
 /** What becomes of a socket that is listened on: `failed` may come after `listening` too. */
 export type SocketEvent =

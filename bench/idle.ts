@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { envoyConfig } from '../demo/envoy-config.ts';
+import { runtimes } from './contenders.ts';
+import { collected, type Report } from './figures.ts';
+import { cpuOf, memoryOf } from './process-figures.ts';
+import { makeScene } from './scene.ts';
+
+/** Until an agent that is LIVE is at rest: V8 has given back what the start has left. In ms. */
+const settled = 20_000;
+
+/**
+ * `bench idle [SECONDS]`: what each agent takes over an Envoy that nobody asks about, memory and
+ * CPU; and a Node that waits.
+ */
+export async function idle(seconds = 40): Promise<Report> {
+  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  const { add, figures } = collected();
+  const look = (name: string, pid: number) => {
+    const { rss, own, pss } = memoryOf(pid);
+    add('idle-rss', name, rss);
+    add('idle-own', name, own);
+    add('idle-pss', name, pss);
+  };
+  try {
+    for (const { name, path } of runtimes()) {
+      const waiting = spawn(path, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
+      await sleep(1_000);
+      look(`bare ${name}`, waiting.pid ?? 0);
+      waiting.kill();
+    }
+    for (const contender of scene.contenders) {
+      await scene.whileLive(contender, async ({ pid }) => {
+        await sleep(settled);
+        const before = cpuOf(pid);
+        await sleep(seconds * 1_000);
+        add('idle-cpu', contender.name, (cpuOf(pid) - before) / (seconds * 10));
+        look(contender.name, pid);
+      });
+    }
+  } finally {
+    scene.dispose();
+  }
+  return {
+    figures: figures(),
+    notes: [
+      `One life of each, watched for ${seconds} s after ${settled / 1_000} s of rest. RssAnon is what a process has that is of no file; Pss counts a page that n processes share as its n-th part.`, // prettier-ignore
+    ],
+  };
+}

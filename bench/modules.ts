@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build, type BuildOptions } from 'esbuild';
+import { envoyConfig } from '../demo/envoy-config.ts';
+import { runtimes } from './contenders.ts';
+import type { Report } from './figures.ts';
+import { median } from './median.ts';
+import { type Memory, memoryOf } from './process-figures.ts';
+import { type Life, makeScene } from './scene.ts';
+
+interface Bundling {
+  readonly bundleOptions: BuildOptions;
+}
+
+/** What is loaded: nothing, a package that every start needs, or what the agent loads. */
+const loaded: readonly (readonly [what: string, code: string])[] = [
+  ['bare Node', ''],
+  ['`node:crypto`, a first hash', "require('node:crypto').createHash('sha256').update('').digest()"],
+  ['`node:http`, a server', "require('node:http').createServer().listen(0)"],
+  ['`rxjs`', kept('rxjs', 'map, merge, Observable, Subject, switchMap')],
+  ['`zod/mini`', kept('zod/mini', 'object, optional, record, string, union')],
+  ['`commander`', kept('commander', 'Command')],
+  ['`execa`', kept('execa', 'execa')],
+  ['`chokidar`', kept('chokidar', 'watch')],
+  ['`pino`', kept('pino', 'pino')],
+  ['all modules of a start, not run', "export * from './src/cli/program.ts'; export * from './src/run/whole-agent.ts'"],
+];
+
+/** What is used of a package; the rest is not bundled. */
+function kept(name: string, used: string): string {
+  return `import { ${used} } from '${name}'; globalThis.kept = [${used}]`;
+}
+
+/** Until a process has settled. In ms. */
+const settled = 1_000;
+const atRest = 20_000;
+
+/**
+ * `bench modules [ROUNDS]`: what each package that the agent loads at the start takes, alone in a
+ * process, over a Node that does nothing: its own memory, and the time to load it.
+ */
+export async function modules(rounds = 5): Promise<Report> {
+  const { name: node, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };
+  const { bundleOptions } = (await import(resolve('scripts/bundle-options.mjs'))) as Bundling;
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-modules-'));
+  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  try {
+    const measured: { readonly what: string; readonly lives: readonly Loaded[] }[] = [];
+    for (const [index, [what, code]] of loaded.entries()) {
+      const program = join(folder, `${index}.cjs`);
+      const stdin = { contents: code, resolveDir: '.' };
+      await build({ ...bundleOptions, stdin, outfile: `${program}.bundle.cjs`, logLevel: 'silent' });
+      writeFileSync(program, `const start = performance.now(); require('./${index}.cjs.bundle.cjs'); console.log(performance.now() - start); setInterval(() => 0, 1e9); process.on('SIGTERM', () => process.exit())`); // prettier-ignore
+      const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') };
+      await load(path, program, env); // which makes the code cache
+      const lives: Loaded[] = [];
+      for (let round = 0; round < rounds; round++) lives.push(await load(path, program, env));
+      measured.push({ what, lives });
+    }
+    const agents: Memory[] = [];
+    const look = async ({ pid }: Life) => {
+      await sleep(atRest);
+      agents.push(memoryOf(pid));
+    };
+    await scene.whileLive({ name: node, kind: 'own', command: [path, resolve('dist/pilot-agent.cjs')] }, look);
+    const own = (lives: readonly Memory[]) => median(lives.map((life) => life.own));
+    const bare = own(measured[0]?.lives ?? []);
+    const over = (lives: readonly Memory[]) => (own(lives) - bare).toFixed(1);
+    return {
+      columns: ['What', 'Own memory over bare Node, MB', 'Time to load, ms'],
+      rows: [
+        ...measured.slice(1).map(({ what, lives }) => [what, over(lives), median(lives.map(({ ms }) => ms)).toFixed(1)]),
+        [`the agent, ${atRest / 1_000} s after LIVE`, over(agents), '–'],
+      ],
+      notes: [
+        `${node}, whose own memory (RssAnon) alone is ${bare.toFixed(1)} MB; medians of ${rounds}. Each is alone in a process, bundled, with a code cache: what two packages share is in both.`, // prettier-ignore
+      ],
+    };
+  } finally {
+    scene.dispose();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Loaded extends Memory {
+  readonly ms: number;
+}
+
+async function load(node: string, program: string, env: NodeJS.ProcessEnv): Promise<Loaded> {
+  const child = spawn(node, [program], { stdio: ['ignore', 'pipe', 'inherit'], env });
+  const [said] = (await once(child.stdout, 'data')) as [Buffer];
+  await sleep(settled);
+  const memory = memoryOf(child.pid ?? 0);
+  child.kill('SIGTERM'); // a code cache is written at the end
+  await once(child, 'exit');
+  return { ...memory, ms: Number(said.toString()) };
+}

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readFileSync } from 'node:fs';
+import { writeCertificates } from '../demo/certificates.ts';
+import { envoyConfig } from '../demo/envoy-config.ts';
+import { ask } from '../test/support/ask.ts';
+import { processesOf } from '../test/e2e/support/rig.ts';
+import { collected, type Report } from './figures.ts';
+import { memoryOf } from './process-figures.ts';
+import { type Life, makeScene, type Scene } from './scene.ts';
+
+/** What all wait after a change, if not told otherwise: Go 1.5 has no flag for that. In ms. */
+const minDelay = 10_000;
+/** Rotations whose time is taken, of each contender. */
+const timed = 3;
+const longest = 60_000;
+
+/**
+ * `bench rotations [NUMBER]`: from the change of a certificate to the next Envoy LIVE, beyond the
+ * window in which changes are gathered; and what an agent has gained after so many rotations, 30 by
+ * default.
+ */
+export async function rotations(number = 30): Promise<Report> {
+  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  const { add, figures } = collected();
+  try {
+    for (const contender of scene.contenders) {
+      const { name, kind } = contender;
+      if (kind === 'go-1.30') continue; // it has no hot restart
+      await scene.whileLive(contender, () => rotate(scene, timed, (ms) => add('rotated', name, ms - minDelay)));
+      if (kind === 'go-1.5') continue; // 10 s each
+      const gains = async ({ pid }: Life) => {
+        const before = memoryOf(pid);
+        await rotate(scene, number);
+        add('rotated-more', name, memoryOf(pid).rss - before.rss);
+      };
+      await scene.whileLive(contender, gains, { flags: ['--minDelay', '0s'] });
+    }
+  } finally {
+    scene.dispose();
+  }
+  return {
+    figures: figures(),
+    notes: [
+      `From the change to LIVE: medians of ${timed} rotations each, less the 10 s in which changes are gathered. This agent lets Envoy check the change in them. Memory after ${number} rotations; \`npm run bench -- rotations 300\` makes more.`, // prettier-ignore
+    ],
+  };
+}
+
+/**
+ * Changes the certificate so many times, each after the last parent has gone, and tells the ms from
+ * each change until the Envoy of that epoch is LIVE.
+ */
+async function rotate(scene: Scene, number: number, took: (ms: number) => void = () => undefined): Promise<void> {
+  await sleep(3_000);
+  for (let epoch = 1; epoch <= number; epoch++) {
+    took(await rotated(scene, epoch));
+    while (envoys(scene.folder) > 1) await sleep(20);
+  }
+}
+
+async function rotated({ certDir, ca, ports }: Scene, epoch: number): Promise<number> {
+  const issued = await ca.issue();
+  const begun = performance.now();
+  writeCertificates(certDir, issued);
+  for (;;) {
+    const { body } = await ask(ports.admin, '/server_info');
+    const took = performance.now() - begun;
+    if (body.includes('"state": "LIVE"') && Number(/"restart_epoch": (\d+)/.exec(body)?.[1]) === epoch) return took;
+    if (took > longest) throw new Error(`epoch ${epoch} is not LIVE after ${longest / 1_000} s`);
+    await sleep(2);
+  }
+}
+
+function envoys(folder: string): number {
+  return processesOf(folder).filter((pid) => commandOf(pid).includes('--restart-epoch')).length;
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // it has ended
+  }
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const options = { bundle: true, minify: true, write: false, legalComments: 'none', logLevel: 'warning', metafile: true };
+
+/** The page of the status port as one HTML text, which needs nothing else; and what is in it. */
+export async function buildPage() {
+  const [script, style] = await Promise.all([
+    build({
+      ...options,
+      entryPoints: ['src/page/main.tsx'],
+      format: 'iife',
+      target: 'es2022',
+      conditions: ['es2015'], // of rxjs, which offers browsers ES5 otherwise
+      jsx: 'automatic',
+      jsxImportSource: 'preact',
+      tsconfigRaw: {},
+    }),
+    build({ ...options, entryPoints: ['src/page/style.css'], target: 'chrome123' }),
+  ]);
+  const [scriptText, styleText] = [script, style].map(({ outputFiles: [file] }) => file.text.trim());
+  const html = readFileSync('src/page/page.html', 'utf8')
+    .replace('<!-- style -->', () => `<style>${styleText}</style>`)
+    .replace('<!-- script -->', () => `<script>${scriptText.replaceAll('</script', '<\\/script')}</script>`);
+  return { html, metafile: script.metafile };
+}

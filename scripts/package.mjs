@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+import { inject } from 'postject';
+import { buildProgram, parts, writeCodeCache } from './build-program.mjs';
+import { buildGuard, guard } from './build-guard.mjs';
+import { bundleOptions } from './bundle-options.mjs';
+import { execArgv } from './package-options.mjs';
+import { sbom } from './sbom.mjs';
+
+/** What the other machine needs: `strip` for it, and the command that runs its programs. */
+const others = {
+  x64: { triple: 'x86_64-linux-gnu', emulator: 'qemu-x86_64-static' },
+  arm64: { triple: 'aarch64-linux-gnu', emulator: 'qemu-aarch64-static' },
+};
+const cpus = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(others);
+const folder = 'executable';
+const beside = `dist.${folder}-${process.pid}`;
+
+function run([command, ...args], env = {}) {
+  const { status, error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...env } });
+  if (error !== undefined || status !== 0)
+    throw new Error(`${[command, ...args].join(' ')}: ${error?.message ?? `exit code ${status}\n${stdout}${stderr}`}`);
+  return `${stdout}${stderr}`;
+}
+
+const megabytes = (file) => `${(statSync(file).size / 1e6).toFixed(1)} MB`;
+
+/** Node for a CPU, as the lock file beside its description has it. */
+function nodeOf(cpu) {
+  const nodes = 'scripts/package-nodes';
+  const installed = `${nodes}/node_modules/node-${cpu}`;
+  const wanted = JSON.parse(readFileSync(`${nodes}/package-lock.json`, 'utf8')).packages[`node_modules/node-${cpu}`].version;
+  const isThere = existsSync(installed) && JSON.parse(readFileSync(`${installed}/package.json`, 'utf8')).version === wanted;
+  if (!isThere) run(['npm', 'ci', '--force', '--silent', '--prefix', nodes]); // forced: for any CPU
+  return installed;
+}
+
+/** The command that runs a program of that CPU here. */
+function runner(cpu) {
+  return cpu === process.arch ? [] : [others[cpu].emulator, '-L', `/usr/${others[cpu].triple}`];
+}
+
+/** The program, and Node of that CPU without the symbols for linker and debugger, in one file. */
+async function makeExecutable(cpu, program) {
+  const made = join(beside, `pilot-agent-linux-${cpu}`);
+  const node = `${nodeOf(cpu)}/bin/node`;
+  run([`${others[cpu].triple}-strip`, '--strip-all', '-o', made, node]);
+  console.log(`Node for ${cpu}: ${megabytes(node)}, stripped ${megabytes(made)}`);
+
+  // By the Node that will use it, with its flags: V8 takes no other.
+  await writeCodeCache([...runner(cpu), made, ...execArgv], `${program}/pilot-agent.cjs`);
+
+  const [main, output, config] = ['launcher.cjs', 'sea.blob', 'sea.json'].map((name) => join(beside, name));
+  await build({ ...bundleOptions, entryPoints: ['src/cli/load.ts'], outfile: main });
+  const assets = ['page.html', ...parts.flatMap((part) => [part, `${part}.cache`])].map((name) => [name, join(program, name)]);
+  writeFileSync(
+    config,
+    JSON.stringify({
+      main,
+      output,
+      execArgv,
+      execArgvExtension: 'none',
+      disableExperimentalSEAWarning: true,
+      assets: Object.fromEntries(assets),
+    }),
+  );
+  run([`${nodeOf(process.arch)}/bin/node`, '--experimental-sea-config', config]);
+  for (const file of [main, config]) rmSync(file);
+  console.warn = () => undefined; // it warns of each section that has no name, as strip leaves them
+  await inject(made, 'NODE_SEA_BLOB', readFileSync(output), { sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2' });
+  rmSync(output);
+  chmodSync(made, 0o755);
+
+  const said = run([...runner(cpu), made, 'version'], { PILOT_AGENT_CODE_CACHE: 'check' });
+  if (said.includes('code cache')) throw new Error(`${made}: ${said}`);
+  console.log(`${made}: ${megabytes(made)}`);
+  return made;
+}
+
+/** The small program that lies beside the executable. */
+function makeGuard(cpu) {
+  const made = join(beside, `${guard}-linux-${cpu}`);
+  buildGuard(made, cpu);
+  return made;
+}
+
+const sumOf = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+rmSync(beside, { recursive: true, force: true });
+mkdirSync(beside);
+try {
+  const program = join(beside, 'program');
+  const packages = await buildProgram(program);
+  const versions = JSON.parse(run([`${nodeOf(process.arch)}/bin/node`, '-p', 'JSON.stringify(process.versions)']));
+  const sums = [];
+  for (const cpu of cpus) {
+    const made = await makeExecutable(cpu, program);
+    const sha256 = sumOf(made);
+    writeFileSync(`${made}.cdx.json`, `${sbom({ folders: packages, node: nodeOf(cpu), versions, sha256 })}\n`);
+    for (const file of [made, makeGuard(cpu)]) sums.push(`${sumOf(file)}  ${basename(file)}\n`);
+  }
+  writeFileSync(join(beside, 'SHA256SUMS'), sums.join(''));
+  copyFileSync('LICENSE', join(beside, 'LICENSE'));
+  copyFileSync(join(program, 'THIRD-PARTY-NOTICES.txt'), join(beside, 'THIRD-PARTY-NOTICES.txt'));
+  copyFileSync(`${nodeOf(process.arch)}/LICENSE`, join(beside, 'NODE-LICENSE.txt'));
+  rmSync(program, { recursive: true });
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(beside, folder);
+} finally {
+  rmSync(beside, { recursive: true, force: true });
+}

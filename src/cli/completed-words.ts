@@ -1,0 +1,97 @@
+import type { Argument, Command, Option } from 'commander';
+
+/** What a shell may complete a word to. */
+export type Completed =
+  { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'files' | 'folders' | 'command' | 'anything' };
+
+export interface CompletedOption {
+  /** `-o` and `--output`. */
+  readonly names: readonly string[];
+  readonly text: string;
+  /** What its value is called; undefined for an option without one. */
+  readonly placeholder: string | undefined;
+  readonly value: Completed;
+  /** Alone it is true; a value follows after `=` only. */
+  readonly isBoolean: boolean;
+  readonly isRepeated: boolean;
+}
+
+export interface CompletedArgument {
+  readonly name: string;
+  readonly value: Completed;
+}
+
+/** A command, with all that may stand behind it. */
+export interface CompletedCommand {
+  /** `config print`; '' for the program itself. */
+  readonly words: string;
+  /** The last of them, and others that mean the same. */
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly text: string;
+  readonly below: readonly CompletedCommand[];
+  /** Its own, and those of all commands. */
+  readonly options: readonly CompletedOption[];
+  readonly arguments: readonly CompletedArgument[];
+}
+
+/**
+ * What can be completed after a command, and after all commands below it: `outer` are the options
+ * of the program, which commander takes after each command. Pure.
+ */
+export function completedWords(command: Command, words = '', outer: readonly CompletedOption[] = []): CompletedCommand {
+  const help = command.createHelp();
+  const options = [...help.visibleOptions(command).map(completedOption), ...outer.filter(({ names }) => !names.includes('--help'))];
+  const below = help
+    .visibleCommands(command)
+    .map((one) => completedWords(one, `${words} ${one.name()}`.trimStart(), command.parent === null ? options : outer));
+  const siblings = command.parent === null ? [] : help.visibleCommands(command.parent).map((one) => one.name());
+  return {
+    words,
+    name: command.name(),
+    aliases: command.aliases(),
+    text: command.description(),
+    below,
+    options,
+    arguments: command.registeredArguments.map((one) => ({ name: one.name(), value: argumentValue(one, command, siblings) })),
+  };
+}
+
+/**
+ * The words that lead to a command below another one, with a space before each of its own, by each
+ * of its names. Pure.
+ */
+export function waysTo({ words, name, aliases }: CompletedCommand): readonly string[] {
+  const parent = words.slice(0, words.length - name.length).trimEnd();
+  return [name, ...aliases].map((last) => `${parent} ${last}`);
+}
+
+/** All commands of a tree, the outer one first. Pure. */
+export function allCommands(command: CompletedCommand): readonly CompletedCommand[] {
+  return [command, ...command.below.flatMap(allCommands)];
+}
+
+function completedOption(option: Option): CompletedOption {
+  const placeholder = /[<[](.+)[>\]]/.exec(option.flags)?.[1];
+  const isBoolean = placeholder === 'bool';
+  return {
+    names: [option.short, option.long].filter((name) => name !== undefined),
+    text: option.description,
+    placeholder,
+    value: isBoolean ? { kind: 'words', words: ['true', 'false'] } : valueOf(placeholder, option.argChoices),
+    isBoolean,
+    isRepeated: option.description.includes('may be repeated'),
+  };
+}
+
+function argumentValue(argument: Argument, command: Command, siblings: readonly string[]): Completed {
+  if (command.name() === 'help') return { kind: 'words', words: siblings.filter((name) => name !== 'help') };
+  if (argument.variadic && argument.name() === 'command') return { kind: 'command' };
+  return valueOf(argument.name() === 'file' ? 'file' : undefined, argument.argChoices);
+}
+
+function valueOf(placeholder: string | undefined, choices: readonly string[] | undefined): Completed {
+  if (choices !== undefined) return { kind: 'words', words: choices };
+  if (placeholder === 'dir') return { kind: 'folders' };
+  return { kind: placeholder === 'file' || placeholder === 'path' ? 'files' : 'anything' };
+}

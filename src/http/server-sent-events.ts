@@ -1,0 +1,47 @@
+import { defer, mergeMap, type OperatorFunction } from 'rxjs';
+
+/** One event of a stream of server-sent events. */
+export interface ServerSentEvent {
+  /** `message` where it has no name. */
+  readonly event: string;
+  readonly data: string;
+}
+
+/**
+ * Makes of the pieces of a `text/event-stream`, wherever they were cut, its events; each as soon as
+ * it is whole. Comments and what is not whole at the end are left out. Errors with the source, and
+ * where an event has more than `largest` characters.
+ */
+export function serverSentEvents(largest = 64 << 20): OperatorFunction<Uint8Array, ServerSentEvent> {
+  return (source) =>
+    defer(() => {
+      const decoder = new TextDecoder();
+      const pieces: string[] = [];
+      let size = 0;
+      return source.pipe(
+        mergeMap((bytes) => {
+          const piece = decoder.decode(bytes, { stream: true }).replaceAll('\r', '');
+          if (piece === '') return [];
+          const last = pieces.at(-1);
+          size += piece.length;
+          pieces.push(piece);
+          if (size > largest) throw new Error(`an event has more than ${largest} characters`);
+          // Joined only where one ends, or many pieces would be searched again for each that comes.
+          if (!piece.includes('\n\n') && !(piece.startsWith('\n') && last?.endsWith('\n') === true)) return [];
+          const blocks = pieces.splice(0).join('').split('\n\n');
+          const rest = blocks.pop() ?? '';
+          if (rest !== '') pieces.push(rest);
+          size = rest.length;
+          return blocks.flatMap(eventIn);
+        }),
+      );
+    });
+}
+
+/** The event of a block, which is what stands between two empty lines; none without data. Pure. */
+export function eventIn(block: string): readonly ServerSentEvent[] {
+  const fields = block.split('\n').map((line) => /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? []);
+  const values = (name: string) => fields.flatMap(([, field, value = '']) => (field === name ? [value] : []));
+  const data = values('data');
+  return data.length === 0 ? [] : [{ event: values('event').at(-1) ?? 'message', data: data.join('\n') }];
+}

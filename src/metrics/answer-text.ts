@@ -1,0 +1,47 @@
+/** Text that is put together of bytes that came, as they are, and of text of one's own. */
+export interface AnswerText {
+  copy(bytes: Buffer, start: number, end: number): void;
+  write(text: string): void;
+  /** In bytes, without what was taken; what is not ASCII may count as less. */
+  size(): number;
+  /** What there is so far, as one; it begins anew. */
+  take(): Buffer;
+}
+
+/** Bytes that follow each other where they came from are one part, so that most is copied once. */
+export function answerText(): AnswerText {
+  let parts: Buffer[] = [];
+  let [written, size] = ['', 0];
+  let copied: { readonly bytes: Buffer; readonly start: number; end: number } | undefined;
+
+  const flush = () => {
+    if (copied !== undefined) parts.push(copied.bytes.subarray(copied.start, copied.end));
+    if (written !== '') parts.push(Buffer.from(written));
+    [copied, written] = [undefined, ''];
+  };
+  return {
+    copy(bytes, start, end) {
+      size += end - start;
+      if (copied?.bytes === bytes && copied.end === start) {
+        copied.end = end;
+        return;
+      }
+      flush();
+      copied = { bytes, start, end };
+    },
+    write(text) {
+      if (text === '') return;
+      size += text.length;
+      if (copied !== undefined) flush();
+      written += text;
+    },
+    size: () => size,
+    take() {
+      flush();
+      const [only = Buffer.alloc(0), ...others] = parts;
+      const whole = others.length === 0 ? only : Buffer.concat(parts);
+      [parts, size] = [[], 0];
+      return whole;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { hashText } from './hash-text.ts';
+import type { Sample } from './parse-sample.ts';
+import { canonicalBound } from './print-exposition.ts';
+import { boundOf, type HeldRow } from './sound-metric.ts';
+
+/** What a value of `le` says, which comes again in each metric of a family. */
+interface Bound {
+  readonly printed: string;
+  readonly number: number;
+  readonly hash: number;
+}
+
+/** A row of a bucket that was read without its labels. */
+interface BucketRow {
+  /** As {@link Sample} has it. */
+  readonly series: number;
+  readonly row: HeldRow;
+  /** Where the next line begins. */
+  readonly end: number;
+}
+
+/** Reads the further rows of a metric of which one has been read. */
+export type BucketRows = (text: Buffer, from: number) => BucketRow | undefined;
+
+const [quote, closing, blank, lineFeed, zero] = ['"', '}', ' ', '\n', '0'].map((sign) => sign.charCodeAt(0)) as [number, number, number, number, number]; // prettier-ignore
+/** Above, a number of so many digits is not exact. */
+const mostDigits = 15;
+const longestBound = 24;
+/** Of different values of `le`, in one exposition. */
+const mostBounds = 1_000;
+
+/**
+ * Makes readers of the rows of buckets, which are printed as OpenMetrics has them. The rows of one
+ * metric differ in `le`, which is the last label as a rule, and in their value: what is before
+ * that is compared with the row before, byte for byte, and not read again.
+ */
+export function bucketRows(): (first: Sample, text: Buffer, from: number) => BucketRows | undefined {
+  const bounds = new Map<string, Bound | undefined>();
+
+  function boundAs(said: string): Bound | undefined {
+    const known = bounds.get(said);
+    if (known !== undefined || bounds.has(said)) return known;
+    const number = boundOf(said);
+    const bound = Number.isNaN(number) ? undefined : { printed: canonicalBound(said), number, hash: hashText(`le="${said}"`) };
+    if (bounds.size < mostBounds) bounds.set(said, bound);
+    return bound;
+  }
+
+  return ({ name, labels, bound, series }, text, from) => {
+    if (bound?.[0] !== 'le') return undefined;
+    const prefix = `${name}{${labels}${labels === '' ? '' : ','}le="`;
+    const bytes = Buffer.from(prefix);
+    if (!isThere(bytes, text, from)) return undefined; // it is written in another way
+    const others = series - hashText(`le="${bound[1]}"`);
+
+    return (text, from) => {
+      if (!isThere(bytes, text, from)) return undefined;
+      const start = from + bytes.length;
+      let at = start;
+      while (text[at] !== quote && at - start < longestBound) at += 1;
+      if (text[at] !== quote || text[at + 1] !== closing || text[at + 2] !== blank) return undefined;
+      const said = boundAs(text.toString('latin1', start, at));
+      const value = at + 3;
+      let amount = 0;
+      for (at = value; isDigit(text[at]); at++) amount = amount * 10 + ((text[at] ?? zero) - zero);
+      if (said === undefined || at === value || at - value > mostDigits || text[at] !== lineFeed) return undefined;
+      const row = {
+        suffix: '_bucket',
+        bound: said.number,
+        value: amount,
+        text: `${prefix}${said.printed}"} ${text.toString('latin1', value, at)}\n`,
+      };
+      return { series: others + said.hash, row, end: at + 1 };
+    };
+  };
+}
+
+function isThere(bytes: Buffer, text: Buffer, from: number): boolean {
+  const end = from + bytes.length;
+  return end <= text.length && text.compare(bytes, 0, bytes.length, from, end) === 0;
+}
+
+function isDigit(code: number | undefined): boolean {
+  return code !== undefined && code >= 0x30 && code <= 0x39;
+}

@@ -1,0 +1,144 @@
+import { type ExpositionFormat, type FamilyHead, type FamilyType, rowSuffixes, suffixOf } from './exposition-format.ts';
+import { begun, hashText, stirHigh, stirLow, wholeHash } from './hash-text.ts';
+import type { NumberSet } from './number-set.ts';
+import { isGrouped } from './sound-metric.ts';
+
+/** A name that the rows of a family may have, and what must hold for them. */
+export interface RowName {
+  readonly bytes: Uint8Array;
+  readonly hash: number;
+  /** `le` or `quantile`: whether it must be there, may be, or must not. */
+  readonly bound: 'le' | 'quantile' | 'any' | 'none';
+  readonly value: 'any' | 'amount' | 'one';
+}
+
+const [blank, quote, comma, plus, minus, dot, equals, backslash, opening, closing, lineFeed, zero, one] = [' ', '"', ',', '+', '-', '.', '=', '\\', '{', '}', '\n', '0', '1'].map((sign) => sign.charCodeAt(0)) as [number, number, number, number, number, number, number, number, number, number, number, number, number]; // prettier-ignore
+/** A row with more labels is not looked at here: their hashes are compared, each with each. */
+const mostLabels = 16;
+const labelNames = new Int32Array(mostLabels);
+const escaped: ReadonlySet<number | undefined> = new Set(['\\', 'n', '"'].map((sign) => sign.charCodeAt(0)));
+/** Of each sign: whether a label may begin with it, and whether it may have it further on. */
+const [begins, goesOn] = [/[a-zA-Z_]/, /\w/].map((form) => Uint8Array.from({ length: 256 }, (_, code) => Number(form.test(String.fromCharCode(code))))) as [Uint8Array, Uint8Array]; // prettier-ignore
+const isDigit = (code: number | undefined) => code !== undefined && code >= 0x30 && code <= 0x39;
+
+/**
+ * The names of those rows of a family that can stand in the answer as they came, byte for byte;
+ * none for a family whose rows must be looked at as a whole, or that is something rare. Pure.
+ */
+export function rowNames(source: FamilyHead, family: FamilyHead, from: ExpositionFormat, to: ExpositionFormat): readonly RowName[] {
+  const { type } = family;
+  if (type === 'stateset' || type === 'gaugehistogram' || (to === 'openmetrics' && isGrouped(type))) return [];
+  return rowSuffixes(source.type, from).flatMap((own) => {
+    const name = source.name + own;
+    const suffix = suffixOf(name, family, to);
+    return suffix === undefined ? [] : [{ bytes: Buffer.from(name, 'latin1'), hash: hashText(name), ...ruleOf(type, suffix) }];
+  });
+}
+
+function ruleOf(type: FamilyType, suffix: string): Pick<RowName, 'bound' | 'value'> {
+  if (type === 'histogram') return { bound: suffix === '_bucket' ? 'le' : 'none', value: 'amount' };
+  if (type === 'summary') return { bound: suffix === '' ? 'quantile' : 'none', value: 'amount' };
+  return { bound: 'any', value: type === 'info' ? 'one' : type === 'counter' ? 'amount' : 'any' };
+}
+
+/**
+ * Looks whether the row that begins at `from` needs no rewriting: it is sound, and is written just
+ * as it would be printed. Gives where the next line begins, the same below zero for a row that was
+ * there before, or 0 for one that somebody else has to look at. The last byte of `text` is the end
+ * of a line. Adds the row to `series`, by the same hash as {@link parseSample} has.
+ */
+export function plainRow(text: Uint8Array, from: number, name: RowName, series: NumberSet): number {
+  const { bytes } = name;
+  let at = from;
+  for (let index = 0; index < bytes.length; index++, at++) if (text[at] !== bytes[index]) return 0;
+  let hash = name.hash;
+  let bound = 'none';
+  if (text[at] === opening) {
+    let labels = 0;
+    do {
+      at += 1;
+      const start = at;
+      let [low, high, code] = [begun.low, begun.high, text[at] ?? 0];
+      if (begins[code] === 0) return 0;
+      for (; goesOn[code] === 1; code = text[++at] ?? 0) {
+        low = stirLow(low, code);
+        high = stirHigh(high, code);
+      }
+      if (code !== equals || text[at + 1] !== quote || labels === mostLabels || bound !== 'none') return 0;
+      for (let other = 0; other < labels; other++) if (labelNames[other] === low) return 0;
+      labelNames[labels++] = low;
+      if (at - start === 2 && text[start] === 0x6c && text[start + 1] === 0x65) bound = 'le';
+      else if (at - start === 8 && text[start] === 0x71 && low === quantile) bound = 'quantile';
+      const value = at + 2;
+      low = stirLow(stirLow(low, equals), quote);
+      high = stirHigh(stirHigh(high, equals), quote);
+      for (at = value, code = text[at] ?? 0; code !== quote; code = text[++at] ?? 0) {
+        if (code >= 0x80 || code === lineFeed) return 0;
+        low = stirLow(low, code);
+        high = stirHigh(high, code);
+        if (code !== backslash) continue;
+        code = text[++at] ?? 0;
+        if (!escaped.has(code)) return 0;
+        low = stirLow(low, code);
+        high = stirHigh(high, code);
+      }
+      hash += wholeHash(stirLow(low, quote), stirHigh(high, quote));
+      if (bound !== 'none' && name.bound !== 'any' && !isBound(text, value, at, name.bound)) return 0;
+      at += 1;
+    } while (text[at] === comma);
+    if (text[at] !== closing) return 0;
+    at += 1;
+  }
+  if (name.bound !== 'any' && name.bound !== bound) return 0;
+  if (text[at] !== blank) return 0;
+  const end = valueEnd(text, at + 1, name.value);
+  if (text[end] !== lineFeed) return 0;
+  return series.add(hash) ? end + 1 : -end - 1;
+}
+
+const quantile = [...Buffer.from('quantile')].reduce(stirLow, begun.low);
+
+/** Where a value ends that may stand in such a row; −1 if it may not. */
+function valueEnd(text: Uint8Array, from: number, kind: RowName['value']): number {
+  const first = text[from];
+  if (kind === 'one') return first === one ? from + 1 : -1;
+  if (kind === 'any' && (first === minus || first === plus)) return infinityEnd(text, from + 1) ?? numberEnd(text, from + 1);
+  return numberEnd(text, from);
+}
+
+function infinityEnd(text: Uint8Array, from: number): number | undefined {
+  return text[from] === 0x49 && text[from + 1] === 0x6e && text[from + 2] === 0x66 ? from + 3 : undefined;
+}
+
+/** Of a number without a sign; −1 if it is none. */
+function numberEnd(text: Uint8Array, from: number): number {
+  let at = from;
+  while (isDigit(text[at])) at += 1;
+  if (text[at] === dot) {
+    const before = at > from;
+    at += 1;
+    if (!before && !isDigit(text[at])) return -1;
+    while (isDigit(text[at])) at += 1;
+  }
+  if (at === from) return -1;
+  if (((text[at] ?? 0) | 0x20) !== 0x65) return at;
+  at += 1;
+  if (text[at] === minus || text[at] === plus) at += 1;
+  if (!isDigit(text[at])) return -1;
+  while (isDigit(text[at])) at += 1;
+  return at;
+}
+
+function isBound(text: Uint8Array, from: number, end: number, bound: RowName['bound']): boolean {
+  if (bound === 'quantile') return (text[from] === zero && numberEnd(text, from) === end && isFraction(text, from, end)) || (text[from] === one && end === from + 1); // prettier-ignore
+  if (text[from] === plus) return infinityEnd(text, from + 1) === end;
+  return numberEnd(text, from) === end;
+}
+
+/** `0`, or `0.` and digits. */
+function isFraction(text: Uint8Array, from: number, end: number): boolean {
+  if (end === from + 1) return true;
+  if (text[from + 1] !== dot) return false;
+  for (let at = from + 2; at < end; at++) if (!isDigit(text[at])) return false;
+  return true;
+}

@@ -1,0 +1,84 @@
+import { scale, type Span } from './timeline.ts';
+import type { Point, Series } from './traffic-rates.ts';
+
+export interface Area {
+  readonly span: Span;
+  readonly width: number;
+  readonly height: number;
+  readonly highest: number;
+}
+
+export interface Path extends Pick<Series, 'name' | 'epoch'> {
+  readonly path: string;
+}
+
+/** What was so a little before still counts where somebody points. In ms. */
+const near = 1_500;
+
+/** Series each of which lies on those before it. Their points are of the same times. Pure. */
+export function stacked(series: readonly Series[]): readonly Series[] {
+  const sums = new Map<number, number>();
+  return series.map((one) => ({
+    ...one,
+    points: one.points.map(({ at, value }) => {
+      if (value === undefined) return { at, value };
+      const sum = (sums.get(at) ?? 0) + value;
+      sums.set(at, sum);
+      return { at, value: sum };
+    }),
+  }));
+}
+
+/** Filled down to the base; the highest one first, since the others lie before it. Pure. */
+export function areas(series: readonly Series[], area: Area): readonly Path[] {
+  const { height } = area;
+  return series
+    .map(({ name, epoch, points }) => ({
+      name,
+      epoch,
+      path: runs(points, area)
+        .map((run) => `M${run[0]?.[0] ?? 0} ${height}${run.map(([x, y]) => `L${x} ${y}`).join('')}L${run.at(-1)?.[0] ?? 0} ${height}Z`)
+        .join(''),
+    }))
+    .reverse();
+}
+
+/** As lines, which stop where nobody has looked. Pure. */
+export function lines(series: readonly Series[], area: Area): readonly Path[] {
+  return series.map(({ name, epoch, points }) => ({
+    name,
+    epoch,
+    path: runs(points, area)
+      .map((run) => `M${run.map(([x, y]) => `${x} ${y}`).join('L')}`)
+      .join(''),
+  }));
+}
+
+/** The places of the points that follow each other without a gap, one for each pixel at most. */
+function runs(points: readonly Point[], { span, width, height, highest }: Area): readonly (readonly (readonly [number, number])[])[] {
+  const xOf = scale(span, width);
+  const all: (readonly [number, number])[][] = [[]];
+  for (const { at, value } of points) {
+    const run = all.at(-1) ?? [];
+    if (value === undefined) {
+      if (run.length > 0) all.push([]);
+      continue;
+    }
+    if (at > span.to) break;
+    const place = [round(xOf(at)), round(height - 1 - (value / highest) * (height - 3))] as const;
+    const last = run.at(-1);
+    // Of several in one pixel the highest one is seen.
+    if (last === undefined || place[0] - last[0] >= 1) run.push(place);
+    else if (place[1] < last[1]) run[run.length - 1] = [last[0], place[1]];
+  }
+  return all.filter((run) => run.length > 0);
+}
+
+const round = (value: number) => Math.round(value * 10) / 10;
+
+/**
+ * What a series had at a time, or shortly before or after; undefined where it had nothing. Pure.
+ */
+export function valueAt({ points }: Series, at: number): number | undefined {
+  return points.findLast((point) => point.at <= at + near && point.at >= at - near)?.value;
+}

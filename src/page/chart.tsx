@@ -1,0 +1,71 @@
+import { areas, lines, stacked, valueAt } from './chart-paths.ts';
+import { clock } from './time-text.ts';
+import { scale, type Span } from './timeline.ts';
+import type { Series } from './traffic-rates.ts';
+import { useSize } from './use-size.ts';
+
+interface Props {
+  readonly title: string;
+  readonly series: readonly Series[];
+  readonly format: (value: number) => string;
+  readonly span: Span;
+  readonly isStacked?: boolean;
+  /** The time at which somebody points in one of the charts. */
+  readonly pointed: number | undefined;
+  readonly point: (at: number | undefined) => void;
+}
+
+const height = 52;
+
+/** One small chart: the newest value, the highest one, and how it came to that. */
+export function Chart({ title, series, format, span, isStacked = false, pointed, point }: Props) {
+  const [place, { width }] = useSize<HTMLDivElement>({ width: 200, height: 0 });
+  const shown = isStacked ? stacked(series) : series;
+  const values = shown.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
+  const highest = Math.max(0, ...values);
+  const area = { span, width, height, highest: highest === 0 ? 1 : highest * 1.05 };
+  const at = pointed ?? Math.max(...series.map(({ points }) => points.at(-1)?.at ?? 0));
+  const now = series.map((one) => ({ ...one, value: valueAt(one, at) })).filter((one) => one.value !== undefined);
+  const sum = isStacked ? now.reduce((all, { value = 0 }) => all + value, 0) : (now[0]?.value ?? 0);
+  const draw = isStacked ? areas : lines;
+  const pointTo = ({ offsetX }: MouseEvent) => point(span.from + (offsetX / width) * (span.to - span.from));
+  return (
+    <figure class="chart">
+      <figcaption>
+        <span>{title}</span> <b>{values.length === 0 ? '–' : format(sum)}</b>
+        <span class="dim">{values.length === 0 ? '' : pointed === undefined ? `max ${format(highest)}` : clock(pointed)}</span>
+      </figcaption>
+      <div
+        ref={place}
+        role="img"
+        aria-label={`${title}: now ${format(sum)}, highest ${format(highest)}`}
+        onMouseMove={pointTo}
+        onMouseLeave={() => point(undefined)}
+      >
+        <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+          <line class="base" x1={0} x2={width} y1={height - 0.5} y2={height - 0.5} />
+          {draw(shown, area).map(({ epoch, name, path }) => (
+            <path key={name} class={`${isStacked ? 'area' : 'stroke'} ${colourOf(epoch)}`} d={path} />
+          ))}
+          {pointed === undefined ? null : (
+            <line class="pointer" x1={scale(span, width)(pointed)} x2={scale(span, width)(pointed)} y1={0} y2={height} />
+          )}
+        </svg>
+      </div>
+      <p class="keys">
+        {now
+          .filter(({ value }) => value !== 0)
+          .slice(-3)
+          .map(({ name, epoch, value = 0 }) => (
+            <span key={name}>
+              <i class={colourOf(epoch)} />
+              {name} {format(value)}
+            </span>
+          ))}
+      </p>
+    </figure>
+  );
+}
+
+/** Neighbours have different ones. */
+const colourOf = (epoch: number | undefined) => (epoch === undefined ? 'hue-agent' : `hue-${epoch % 6}`);

@@ -1,0 +1,55 @@
+import type { Report } from './known.ts';
+import { age, dayAndClock } from './time-text.ts';
+
+interface Props {
+  readonly controlPlane: Report['controlPlane'];
+  readonly now: number;
+}
+
+/** How it stands with the control plane. */
+export function ControlPlane({ controlPlane, now }: Props) {
+  if (controlPlane === undefined) return null;
+  const { address, by, state, reason, since, pushedAt, storedOf, rejected } = controlPlane;
+  const ago = (at: string) => (
+    <time dateTime={at} title={dayAndClock(at)}>
+      {age(now - Date.parse(at))} ago
+    </time>
+  );
+  return (
+    <section aria-labelledby="control-plane">
+      <h2 id="control-plane">Control plane</h2>
+      <dl class="pairs">
+        <dt>Address</dt>
+        <dd class="mono">{address}</dd>
+        <dt>State</dt>
+        <dd>
+          <span class={`dot ${state === 'answering' ? 'ok' : state === 'unavailable' ? 'bad' : 'idle'}`}>{state}</span>
+          {by === 'envoy' ? <span class="dim"> Envoy asks it itself</span> : null}
+          {since === undefined ? null : <span class="dim"> for {age(now - Date.parse(since))}</span>}
+          {reason === undefined ? null : <div class="text-bad">{reason}</div>}
+        </dd>
+        {pushedAt === undefined ? null : (
+          <>
+            <dt>Has sent</dt>
+            <dd>{ago(pushedAt)}</dd>
+          </>
+        )}
+        {storedOf === undefined ? null : (
+          <>
+            <dt>Stored</dt>
+            <dd>Envoy serves what was confirmed {ago(storedOf)}</dd>
+          </>
+        )}
+        {rejected.map(({ type, at, reason: why }) => (
+          <>
+            <dt>Rejected</dt>
+            <dd>
+              {type}, {ago(at)}
+              <div class="text-bad">{why}</div>
+            </dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,30 @@
+import type { EpochReport } from '../report/epoch-report.ts';
+
+/** In rows. */
+const leap = 10;
+
+/**
+ * The epoch that a key leads to from the one that is selected, of those that are sorted by their
+ * numbers; undefined where the key does not move. Pure.
+ */
+export function epochByKey(
+  epochs: readonly EpochReport[],
+  selected: number | undefined,
+  key: string,
+  direction: 'across' | 'down',
+): number | undefined {
+  const at = epochs.findIndex(({ epoch }) => epoch === selected);
+  // The newest is above in a table, and at the right of the timeline.
+  const [older, newer] = direction === 'across' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowDown', 'ArrowUp'];
+  const [oldest, newest] = direction === 'across' ? ['Home', 'End'] : ['End', 'Home'];
+  const steps: Readonly<Record<string, number>> = {
+    [older]: at - 1,
+    [newer]: at + 1,
+    [direction === 'across' ? 'PageUp' : 'PageDown']: at - leap,
+    [direction === 'across' ? 'PageDown' : 'PageUp']: at + leap,
+    [oldest]: 0,
+    [newest]: epochs.length - 1,
+  };
+  const to = steps[key];
+  return to === undefined ? undefined : epochs[Math.min(epochs.length - 1, Math.max(0, to))]?.epoch;
+}

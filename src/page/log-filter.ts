@@ -1,0 +1,62 @@
+import type { LogReport } from '../report/live-events.ts';
+import type { Logged } from './known.ts';
+
+export const levels: readonly LogReport['level'][] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+
+export interface LogFilter {
+  /** This one and the graver ones. */
+  readonly level: LogReport['level'];
+  /** '' for all. */
+  readonly component: string;
+  readonly epoch: number | undefined;
+  /** All words of it have to be in a line, in any case. */
+  readonly text: string;
+}
+
+export const noFilter: LogFilter = { level: 'trace', component: '', epoch: undefined, text: '' };
+
+/** The lines that a filter lets through, and how far it has looked. */
+export interface Filtered {
+  readonly filter: LogFilter;
+  readonly lines: readonly Logged[];
+  readonly from: number;
+  readonly upTo: number;
+}
+
+export const unfiltered: Filtered = { filter: noFilter, lines: [], from: 0, upTo: -1 };
+
+/**
+ * The lines of a log that a filter lets through. Where the filter is that of before, only the lines
+ * that have come since are looked at. Pure.
+ */
+export function filtered(before: Filtered, log: readonly Logged[], filter: LogFilter): Filtered {
+  const from = log[0]?.id ?? 0;
+  const upTo = log.at(-1)?.id ?? -1;
+  const isMore = before.filter === filter && before.upTo <= upTo;
+  if (isMore && before.upTo === upTo && before.from === from) return before;
+  const passes = passing(filter);
+  const added = (isMore ? log.slice(firstAfter(log, before.upTo)) : log).filter(passes);
+  const kept = isMore ? (before.from === from ? before.lines : before.lines.filter(({ id }) => id >= from)) : [];
+  return { filter, from, upTo, lines: kept.length === 0 ? added : kept.concat(added) };
+}
+
+function passing({ level, component, epoch, text }: LogFilter): (line: Logged) => boolean {
+  const heard = new Set(levels.slice(levels.indexOf(level)));
+  const words = text.toLowerCase().split(/\s+/).filter((word) => word !== ''); // prettier-ignore
+  return (line) =>
+    heard.has(line.level) &&
+    (component === '' || line.component === component) &&
+    (epoch === undefined || line.epoch === epoch) &&
+    words.every((word) => line.text.includes(word));
+}
+
+/** Where the first line is whose id is greater; ids grow. Pure. */
+export function firstAfter(log: readonly Logged[], id: number): number {
+  let [low, high] = [0, log.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((log[middle]?.id ?? 0) <= id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,46 @@
+import { render } from 'preact';
+import {
+  animationFrameScheduler,
+  asyncScheduler,
+  auditTime,
+  combineLatest,
+  distinctUntilChanged,
+  fromEvent,
+  interval,
+  map,
+  NEVER,
+  of,
+  scan,
+  startWith,
+  switchMap,
+  timer,
+} from 'rxjs';
+import { connectTo, followAgent } from './follow-agent.ts';
+import { known, nothing } from './known.ts';
+import { Page } from './page.tsx';
+
+/** A page that nobody sees gives its stream back after a minute. In ms. */
+const unseen = 60_000;
+
+const wanted$ = fromEvent(document, 'visibilitychange').pipe(
+  startWith(undefined),
+  switchMap(() => (document.hidden ? timer(unseen).pipe(map(() => false)) : of(true))),
+  distinctUntilChanged(),
+);
+const messages$ = wanted$.pipe(switchMap((wanted) => (wanted ? followAgent(() => connectTo('debug/events')) : NEVER)));
+const known$ = messages$.pipe(scan(known, nothing), startWith(nothing));
+const now$ = interval(1_000).pipe(
+  startWith(0),
+  map(() => asyncScheduler.now()),
+);
+
+const place = document.getElementById('page');
+place?.replaceChildren();
+combineLatest([known$, now$])
+  .pipe(auditTime(0, animationFrameScheduler))
+  .subscribe({
+    next: ([all, now]) => {
+      if (place !== null) render(<Page known={all} now={now + all.skew} />, place);
+    },
+    error: reportError,
+  });

@@ -1,0 +1,43 @@
+import type { Known } from './known.ts';
+import { Orders } from './orders.tsx';
+import { age, clock } from './time-text.ts';
+
+/** The head of the page: which agent, how it is, and what it can be told to do. */
+export function Masthead({ link, report, now }: Pick<Known, 'link' | 'report'> & { readonly now: number }) {
+  return (
+    <header class="masthead">
+      <h1>pilot-agent</h1>
+      {report === undefined ? null : (
+        <>
+          <span class="node" title={report.agent.nodeId}>
+            {report.agent.nodeId}
+          </span>
+          <span class={`state ${report.phase === 'running' ? 'ok' : 'drain'}`}>{report.phase}</span>
+          <span class={`state ${report.ready.ok ? 'ok' : 'bad'}`}>{report.ready.ok ? 'ready' : 'not ready'}</span>
+        </>
+      )}
+      <LinkState link={link} now={now} />
+      {report === undefined ? null : <Orders isEnabled={link.state === 'connected'} phase={report.phase} />}
+    </header>
+  );
+}
+
+function LinkState({ link, now }: Pick<Known, 'link'> & { readonly now: number }) {
+  switch (link.state) {
+    case 'connecting':
+      return <span class="link">connecting …</span>;
+    case 'connected':
+      return (
+        <span class="link" title="What is shown is what the agent says now">
+          <i class="pulse" />
+          live {clock(now)}
+        </span>
+      );
+    case 'away':
+      return (
+        <span class="link away" title={link.reason}>
+          away for {age(now - link.since)}: {link.reason}
+        </span>
+      );
+  }
+}

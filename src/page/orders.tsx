@@ -1,0 +1,83 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Report } from './known.ts';
+
+interface Order {
+  readonly name: string;
+  readonly path: string;
+  readonly asks: string;
+  readonly tells: string;
+}
+
+const orders: readonly Order[] = [
+  {
+    name: 'Restart',
+    path: 'restart',
+    asks: 'Start a new epoch of Envoy?',
+    tells:
+      'It starts from the configuration as it is now and takes over the listening sockets. The one that runs drains. No connection is cut before the drain ends.',
+  },
+  {
+    name: 'Drain',
+    path: 'drain',
+    asks: 'Drain Envoy?',
+    tells:
+      'The agent is not ready from now on and starts no epoch any more. Envoy tells its clients to go elsewhere. This cannot be undone: to serve again, the agent has to be started again.',
+  },
+];
+
+/** What the agent can be told to do here. Each asks first. */
+export function Orders({ isEnabled, phase }: { readonly isEnabled: boolean; readonly phase: Report['phase'] }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [order, setOrder] = useState<Order>();
+  const [answer, setAnswer] = useState('');
+  const open = (one: Order) => {
+    setOrder(one);
+    setAnswer('');
+    dialog.current?.showModal();
+  };
+  const send = ({ path, name }: Order) => {
+    dialog.current?.close();
+    void post(path).then((refusal) =>
+      setAnswer(refusal === undefined ? `${name}: the agent has been told.` : `${name} failed: ${refusal}`),
+    );
+  };
+  return (
+    <div class="orders">
+      <span class="answer" role="status">
+        {answer}
+      </span>
+      {orders.map((one) => (
+        <button type="button" key={one.name} disabled={!isEnabled || phase !== 'running'} onClick={() => open(one)}>
+          {one.name} …
+        </button>
+      ))}
+      <dialog ref={dialog} aria-labelledby="asked" aria-describedby="told">
+        {order === undefined ? null : (
+          <>
+            <h2 id="asked">{order.asks}</h2>
+            <p id="told">{order.tells}</p>
+            <div class="choice">
+              <button type="button" autofocus onClick={() => dialog.current?.close()}>
+                Cancel
+              </button>
+              <button type="button" class="do" onClick={() => send(order)}>
+                {order.name}
+              </button>
+            </div>
+          </>
+        )}
+      </dialog>
+    </div>
+  );
+}
+
+/** Resolves to why the agent has not taken it; undefined if it has. Never rejects. */
+async function post(path: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(path, { method: 'POST' });
+    const text = (await response.text()).trim();
+    return response.ok ? undefined : text === '' ? `the agent answers ${response.status}` : text;
+  } catch {
+    return 'the agent does not answer';
+  }
+}

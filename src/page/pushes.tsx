@@ -1,0 +1,43 @@
+import type { Report } from './known.ts';
+import { clock, dayAndClock } from './time-text.ts';
+
+/** What is shown of them. */
+const most = 8;
+
+/** The newest pushes of secrets, and what Envoy has made of them. */
+export function Pushes({ all }: { readonly all: Report['pushes'] }) {
+  if (all.length === 0) return null;
+  return (
+    <section aria-labelledby="pushes">
+      <h2 id="pushes">Pushes of secrets</h2>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">At</th>
+            <th scope="col">Secret</th>
+            <th scope="col">Envoy</th>
+          </tr>
+        </thead>
+        <tbody>
+          {all
+            .slice(-most)
+            .reverse()
+            .map(({ at, secret, version, state, reason }) => (
+              <tr key={`${at}${secret}${version}`}>
+                <td>
+                  <time dateTime={at} title={dayAndClock(at)}>
+                    {clock(at)}
+                  </time>
+                </td>
+                <td title={`Version ${version}`}>{secret}</td>
+                <td>
+                  <span class={`dot ${state === 'accepted' ? 'ok' : state === 'rejected' ? 'bad' : 'idle'}`}>{state}</span>
+                  {reason === undefined ? null : <div class="text-bad">{reason}</div>}
+                </td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,40 @@
+/** In ms. */
+const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000] as const;
+
+/** A duration in the two largest units that say something: `512 ms`, `4.2 s`, `3 min 5 s`. Pure. */
+export function duration(ms: number): string {
+  const whole = Math.max(0, Math.round(ms));
+  if (whole < second) return `${whole} ms`;
+  if (whole < minute) return whole < 10 * second ? `${(Math.floor(whole / 100) / 10).toFixed(1)} s` : `${Math.floor(whole / second)} s`;
+  if (whole < hour) return joined(whole, minute, 'min', second, 's');
+  if (whole < 2 * day) return joined(whole, hour, 'h', minute, 'min');
+  return joined(whole, day, 'd', hour, 'h');
+}
+
+function joined(ms: number, large: number, largeName: string, small: number, smallName: string): string {
+  const rest = Math.floor((ms % large) / small);
+  return `${Math.floor(ms / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
+}
+
+/** As {@link duration}, in whole seconds, for what is shown each second anew. Pure. */
+export function age(ms: number): string {
+  return ms < second ? '0 s' : duration(Math.floor(ms / second) * second).replace(/\.\d(?= s$)/, '');
+}
+
+/**
+ * The time of the day in the zone of the browser: `14:03:09`, with ms where they are asked for.
+ * Pure.
+ */
+export function clock(at: string | number, withMs = false): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  return withMs ? `${time}.${String(date.getMilliseconds()).padStart(3, '0')}` : time;
+}
+
+/** The day and the time of it in the zone of the browser: `2026-11-22 14:03:09`. Pure. */
+export function dayAndClock(at: string | number): string {
+  const date = new Date(at);
+  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((value) => String(value).padStart(2, '0')).join('-');
+  return `${day} ${clock(at)}`;
+}

@@ -1,0 +1,169 @@
+import { useSize } from './use-size.ts';
+import type { EpochReport } from '../report/epoch-report.ts';
+import { epochByKey } from './epoch-keys.ts';
+import { epochText } from './epoch-text.ts';
+import type { Report } from './known.ts';
+import { age, clock } from './time-text.ts';
+import { type Drawn, drawn, scale, type Span, ticks } from './timeline.ts';
+import { around, type Window } from './window.ts';
+
+interface Props {
+  readonly epochs: readonly EpochReport[];
+  readonly marked: Report['pushes'];
+  readonly refused: Report['refused'] | undefined;
+  readonly span: Span;
+  readonly now: number;
+  readonly selected: number | undefined;
+  readonly select: (epoch: number) => void;
+  readonly zoom: (window: Window) => void;
+}
+
+/** In pixels. */
+const [laneHeight, barHeight, marksHeight, axisHeight] = [26, 18, 14, 18] as const;
+/** Of more lanes the lowest one has the rest. */
+const mostLanes = 8;
+
+/**
+ * The epochs over time: starting, live, draining, ended, crashed. The table below says the same.
+ */
+export function TimelineView({ epochs, marked, refused, span, now, selected, select, zoom }: Props) {
+  const [place, { width }] = useSize<HTMLDivElement>({ width: 800, height: 0 });
+  const all = drawn(epochs, span, now, width, selected);
+  const lanes = Math.min(mostLanes, 1 + Math.max(1, ...all.map(({ lane }) => lane)));
+  const height = marksHeight + lanes * laneHeight + axisHeight;
+  const xOf = scale(span, width);
+  const topOf = (lane: number) => marksHeight + Math.min(lane, lanes - 1) * laneHeight + (laneHeight - barHeight) / 2;
+  const isShown = all.some((one) => one.kind === 'epoch' && one.epoch.epoch === selected);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const to = epochByKey(epochs, selected, event.key, 'across');
+    if (to === undefined) return;
+    event.preventDefault();
+    select(to);
+  };
+  return (
+    <div class="timeline" ref={place}>
+      {epochs.length === 0 ? <p class="none">No epoch has been started yet.</p> : null}
+      <div
+        role="listbox"
+        aria-label="Timeline of the epochs"
+        aria-orientation="horizontal"
+        tabIndex={0}
+        {...(isShown ? { 'aria-activedescendant': `bar-${selected}` } : {})}
+        onKeyDown={onKeyDown}
+        hidden={epochs.length === 0}
+      >
+        <svg role="none" width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
+          <Axis span={span} width={width} height={height} />
+          <Marks marked={marked} refused={refused} now={now} span={span} width={width} />
+          {all.map((one) =>
+            one.kind === 'epoch' ? (
+              <Bar
+                key={one.epoch.epoch}
+                drawn={one}
+                top={topOf(one.lane)}
+                isSelected={one.epoch.epoch === selected}
+                label={epochText(one.epoch, now)}
+                select={select}
+              />
+            ) : (
+              <g key={`cluster-${one.span.from}`} class="cluster" aria-hidden="true" onClick={() => zoom(around(one.span))}>
+                <title>{`${one.count} epochs from ${clock(one.span.from)} to ${clock(one.span.to)}, ${one.crashed} of them crashed. A click shows them.`}</title>
+                <rect x={one.x} y={topOf(one.lane)} width={one.width} height={barHeight} rx="2" class={one.crashed > 0 ? 'crashed' : ''} />
+                {one.width > 26 ? (
+                  <text x={one.x + one.width / 2} y={topOf(one.lane) + 13} text-anchor="middle">
+                    ×{one.count}
+                  </text>
+                ) : null}
+              </g>
+            ),
+          )}
+          <line class="now" x1={xOf(now)} x2={xOf(now)} y1={marksHeight - 4} y2={height - axisHeight} hidden={now > span.to} />
+        </svg>
+      </div>
+      <p class="legend" aria-hidden="true">
+        <i class="starting" /> starting <i class="live" /> live <i class="draining" /> draining <i class="crash" /> crash
+        <i class="push" /> secret pushed <i class="refused" /> refused
+        <span class="hint">← → selects an epoch</span>
+      </p>
+    </div>
+  );
+}
+
+interface BarProps {
+  readonly drawn: Extract<Drawn, { kind: 'epoch' }>;
+  readonly top: number;
+  readonly isSelected: boolean;
+  readonly label: string;
+  readonly select: (epoch: number) => void;
+}
+
+function Bar({ drawn: { epoch, x, width, segments, end }, top, isSelected, label, select }: BarProps) {
+  return (
+    <g
+      id={`bar-${epoch.epoch}`}
+      role="option"
+      aria-selected={isSelected}
+      aria-label={label}
+      class={`epoch ${epoch.answering === false ? 'silent' : ''}`}
+      onClick={() => select(epoch.epoch)}
+    >
+      <title>{label}</title>
+      {segments.map((segment) => (
+        <rect key={segment.stage} class={segment.stage} x={segment.x} y={top} width={segment.width} height={barHeight} />
+      ))}
+      <rect class="outline" x={x} y={top} width={width} height={barHeight} />
+      {end?.crashed === true ? (
+        <path class="crash" d={`M${end.x - 4} ${top + 4}l8 ${barHeight - 8}m0 ${8 - barHeight}l-8 ${barHeight - 8}`} />
+      ) : null}
+      {width > 9 + 7 * String(epoch.epoch).length ? (
+        <text x={x + 5} y={top + 13}>
+          {epoch.epoch}
+        </text>
+      ) : null}
+    </g>
+  );
+}
+
+function Axis({ span, width, height }: { readonly span: Span; readonly width: number; readonly height: number }) {
+  const xOf = scale(span, width);
+  const bottom = height - axisHeight;
+  return (
+    <g class="axis" aria-hidden="true">
+      {ticks(span, width).map((at) => (
+        <g key={at}>
+          <line x1={xOf(at)} x2={xOf(at)} y1={marksHeight} y2={bottom} />
+          <text x={xOf(at)} y={height - 5} text-anchor={xOf(at) < 24 ? 'start' : xOf(at) > width - 28 ? 'end' : 'middle'}>
+            {at % 60_000 === 0 ? clock(at).slice(0, 5) : clock(at)}
+          </text>
+        </g>
+      ))}
+      <line x1={0} x2={width} y1={bottom} y2={bottom} />
+    </g>
+  );
+}
+
+interface MarksProps extends Pick<Props, 'marked' | 'refused' | 'span' | 'now'> {
+  readonly width: number;
+}
+
+/** What has happened besides: pushes of secrets, and a reading that was refused. */
+function Marks({ marked, refused, span, now, width }: MarksProps) {
+  const xOf = scale(span, width);
+  const isIn = (at: string) => Date.parse(at) >= span.from && Date.parse(at) <= span.to;
+  return (
+    <g class="marks" aria-hidden="true">
+      {marked
+        .filter(({ at }) => isIn(at))
+        .map(({ at, secret, state }) => (
+          <path key={`${at}${secret}`} class={`push ${state}`} d={`M${xOf(Date.parse(at))} 2l4 4l-4 4l-4 -4z`}>
+            <title>{`The secret ${secret} was pushed ${age(now - Date.parse(at))} ago: ${state}`}</title>
+          </path>
+        ))}
+      {refused !== undefined && isIn(refused.at) ? (
+        <path class="refused" d={`M${xOf(Date.parse(refused.at)) - 4} 2l8 8m0 -8l-8 8`}>
+          <title>{`Refused: ${refused.reason}`}</title>
+        </path>
+      ) : null}
+    </g>
+  );
+}

@@ -1,0 +1,32 @@
+import { activeRequests, ownStats } from './admin-questions.ts';
+
+/** What the clients of an Envoy have done since it was started, and do now. */
+export interface TrafficCounts {
+  /** HTTP requests that were answered, and connections of listeners that do not speak HTTP. */
+  readonly requests: number;
+  /** Requests that were answered with 5xx. */
+  readonly failures: number;
+  readonly connections: number;
+  /** Requests in flight; 0 where that is not measured. */
+  readonly active: number;
+}
+
+/** The statistics that {@link trafficCounts} needs, as Envoy's `filter` takes them. */
+export const trafficFilter =
+  '^(http\\..+\\.downstream_rq_active|listener\\..+\\.(downstream_cx_(active|total)|http\\..+\\.downstream_rq_(completed|5xx)))$';
+
+/** Pure. */
+export function trafficCounts(stats: ReadonlyMap<string, number>): TrafficCounts {
+  const names = [...stats.keys()].filter((name) => !ownStats.test(name) && !/\.(?:worker_\d+|main_thread)\.[^.]+$/.test(name));
+  const sum = (all: readonly string[]) => all.reduce((total, name) => total + (stats.get(name) ?? 0), 0);
+  const ending = (end: string) => names.filter((name) => name.startsWith('listener.') && name.endsWith(end));
+  const completed = ending('.downstream_rq_completed');
+  const speakHttp = new Set(completed.map((name) => name.replace(/\.http\..*$/, '')));
+  const plain = ending('.downstream_cx_total').filter((name) => !speakHttp.has(name.replace(/\.downstream_cx_total$/, '')));
+  return {
+    requests: sum(completed) + sum(plain),
+    failures: sum(ending('.downstream_rq_5xx')),
+    connections: sum(ending('.downstream_cx_active')),
+    active: activeRequests(stats) ?? 0,
+  };
+}

@@ -1,0 +1,35 @@
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+/** Text in a style, where there are colours; else the text. */
+export type Paint = (style: Style, text: string) => string;
+
+/**
+ * Whether colours may be written to a stream: to a terminal that has them, or to anything where
+ * `FORCE_COLOR` says so. `NO_COLOR`, `NODE_DISABLE_COLORS` and `TERM=dumb` turn them off, as in
+ * Node.
+ */
+export function hasColours(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv = process.env): boolean {
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined) return !['0', 'false'].includes(forced);
+  if ((env['NO_COLOR'] ?? '') !== '' || (env['NODE_DISABLE_COLORS'] ?? '') !== '') return false;
+  return canRewrite(stream, env);
+}
+
+/** Whether a line of a stream can be written anew: it is a terminal, and not a dumb one. */
+export function canRewrite({ isTTY }: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv = process.env): boolean {
+  return isTTY === true && env['TERM'] !== 'dumb';
+}
+
+/** Paints for a stream. */
+export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv = process.env): Paint {
+  return hasColours(stream, env) ? painted : (_, text) => text;
+}
+
+/** Node itself would look at stdout, whatever is written to; the types for Node 20 do not know. */
+const always = { validateStream: false };
+
+/** Text in a style, for whoever takes the colours out again where there are none. */
+export function painted(style: Style, text: string): string {
+  return (styleText as (style: Style, text: string, options: typeof always) => string)(style, text, always);
+}

@@ -1,0 +1,76 @@
+import { emitKeypressEvents } from 'node:readline';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { fromEvent, map, merge, Observable } from 'rxjs';
+import { sizeOf } from './screen-size.ts';
+import type { TopEvent } from './top-model.ts';
+
+/** Another screen beside the one that was there, no cursor, no wrapping of long lines. */
+const enter = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
+/** What was there before, with its cursor. */
+const leave = '\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';
+
+/** A terminal that is drawn on. */
+export interface Screen {
+  /**
+   * Has the terminal while it is subscribed, and emits its keys, and that it is to be given back
+   * for a while. Gives it back as it was on unsubscribe, and before the program ends in any other
+   * way that it can see. Never completes.
+   */
+  readonly session$: Observable<TopEvent>;
+  /** Shows these lines, if it has the terminal; all of them if `drawing` is not as before. */
+  draw(lines: readonly string[], drawing: number): void;
+}
+
+interface KeyOfReadline {
+  readonly sequence?: string;
+  readonly name?: string;
+  readonly ctrl?: boolean;
+}
+
+/** A screen on the terminal of these two ends. What is written to one that is gone is lost. */
+export function openScreen(input: ReadStream, output: WriteStream): Screen {
+  for (const end of [input, output]) end.on('error', () => undefined);
+  /** What is on the screen, line by line; undefined while somebody else has it. */
+  let shown: readonly string[] | undefined;
+  let drawn = 0;
+  const take = () => {
+    shown = [];
+    output.write(enter);
+    input.setRawMode(true).resume();
+  };
+  const giveBack = () => {
+    if (shown === undefined) return;
+    shown = undefined;
+    input.setRawMode(false).pause();
+    output.write(leave);
+  };
+  const keys$ = new Observable<TopEvent>((subscriber) => {
+    // The first is told before whoever prints why the program ends: it would print on our screen.
+    process.once('uncaughtExceptionMonitor', giveBack).once('exit', giveBack);
+    take();
+    emitKeypressEvents(input);
+    const heard = (text: string | undefined, { name = '', ctrl = false, sequence = '' }: KeyOfReadline) => {
+      subscriber.next({ type: 'key', key: { name, text: text ?? sequence, isCtrl: ctrl } });
+    };
+    input.on('keypress', heard);
+    // It may have another size than before, and is to be drawn on now.
+    subscriber.next({ type: 'resized', size: sizeOf(output) });
+    return () => {
+      input.off('keypress', heard);
+      process.off('uncaughtExceptionMonitor', giveBack).off('exit', giveBack);
+      giveBack();
+    };
+  });
+  const stop$ = fromEvent(process, 'SIGTSTP').pipe(map((): TopEvent => ({ type: 'suspend-requested' })));
+  return {
+    session$: merge(stop$, keys$),
+    draw(lines, drawing) {
+      if (shown === undefined) return;
+      const before = drawing === drawn ? shown : [];
+      const changed = lines.flatMap((line, index) => (line === before[index] ? [] : [`\x1b[${index + 1};1H${line}\x1b[0m\x1b[K`]));
+      const clear = drawing === drawn ? '' : '\x1b[2J';
+      [shown, drawn] = [lines, drawing];
+      if (changed.length > 0 || clear !== '') output.write(`${clear}${changed.join('')}`);
+    },
+  };
+}

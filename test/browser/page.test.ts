@@ -1,0 +1,217 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { leftOut } from '../support/left-out.ts';
+import { faults, hasBrowser, openBrowser, sizes, visit } from './support/browser.ts';
+import { type FakeStatus, fakeStatus } from './support/fake-status.ts';
+import type { EpochReport } from '../../src/report/epoch-report.ts';
+import { aLife, someLines, told } from './support/told.ts';
+
+/** In ms, on a machine that does other things besides. */
+const [longestTask, longestFrame] = [400, 100];
+
+if (!hasBrowser) leftOut('Chromium: the page in a browser', 'a program');
+
+describe.skipIf(!hasBrowser)('the page in a browser', () => {
+  let browser: Browser;
+  let fake: FakeStatus;
+  const life = aLife(Date.now());
+  beforeAll(async () => (browser = await openBrowser()), 60_000);
+  afterAll(() => browser.close());
+  beforeEach(async () => (fake = await fakeStatus(() => told(life))));
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    await fake.close();
+  });
+
+  describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+    it.each(Object.keys(sizes) as (keyof typeof sizes)[])('has nothing that axe finds fault with, and no error, on a %s', async (size) => {
+      const { page, complaints } = await visit(browser, fake.url, { size, colorScheme });
+      await page
+        .getByRole('option', { name: /secret is pushed/ })
+        .first()
+        .click();
+      await page.getByRole('row', { name: /crash/ }).click();
+      expect(await faults(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Drain' }).click();
+      expect(await faults(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      expect(width).toBe(sizes[size].width);
+    });
+  });
+
+  it('shows each epoch in the table and in the timeline, and all of the one that is selected', async () => {
+    const { page } = await visit(browser, fake.url);
+    const rows = page.locator('.epoch-table tbody tr:not(.room)');
+    expect(await rows.locator('th').allTextContents()).toEqual(['4', '3', '2', '1', '0']);
+    expect(await page.getByRole('listbox', { name: 'Timeline' }).getByRole('option').count()).toBe(5);
+    await rows.nth(3).click();
+    const details = page.getByRole('region', { name: /Epoch 1/ });
+    await expect.poll(() => details.textContent()).toContain('crash: ended by SIGSEGV');
+    const text = await details.textContent();
+    for (const one of ['aa01be77', 'pid 131', 'Caught Segmentation fault', 'after 600 ms', '/etc/certs/cert-chain.pem'])
+      expect(text).toContain(one);
+    const [, first] = life.report.epochs;
+    const times = await Promise.all((await details.locator('time').all()).map((one) => one.getAttribute('datetime')));
+    expect(times).toEqual([first?.launchedAt, first?.spawnedAt, first?.liveAt, first?.endedAt]);
+  });
+
+  it('selects an epoch by the keyboard, in the timeline and in the table', async () => {
+    const { page } = await visit(browser, fake.url);
+    const heading = () => page.locator('#details').textContent();
+    await page.getByRole('listbox', { name: 'Timeline' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(heading).toContain('Epoch 3');
+    expect(await page.locator('.timeline [aria-selected=true]').getAttribute('aria-label')).toContain('Epoch 3, draining');
+    await page.getByRole('group', { name: /Table of the epochs/ }).focus();
+    await page.keyboard.press('End');
+    await expect.poll(heading).toContain('Epoch 0');
+  });
+
+  it('follows what the agent tells', async () => {
+    const { page } = await visit(browser, fake.url);
+    const [{ epochs, ...report }, fresh] = [life.report, life.report.epochs.at(-1)];
+    if (fresh === undefined) throw new Error('the life has no epoch');
+    fake.tell(
+      { event: 'report', data: { ...report, ready: { ok: false, reason: 'draining' }, phase: 'draining' } },
+      { event: 'epochs', data: [{ ...fresh, epoch: 5, state: 'starting', launchedAt: new Date().toISOString() }] },
+    );
+    await page.getByText('Not ready: draining', { exact: true }).waitFor();
+    expect(await page.locator('.epoch-table tbody th').first().textContent()).toBe('5');
+    expect(await page.locator('p[role=status]').textContent()).toBe('The agent is draining, not ready: draining.');
+    expect(await page.getByRole('button', { name: 'Restart' }).isDisabled()).toBe(true);
+    expect(epochs).toHaveLength(5);
+  });
+
+  it.each([
+    ['Restart', '/restart'],
+    ['Drain', '/drain'],
+  ])('asks before it tells the agent to %s', async (name, path) => {
+    const { page, complaints } = await visit(browser, fake.url);
+    await page.getByRole('button', { name: `${name} …` }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: `${name} …` }).click();
+    await page.keyboard.press('Escape');
+    expect(fake.orders).toEqual([]);
+    await page.getByRole('button', { name: `${name} …` }).click();
+    await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+    await page.getByText(`${name}: the agent has been told.`).waitFor();
+    expect([fake.orders, complaints]).toEqual([[path], []]);
+  });
+
+  it('says that the agent is away, keeps what it knew, and goes on by itself', async () => {
+    const { page } = await visit(browser, fake.url);
+    await fake.close();
+    await page.getByText(/^away for/).waitFor();
+    expect(await page.locator('.epoch-table tbody th').count()).toBe(5);
+    expect(await page.getByRole('button', { name: 'Restart' }).isDisabled()).toBe(true);
+    const other = { ...life, report: { ...life.report, agent: { ...life.report.agent, pid: 1 }, epochs: life.report.epochs.slice(0, 1) } };
+    fake = await fakeStatus(() => told(other), fake.port);
+    await page.getByText(/^live \d/).waitFor();
+    await expect.poll(() => page.locator('.epoch-table tbody th').count()).toBe(1);
+  });
+
+  it('has all of the past again after a reload', async () => {
+    const { page } = await visit(browser, fake.url);
+    const shown = async () => [
+      await page.locator('.epoch-table tbody tr').allTextContents(),
+      await page.locator('.chart path').first().getAttribute('d'),
+      await page.getByText(/^\d+ lines$/).textContent(),
+    ];
+    const before = await shown();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Epochs' }).waitFor();
+    expect((await shown()).slice(0, 1)).toEqual(before.slice(0, 1));
+    expect((await shown()).at(-1)).toBe('400 lines');
+  });
+
+  it('says that four listen already, and takes a place that becomes free', async () => {
+    const pages = [];
+    for (let count = 0; count < 4; count += 1) pages.push(await visit(browser, fake.url));
+    const fifth = await browser.newPage();
+    await fifth.goto(fake.url);
+    await fifth.getByText(/^Four listen already/).waitFor();
+    await pages[0]?.page.close();
+    await fifth.getByRole('heading', { name: 'Epochs' }).waitFor();
+    expect(fake.listening()).toBe(4);
+  });
+
+  it('filters the log by level, component, epoch and words', async () => {
+    const { page } = await visit(browser, fake.url);
+    const count = () => page.locator('.log .title .dim').textContent();
+    expect(await count()).toBe('400 lines');
+    await page.getByLabel('Level').selectOption('warn');
+    await expect.poll(count).toBe('133 of 400 lines');
+    await page.getByLabel('Component').selectOption('envoy');
+    await expect.poll(count).toBe('67 of 400 lines');
+    await page.getByLabel('Level').selectOption('trace');
+    await page.getByLabel('Component').selectOption('');
+    await page.getByLabel('Text').fill('CRASHED part-4.pem');
+    await expect.poll(count).toBe('4 of 400 lines');
+    await page.getByLabel('Text').fill('no such word');
+    await page.getByText('No line passes the filters.').waitFor();
+  });
+
+  it('says how the log is turned on where it may not be seen', async () => {
+    await fake.close();
+    fake = await fakeStatus(() => told(life, false));
+    const { page } = await visit(browser, fake.url);
+    await page.getByText('--statusPageLog=true').waitFor();
+  });
+
+  it('stays fluid with 1,000 epochs and 100,000 lines of the log, while more come', async () => {
+    const { page, complaints } = await visit(browser, fake.url);
+    const now = Date.now();
+    const [first] = life.report.epochs;
+    if (first === undefined) throw new Error('the life has no epoch');
+    const at = (ms: number) => new Date(now - ms).toISOString();
+    const epochs = Array.from({ length: 1_000 }, (_, epoch): EpochReport => ({ ...first, epoch, launchedAt: at((1_000 - epoch) * 3_000), liveAt: at((1_000 - epoch) * 3_000 - 500), toldToDrainAt: at((1_000 - epoch) * 3_000 - 3_000), endedAt: at((1_000 - epoch) * 3_000 - 4_000) })); // prettier-ignore
+    fake.tell({ event: 'epochs', data: epochs });
+    for (let sent = 0; sent < 100; sent += 1) fake.tell({ event: 'log', data: someLines(now, 1_000, 1_000 + sent * 1_000) });
+    await expect.poll(() => page.locator('.log .title .dim').textContent(), { timeout: 20_000 }).toBe('100,400 lines');
+    await page.getByRole('button', { name: 'all', exact: true }).click();
+    expect(await page.locator('svg *').count()).toBeLessThan(2_000);
+    expect(await page.locator('.line, .epoch-table tr').count()).toBeLessThan(200);
+    await page.evaluate(`
+      window.longest = 0;
+      new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => (window.longest = Math.max(window.longest, duration)))).observe({ entryTypes: ['longtask'] });
+      window.frames_ = [];
+      const next = (at) => { window.frames_.push(at); requestAnimationFrame(next); };
+      requestAnimationFrame(next);
+    `);
+    let id = 101_000;
+    for (let step = 0; step < 20; step += 1) {
+      fake.tell(
+        { event: 'log', data: someLines(Date.now(), 50, id) },
+        { event: 'epochs', data: [{ ...first, epoch: 1_000 + step, launchedAt: at(0) }] },
+      );
+      id += 50;
+      await page.evaluate(
+        `document.querySelectorAll('.lines, .table').forEach((list) => (list.scrollTop = list.scrollHeight * ${(step % 10) / 10}))`,
+      );
+      await page.evaluate('new Promise((done) => setTimeout(done, 50))');
+    }
+    await page.getByLabel('Text').fill('crashed');
+    await page.getByText(/of 101,\d+ lines/).waitFor();
+    const { longest, frames } = await page.evaluate<{ readonly longest: number; readonly frames: readonly number[] }>(
+      '({ longest, frames: frames_ })',
+    );
+    const gaps = frames.slice(1).map((frame, index) => frame - (frames[index] ?? 0)).sort((one, other) => one - other); // prettier-ignore
+    const most = gaps[Math.floor(gaps.length * 0.9)] ?? 0;
+    process.stdout.write(
+      `the longest task ${Math.round(longest)} ms, nine of ten frames within ${Math.round(most)} ms of ${gaps.length}\n`,
+    );
+    expect(longest).toBeLessThan(longestTask);
+    expect(most).toBeLessThan(longestFrame);
+    expect(complaints).toEqual([]);
+  });
+
+  it('asks nobody but the agent', async () => {
+    const page = await browser.newPage();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(fake.url);
+    await page.getByRole('heading', { name: 'Epochs' }).waitFor();
+    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([fake.url, `${fake.url}debug/events`]);
+  });
+});

@@ -1,0 +1,74 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import type { Finding, Flaw } from '../../../src/check/finding.ts';
+import { troubleshooting } from '../../../src/log/see-also.ts';
+import { freePorts } from '../../support/free-ports.ts';
+import { program } from './program.ts';
+
+/** What `pilot-agent check -o json` has written, and how it has ended. */
+export interface Checked {
+  readonly code: number;
+  readonly output: string;
+  readonly findings: readonly Finding[];
+  /** The one that has the folder already. */
+  readonly agent?: { readonly pid: number };
+}
+
+export interface CheckOptions {
+  /** A command that becomes the program. */
+  readonly wrap?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+export function runCheck(args: readonly string[], { wrap = [], env = {}, cwd }: CheckOptions = {}): Promise<Checked> {
+  const [file = '', ...more] = [...wrap, ...program, 'check', '-o', 'json', ...args];
+  return new Promise((done) => {
+    execFile(file, more, { env: { ...process.env, ...env }, cwd }, (error, stdout, stderr) => {
+      const { findings = [], agent } = stdout.startsWith('{') ? (JSON.parse(stdout) as Partial<Checked>) : {};
+      done({ code: Number(error?.code ?? 0), output: `${stdout}${stderr}`, findings, ...(agent && { agent }) });
+    });
+  });
+}
+
+/** A folder of its own, free ports, and a check of an agent that would have them. */
+export async function makeCheck() {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-check-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [status = 0, admin = 0, prometheus = 0, health = 0] = await freePorts(4);
+  const flags = { configPath: join(folder, 'run'), statusPort: String(status), proxyAdminPort: String(admin) };
+  const ports = { ENVOY_PROMETHEUS_PORT: String(prometheus), ENVOY_STATUS_PORT: String(health) };
+  return {
+    folder,
+    ports: { status, admin, prometheus, health },
+    /** In the folder, without a control plane unless one is named. */
+    run: (more: Readonly<Record<string, string>> = {}, { env = {}, ...options }: CheckOptions = {}) =>
+      runCheck(
+        Object.entries({ ...flags, ...more }).map(([name, value]) => `--${name}=${value}`),
+        { cwd: folder, env: { ...ports, ...env }, ...options },
+      ),
+  };
+}
+
+/** What is wrong, of one check. */
+export function flawsOf(check: string, { findings }: Checked): readonly Finding[] {
+  return findings.filter((finding) => finding.check === check && finding.level !== 'ok');
+}
+
+/** A finding of that flaw, with those words, which leads to its section. */
+export function flawed(level: 'warn' | 'fail', flaw: Flaw, what: RegExp, fix = /\S/): unknown {
+  return expect.objectContaining({
+    level,
+    what: expect.stringMatching(what) as string,
+    fix: expect.stringMatching(fix) as string,
+    see: troubleshooting(flaw),
+  });
+}
+
+/** Whether that command may be run here, as a namespace needs it. */
+export function isPermitted(...command: readonly string[]): boolean {
+  return spawnSync(command[0] ?? '', [...command.slice(1), 'true']).status === 0;
+}

@@ -1,0 +1,54 @@
+"""Runs a command in a terminal of its own: in-terminal.py COLUMNS LINES COMMAND...
+
+What the command writes is written as it is. Each line of the input is JSON: a string is typed, and a
+pair of numbers resizes the terminal. Ends with the command, and as it does.
+"""
+
+import fcntl
+import json
+import os
+import pty
+import select
+import struct
+import sys
+import termios
+
+
+def resize(terminal, columns, lines):
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+
+def main():
+    columns, lines, *command = sys.argv[1:]
+    pid, terminal = pty.fork()
+    if pid == 0:
+        resize(0, int(columns), int(lines))
+        os.execvp(command[0], command)
+    orders = b""
+    ends = [terminal, 0]
+    while True:
+        ready, _, _ = select.select(ends, [], [])
+        if terminal in ready:
+            try:
+                said = os.read(terminal, 65536)
+            except OSError:
+                said = b""
+            if not said:
+                break
+            os.write(1, said)
+        if 0 in ready:
+            more = os.read(0, 65536)
+            if not more:
+                ends = [terminal]
+            *whole, orders = (orders + more).split(b"\n")
+            for line in whole:
+                order = json.loads(line)
+                if isinstance(order, str):
+                    os.write(terminal, order.encode())
+                else:
+                    resize(terminal, *order)
+    _, status = os.waitpid(pid, 0)
+    sys.exit(os.waitstatus_to_exitcode(status) & 255)
+
+
+main()

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeCertificates } from '../../../demo/certificates.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type LoadResult, startLoad } from '../../support/load.ts';
+import { makeRig } from './rig.ts';
+
+/** One agent of several that follow each other over the same Envoys. */
+interface Held {
+  /** The process that it has taken over; undefined for the first agent. */
+  readonly adopted: number | undefined;
+  /** The process that it has left. */
+  readonly left: number | undefined;
+  /** What it has warned of, by code. */
+  readonly warned: readonly string[];
+}
+
+export interface Upgrades {
+  readonly agents: readonly Held[];
+  /** Over kept connections, and over new ones. */
+  readonly loads: readonly LoadResult[];
+}
+
+const keep = ['--keepEnvoy', '--minDelay', '0s'];
+
+/**
+ * Runs one agent after the other with `--keepEnvoy`, each from a program of its own, while an Envoy
+ * is under load: each takes over what the one before has left, rotates a certificate, and is ended
+ * by SIGTERM. Between two agents, and below each of them, `requests` more are answered.
+ */
+export async function upgradeUnderLoad(programs: readonly string[], requests: number): Promise<Upgrades> {
+  const rig = await makeRig();
+  const loads: ReturnType<typeof startLoad>[] = [];
+  const answered = async () => {
+    const before = loads.map(({ counts }) => counts.ok);
+    const isEnough = () => loads.every(({ counts }, index) => counts.ok + counts.failed >= (before[index] ?? 0) + requests);
+    await eventually(isEnough, { within: 60_000 });
+  };
+  try {
+    const agents: Held[] = [];
+    for (const [index, program] of programs.entries()) {
+      const agent = rig.start(keep, { program });
+      const [first, rotated] = [2 * index, 2 * index + 1];
+      await agent.said('epoch.live', first);
+      if (index === 0) {
+        const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 4, maxDuration: 300_000 };
+        loads.push(startLoad({ ...to, mode: 'keep-alive' }), startLoad({ ...to, mode: 'new-connection', pause: 20 }));
+      }
+      const adopted = index === 0 ? undefined : Number((await agent.said('epoch.adopted'))['pid']);
+      writeCertificates(rig.certDir, await rig.ca.issue());
+      await agent.said('epoch.live', rotated);
+      await agent.said('epoch.ended', first);
+      await answered();
+      agent.kill('SIGTERM');
+      const { code } = await agent.exit;
+      if (code !== 0) throw new Error(`the agent of ${program} has ended with ${String(code)}: ${agent.errors()}`);
+      const kept = JSON.parse(readFileSync(join(rig.folder, 'run', 'envoy-kept.json'), 'utf8')) as readonly { pid: number }[];
+      const warned = agent.log().flatMap(({ level, event }) => (['warn', 'error'].includes(level) && event !== 'envoy.log' ? [event] : []));
+      agents.push({ adopted, left: kept.at(-1)?.pid, warned });
+      await answered();
+    }
+    return { agents, loads: await Promise.all(loads.map((load) => load.stop())) };
+  } finally {
+    await Promise.all(loads.map((load) => load.stop()));
+    await rig.dispose();
+  }
+}

@@ -1,0 +1,39 @@
+import type { Mutant } from '../mutant.ts';
+
+export const terminal: readonly Mutant[] = [
+  {
+    id: 'terminal/any-key-orders',
+    file: 'terminal/top-keys.ts',
+    find: "const isSure = key.name === 'y' && !key.isCtrl;",
+    replace: 'const isSure = true;',
+  },
+  {
+    id: 'terminal/cursor-restored',
+    file: 'terminal/screen.ts',
+    find: "'\\x1b[0m\\x1b[?7h\\x1b[?25h\\x1b[?1049l'",
+    replace: "'\\x1b[0m\\x1b[?1049l'",
+  },
+  { id: 'terminal/raw-mode-ends', file: 'terminal/screen.ts', find: 'input.setRawMode(false).pause();', replace: 'input.pause();' },
+  {
+    id: 'terminal/printable',
+    file: 'terminal/text-width.ts',
+    find: "return printable(text.replace(/\\s+/g, ' ').trim());",
+    replace: 'return text;',
+  },
+  {
+    id: 'terminal/begins-anew',
+    file: 'terminal/top-reducer.ts',
+    find: 'epochs: [], traffic: [], log: [] }, []];',
+    replace: 'traffic: [] }, []];',
+  },
+  { id: 'terminal/counts-fall', file: 'terminal/rates.ts', find: 'Math.max(0, to - from)', replace: '(to - from)' },
+  { id: 'terminal/crash-drawn', file: 'terminal/life-line.ts', find: "hasCrashed(epoch) ? 'crash' : 'end'", replace: "'end'" },
+  { id: 'terminal/not-ready-is-1', file: 'cli/status.ts', find: 'if (!report.ready.ok) throw', replace: 'if (false) throw' },
+  { id: 'terminal/looked-for-again', file: 'cli/live.ts', find: 'repeat({ delay: pause }),', replace: '' },
+  {
+    id: 'terminal/event-in-pieces',
+    file: 'http/server-sent-events.ts',
+    find: 'decoder.decode(bytes, { stream: true })',
+    replace: 'bytes.toString()',
+  },
+];

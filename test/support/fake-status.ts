@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LiveEvent } from '../../src/report/live-events.ts';
+
+/** What answers in place of an agent on the socket in its folder. */
+export interface FakeStatus {
+  /** Its `--configPath`. */
+  readonly folder: string;
+  /** `METHOD path` of each request. */
+  readonly asked: readonly string[];
+  /** How it answers each path from now on; 404 for others. */
+  answer(path: string, status: number, body: string): void;
+  /** Sends an event to all who listen to `/debug/events`, and first to those who come later. */
+  send(...events: readonly LiveEvent[]): void;
+  /** Closes all connections, and the socket. */
+  leave(): Promise<void>;
+  /** Listens again, with nothing to say. */
+  comeBack(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+export async function fakeStatus(folder = mkdtempSync(join(tmpdir(), 'pilot-agent-status-'))): Promise<FakeStatus> {
+  const asked: string[] = [];
+  const answers = new Map<string, readonly [number, string]>();
+  const listeners = new Set<ServerResponse>();
+  const said: string[] = [];
+  const handle = ({ method = '', url = '' }: IncomingMessage, response: ServerResponse) => {
+    asked.push(`${method} ${url}`);
+    if (url === '/debug/events' && !answers.has(url)) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(said.join(''));
+      listeners.add(response);
+      return;
+    }
+    const [status, body] = answers.get(url) ?? [404, '404 page not found'];
+    response.writeHead(status).end(body);
+  };
+  const listen = async () => {
+    const server = createServer(handle).listen(join(folder, 'status'));
+    await once(server, 'listening');
+    return server;
+  };
+  let server = await listen();
+  const fake: FakeStatus = {
+    folder,
+    asked,
+    answer: (path, status, body) => void answers.set(path, [status, body]),
+    send(...events) {
+      const text = events.map(({ event, data }) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      said.push(...text);
+      for (const listener of listeners) listener.write(text.join(''));
+    },
+    async leave() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+    async comeBack() {
+      said.length = 0;
+      server = await listen();
+    },
+    async dispose() {
+      if (server.listening) await fake.leave();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return fake;
+}

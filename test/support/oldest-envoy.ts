@@ -1,0 +1,10 @@
+import { cacheDir } from '../../src/envoy/find-envoy.ts';
+import { installEnvoy } from '../../src/envoy/install-envoy.ts';
+
+/** The oldest Envoy that the agent supports and that is to be had. The newest is the pinned one. */
+const version = '1.36.2';
+
+/** Resolves to the path of that Envoy, which is fetched if it is not in the cache yet. */
+export function oldestEnvoy(): Promise<string> {
+  return installEnvoy({ cacheDir: cacheDir(process.env), version });
+}
