@@ -1,0 +1,31 @@
+import type { Labels } from '../mesh/model.ts';
+
+/** What a proxy says of itself in its first request, as far as it shapes what it is given. */
+export interface ProxyNode {
+  /** `sidecar~127.0.0.10~app.default~default.svc.cluster.local` */
+  readonly id: string;
+  readonly role: 'sidecar' | 'router';
+  readonly addresses: readonly string[];
+  /** `app` */
+  readonly name: string;
+  readonly namespace: string;
+  /** `default.svc.cluster.local` */
+  readonly dnsDomain: string;
+  readonly interception: 'redirect' | 'tproxy' | 'none';
+  readonly labels: Labels;
+  readonly serviceAccount: string;
+  readonly clusterId: string;
+  readonly network: string;
+  /** `region/zone/subzone` */
+  readonly locality: string;
+  readonly istioVersion: string;
+  /** TLS_CLIENT_* and TLS_SERVER_* of the metadata: paths of files; '' where they are not said. */
+  readonly tls: {
+    readonly clientCertChain: string;
+    readonly clientKey: string;
+    readonly clientRootCert: string;
+    readonly serverCertChain: string;
+    readonly serverKey: string;
+    readonly serverRootCert: string;
+  };
+}

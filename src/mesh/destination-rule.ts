@@ -1,0 +1,100 @@
+import type { ExportTo, Labels, Selector } from './model.ts';
+
+/** https://istio.io/v1.26/docs/reference/config/networking/destination-rule/ */
+export interface DestinationRule {
+  readonly host: string;
+  readonly trafficPolicy: TrafficPolicy | undefined;
+  readonly subsets: readonly Subset[];
+  readonly exportTo: ExportTo;
+  readonly workloadSelector: Selector;
+}
+
+export interface Subset {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly trafficPolicy: TrafficPolicy | undefined;
+}
+
+/** A part that is not said is undefined. */
+export interface PortPolicy {
+  readonly loadBalancer: LoadBalancer | undefined;
+  readonly connectionPool: ConnectionPool | undefined;
+  readonly outlierDetection: OutlierDetection | undefined;
+  readonly tls: ClientTls | undefined;
+}
+
+export interface TrafficPolicy extends PortPolicy {
+  /** By number of the port. */
+  readonly portLevelSettings: ReadonlyMap<number, PortPolicy>;
+}
+
+export interface LoadBalancer {
+  readonly policy:
+    | { readonly type: 'unspecified' | 'least-request' | 'round-robin' | 'random' | 'passthrough' }
+    | {
+        readonly type: 'consistent-hash';
+        readonly key: HashKey;
+        readonly ring:
+          { readonly type: 'ring-hash'; readonly minimumRingSize: number } | { readonly type: 'maglev'; readonly tableSize: number };
+      };
+  readonly locality: LocalitySettings | undefined;
+  readonly warmup:
+    { readonly durationMs: number; readonly minimumPercent: number | undefined; readonly aggression: number | undefined } | undefined;
+}
+
+export type HashKey =
+  | { readonly type: 'header'; readonly name: string }
+  | { readonly type: 'cookie'; readonly name: string; readonly path: string; readonly ttlMs: number | undefined }
+  | { readonly type: 'source-ip' }
+  | { readonly type: 'query-parameter'; readonly name: string };
+
+export interface LocalitySettings {
+  readonly enabled: boolean | undefined;
+  readonly distribute: readonly { readonly from: string; readonly to: Readonly<Record<string, number>> }[];
+  readonly failover: readonly { readonly from: string; readonly to: string }[];
+  readonly failoverPriority: readonly string[];
+}
+
+export interface ConnectionPool {
+  readonly tcp: {
+    readonly maxConnections: number | undefined;
+    readonly connectTimeoutMs: number | undefined;
+    readonly tcpKeepalive:
+      { readonly probes: number | undefined; readonly timeMs: number | undefined; readonly intervalMs: number | undefined } | undefined;
+    readonly maxConnectionDurationMs: number | undefined;
+    readonly idleTimeoutMs: number | undefined;
+  };
+  readonly http: {
+    readonly http1MaxPendingRequests: number | undefined;
+    readonly http2MaxRequests: number | undefined;
+    readonly maxRequestsPerConnection: number | undefined;
+    readonly maxRetries: number | undefined;
+    readonly idleTimeoutMs: number | undefined;
+    readonly h2UpgradePolicy: 'default' | 'upgrade' | 'do-not-upgrade';
+    readonly useClientProtocol: boolean;
+    readonly maxConcurrentStreams: number | undefined;
+  };
+}
+
+export interface OutlierDetection {
+  readonly consecutive5xxErrors: number | undefined;
+  readonly consecutiveGatewayErrors: number | undefined;
+  readonly splitExternalLocalOriginErrors: boolean;
+  readonly consecutiveLocalOriginFailures: number | undefined;
+  readonly intervalMs: number | undefined;
+  readonly baseEjectionTimeMs: number | undefined;
+  readonly maxEjectionPercent: number | undefined;
+  readonly minHealthPercent: number | undefined;
+}
+
+export interface ClientTls {
+  readonly mode: 'disable' | 'simple' | 'mutual' | 'istio-mutual';
+  readonly clientCertificate: string;
+  readonly privateKey: string;
+  readonly caCertificates: string;
+  readonly caCrl: string;
+  readonly credentialName: string;
+  readonly subjectAltNames: readonly string[];
+  readonly sni: string;
+  readonly insecureSkipVerify: boolean;
+}

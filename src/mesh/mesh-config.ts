@@ -1,0 +1,26 @@
+/** MeshConfig, as far as it is used: https://istio.io/v1.26/docs/reference/config/istio.mesh.v1alpha1/ */
+export interface MeshConfig {
+  /** Namespace of what holds for all: `istio-system`. */
+  readonly rootNamespace: string;
+  readonly trustDomain: string;
+  readonly outboundTrafficPolicy: 'allow-any' | 'registry-only';
+  readonly enableAutoMtls: boolean;
+  readonly connectTimeoutMs: number;
+  readonly protocolDetectionTimeoutMs: number;
+  /** '' for none; `/dev/stdout` writes to the log of Envoy. */
+  readonly accessLogFile: string;
+  readonly accessLogFormat: string;
+  readonly accessLogEncoding: 'text' | 'json';
+}
+
+export const defaultMeshConfig: MeshConfig = {
+  rootNamespace: 'istio-system',
+  trustDomain: 'cluster.local',
+  outboundTrafficPolicy: 'allow-any',
+  enableAutoMtls: true,
+  connectTimeoutMs: 10_000,
+  protocolDetectionTimeoutMs: 0,
+  accessLogFile: '',
+  accessLogFormat: '',
+  accessLogEncoding: 'text',
+};

@@ -1,0 +1,12 @@
+import type { Selector } from './model.ts';
+
+/** https://istio.io/v1.26/docs/reference/config/security/peer_authentication/ */
+export interface PeerAuthentication {
+  readonly selector: Selector;
+  readonly mode: MutualTlsMode;
+  /** By number of the port of the workload. */
+  readonly portLevel: ReadonlyMap<number, MutualTlsMode>;
+}
+
+/** `unset`: that of the next level up. */
+export type MutualTlsMode = 'unset' | 'disable' | 'permissive' | 'strict';

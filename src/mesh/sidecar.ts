@@ -1,0 +1,19 @@
+import type { Selector } from './model.ts';
+import type { ServicePort } from './service-entry.ts';
+
+/** https://istio.io/v1.26/docs/reference/config/networking/sidecar/; of `egress` nothing yet. */
+export interface Sidecar {
+  readonly workloadSelector: Selector;
+  readonly ingress: readonly Ingress[];
+  /** Undefined where it is that of the mesh. */
+  readonly outboundTrafficPolicy: 'allow-any' | 'registry-only' | undefined;
+}
+
+export interface Ingress {
+  readonly port: ServicePort;
+  /** '' where it is not said. */
+  readonly bind: string;
+  readonly captureMode: 'default' | 'iptables' | 'none';
+  /** `127.0.0.1:8080`, `0.0.0.0:8080`, `[::1]:8080`, `unix:///path`. */
+  readonly defaultEndpoint: string;
+}

@@ -1,0 +1,120 @@
+import type { ExportTo, Labels, StringMatch } from './model.ts';
+
+/** https://istio.io/v1.26/docs/reference/config/networking/virtual-service/ */
+export interface VirtualService {
+  readonly hosts: readonly string[];
+  /** `mesh` where none are named. */
+  readonly gateways: readonly string[];
+  readonly http: readonly HttpRoute[];
+  readonly exportTo: ExportTo;
+}
+
+export interface HttpRoute {
+  readonly name: string;
+  /** Any of them; empty for every request. */
+  readonly match: readonly HttpMatch[];
+  readonly route: readonly HttpDestination[];
+  readonly redirect: Redirect | undefined;
+  readonly directResponse:
+    { readonly status: number; readonly body: { readonly text: string } | { readonly bytes: string } | undefined } | undefined;
+  readonly delegate: { readonly name: string; readonly namespace: string } | undefined;
+  readonly rewrite: Rewrite | undefined;
+  /** In ms; undefined where it is not said, 0 for none. */
+  readonly timeoutMs: number | undefined;
+  readonly retries: Retries | undefined;
+  readonly fault: Fault | undefined;
+  readonly mirrors: readonly Mirror[];
+  readonly corsPolicy: CorsPolicy | undefined;
+  readonly headers: Headers;
+}
+
+export interface HttpMatch {
+  readonly name: string;
+  readonly uri: StringMatch | undefined;
+  readonly ignoreUriCase: boolean;
+  readonly scheme: StringMatch | undefined;
+  readonly method: StringMatch | undefined;
+  readonly authority: StringMatch | undefined;
+  /** A header that has to be there only is `undefined`. Names are in lower case. */
+  readonly headers: Readonly<Record<string, StringMatch | undefined>>;
+  readonly withoutHeaders: Readonly<Record<string, StringMatch | undefined>>;
+  readonly queryParams: Readonly<Record<string, StringMatch | undefined>>;
+  /** 0 for any. */
+  readonly port: number;
+  readonly sourceLabels: Labels;
+  readonly sourceNamespace: string;
+  /** Instead of those of the resource; empty where it has none of its own. */
+  readonly gateways: readonly string[];
+  readonly statPrefix: string;
+}
+
+export interface Destination {
+  readonly host: string;
+  /** '' for none. */
+  readonly subset: string;
+  /** 0 where it is not said. */
+  readonly port: number;
+}
+
+export interface HttpDestination {
+  readonly destination: Destination;
+  readonly weight: number;
+  readonly headers: Headers;
+}
+
+export interface HeaderOperations {
+  readonly set: Labels;
+  readonly add: Labels;
+  readonly remove: readonly string[];
+}
+
+export interface Headers {
+  readonly request: HeaderOperations;
+  readonly response: HeaderOperations;
+}
+
+export interface Redirect {
+  readonly uri: string;
+  readonly authority: string;
+  readonly scheme: string;
+  /** Undefined where it is not said. */
+  readonly port: number | 'from-protocol-default' | 'from-request-port' | undefined;
+  /** 301 where it is not said. */
+  readonly redirectCode: number;
+}
+
+export interface Rewrite {
+  readonly uri: string;
+  readonly authority: string;
+  readonly uriRegex: { readonly match: string; readonly rewrite: string } | undefined;
+}
+
+export interface Retries {
+  readonly attempts: number;
+  readonly perTryTimeoutMs: number | undefined;
+  readonly backoffMs: number | undefined;
+  readonly retryOn: string;
+  readonly retryRemoteLocalities: boolean | undefined;
+  readonly retryIgnorePreviousHosts: boolean | undefined;
+}
+
+export interface Fault {
+  readonly delay: { readonly fixedDelayMs: number; readonly percentage: number } | undefined;
+  readonly abort: { readonly status: { readonly http: number } | { readonly grpc: number }; readonly percentage: number } | undefined;
+}
+
+export interface Mirror {
+  readonly destination: Destination;
+  /** 0 to 100. */
+  readonly percentage: number;
+}
+
+export interface CorsPolicy {
+  readonly allowOrigins: readonly StringMatch[];
+  readonly allowMethods: readonly string[];
+  readonly allowHeaders: readonly string[];
+  readonly exposeHeaders: readonly string[];
+  readonly maxAgeMs: number | undefined;
+  readonly allowCredentials: boolean | undefined;
+  readonly unmatchedPreflights: 'unspecified' | 'forward' | 'ignore';
+}

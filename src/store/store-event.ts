@@ -1,0 +1,21 @@
+import type { MeshConfig } from '../mesh/mesh-config.ts';
+import type { AnyResource, Flaw, ResourceKey } from '../mesh/model.ts';
+
+/**
+ * What a source tells. Many changes that a source reads at once are one event, so that a folder of
+ * 10,000 resources costs one copy.
+ */
+export type StoreEvent =
+  | {
+      readonly type: 'changed';
+      readonly source: string;
+      readonly upserts: readonly AnyResource[];
+      readonly removes: readonly ResourceKey[];
+    }
+  /** What is wrong in a source by now: all of its flaws, instead of those before. */
+  | { readonly type: 'flaws'; readonly source: string; readonly flaws: readonly Flaw[] }
+  | { readonly type: 'mesh'; readonly mesh: MeshConfig }
+  /** All that a source has had at the start has been told. */
+  | { readonly type: 'synced'; readonly source: string }
+  /** It cannot be asked. What it has told stays. */
+  | { readonly type: 'lost'; readonly source: string; readonly reason: string };
