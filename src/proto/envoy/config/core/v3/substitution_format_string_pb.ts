@@ -18,9 +18,27 @@ import type { JsonObject, Message } from '@bufbuild/protobuf';
 export const file_envoy_config_core_v3_substitution_format_string: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CjVlbnZveS9jb25maWcvY29yZS92My9zdWJzdGl0dXRpb25fZm9ybWF0X3N0cmluZy5wcm90bxIUZW52b3kuY29uZmlnLmNvcmUudjMi3AEKGFN1YnN0aXR1dGlvbkZvcm1hdFN0cmluZxIVCgt0ZXh0X2Zvcm1hdBgBIAEoCUgAEi4KC2pzb25fZm9ybWF0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEgAEj4KEnRleHRfZm9ybWF0X3NvdXJjZRgFIAEoCzIgLmVudm95LmNvbmZpZy5jb3JlLnYzLkRhdGFTb3VyY2VIABIZChFvbWl0X2VtcHR5X3ZhbHVlcxgDIAEoCBIUCgxjb250ZW50X3R5cGUYBCABKAlCCAoGZm9ybWF0YgZwcm90bzM',
+    'CjVlbnZveS9jb25maWcvY29yZS92My9zdWJzdGl0dXRpb25fZm9ybWF0X3N0cmluZy5wcm90bxIUZW52b3kuY29uZmlnLmNvcmUudjMiLAoRSnNvbkZvcm1hdE9wdGlvbnMSFwoPc29ydF9wcm9wZXJ0aWVzGAEgASgIIqICChhTdWJzdGl0dXRpb25Gb3JtYXRTdHJpbmcSFQoLdGV4dF9mb3JtYXQYASABKAlIABIuCgtqc29uX2Zvcm1hdBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIABI+ChJ0ZXh0X2Zvcm1hdF9zb3VyY2UYBSABKAsyIC5lbnZveS5jb25maWcuY29yZS52My5EYXRhU291cmNlSAASGQoRb21pdF9lbXB0eV92YWx1ZXMYAyABKAgSFAoMY29udGVudF90eXBlGAQgASgJEkQKE2pzb25fZm9ybWF0X29wdGlvbnMYByABKAsyJy5lbnZveS5jb25maWcuY29yZS52My5Kc29uRm9ybWF0T3B0aW9uc0IICgZmb3JtYXRiBnByb3RvMw',
     [file_envoy_config_core_v3_base, file_google_protobuf_struct],
   );
+
+/**
+ * @generated from message envoy.config.core.v3.JsonFormatOptions
+ */
+export type JsonFormatOptions = Message<'envoy.config.core.v3.JsonFormatOptions'> & {
+  /**
+   * @generated from field: bool sort_properties = 1;
+   */
+  sortProperties: boolean;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.JsonFormatOptions.
+ * Use `create(JsonFormatOptionsSchema)` to create a new message.
+ */
+export const JsonFormatOptionsSchema: GenMessage<JsonFormatOptions> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_substitution_format_string, 0);
 
 /**
  * @generated from message envoy.config.core.v3.SubstitutionFormatString
@@ -62,6 +80,11 @@ export type SubstitutionFormatString = Message<'envoy.config.core.v3.Substitutio
    * @generated from field: string content_type = 4;
    */
   contentType: string;
+
+  /**
+   * @generated from field: envoy.config.core.v3.JsonFormatOptions json_format_options = 7;
+   */
+  jsonFormatOptions?: JsonFormatOptions;
 };
 
 /**
@@ -70,4 +93,4 @@ export type SubstitutionFormatString = Message<'envoy.config.core.v3.Substitutio
  */
 export const SubstitutionFormatStringSchema: GenMessage<SubstitutionFormatString> =
   /*@__PURE__*/
-  messageDesc(file_envoy_config_core_v3_substitution_format_string, 0);
+  messageDesc(file_envoy_config_core_v3_substitution_format_string, 1);

@@ -7,6 +7,7 @@
 
 import type { GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2';
 import { fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2';
+import { file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 
 /**
@@ -15,13 +16,19 @@ import type { Message } from '@bufbuild/protobuf';
 export const file_envoy_extensions_filters_listener_tls_inspector_v3_tls_inspector: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CkZlbnZveS9leHRlbnNpb25zL2ZpbHRlcnMvbGlzdGVuZXIvdGxzX2luc3BlY3Rvci92My90bHNfaW5zcGVjdG9yLnByb3RvEjJlbnZveS5leHRlbnNpb25zLmZpbHRlcnMubGlzdGVuZXIudGxzX2luc3BlY3Rvci52MyIOCgxUbHNJbnNwZWN0b3JiBnByb3RvMw',
+    'CkZlbnZveS9leHRlbnNpb25zL2ZpbHRlcnMvbGlzdGVuZXIvdGxzX2luc3BlY3Rvci92My90bHNfaW5zcGVjdG9yLnByb3RvEjJlbnZveS5leHRlbnNpb25zLmZpbHRlcnMubGlzdGVuZXIudGxzX2luc3BlY3Rvci52MyJOCgxUbHNJbnNwZWN0b3ISPgoYaW5pdGlhbF9yZWFkX2J1ZmZlcl9zaXplGAIgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlYgZwcm90bzM',
+    [file_google_protobuf_wrappers],
   );
 
 /**
  * @generated from message envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector
  */
-export type TlsInspector = Message<'envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector'> & {};
+export type TlsInspector = Message<'envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector'> & {
+  /**
+   * @generated from field: google.protobuf.UInt32Value initial_read_buffer_size = 2;
+   */
+  initialReadBufferSize?: number;
+};
 
 /**
  * Describes the message envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector.
