@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/executable/**'],
+    exclude: ['test/packaged/**'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     expect: { poll: { interval: 20 } },
