@@ -1,12 +1,16 @@
 import type { MeshConfig } from '../mesh/mesh-config.ts';
-import type { ExportTo, Labels, Resource, ResourceKey } from '../mesh/model.ts';
+import type { ExportTo, Flaw, Labels, Resource, ResourceKey } from '../mesh/model.ts';
 import type { ServicePort } from '../mesh/service-entry.ts';
+import type { Resources } from '../store/resources.ts';
 
 /**
  * What the generators read: an index of the store. Immutable. A part that no change has touched is
- * the same object as in the environment before, so its identity may stand for its content.
+ * the same object as in the environment before, so its identity may stand for its content. Maps are
+ * in order of their names, those of `resources` apart.
  */
 export interface Environment {
+  /** All that it is made of, as the sources have told it. */
+  readonly resources: Resources;
   readonly mesh: MeshConfig;
   /**
    * Each host once, by name of the host; of several with a host the oldest comes first, and wins
@@ -15,14 +19,19 @@ export interface Environment {
   readonly services: ReadonlyMap<string, readonly Service[]>;
   /** By {@link serviceKey}, then by number of the service's port. */
   readonly endpoints: ReadonlyMap<string, ServiceEndpoints>;
-  /** Oldest first; delegates are put in where they belong, and are not here themselves. */
+  /**
+   * Oldest first, with full names of hosts and gateways; delegates are put in where they belong,
+   * and are not here themselves.
+   */
   readonly virtualServices: readonly Resource<'VirtualService'>[];
-  /** By host, oldest first. */
+  /** By full name of the host, which they have too; oldest first. */
   readonly destinationRules: ReadonlyMap<string, readonly Resource<'DestinationRule'>[]>;
   /** By namespace. */
   readonly peerAuthentications: ReadonlyMap<string, readonly Resource<'PeerAuthentication'>[]>;
   readonly sidecars: ReadonlyMap<string, readonly Resource<'Sidecar'>[]>;
   readonly workloadEntries: ReadonlyMap<string, readonly Resource<'WorkloadEntry'>[]>;
+  /** What is left out of it, as a route to a delegate that is not there. */
+  readonly warnings: readonly Flaw[];
 }
 
 /** One host of a ServiceEntry. */
@@ -51,6 +60,7 @@ export interface Endpoint {
   /** An IP address, a name, or the path of a Unix socket (`port` is 0 then). */
   readonly address: string;
   readonly port: number;
+  /** Its own, and those of Istio that tell its locality. */
   readonly labels: Labels;
   readonly network: string;
   /** `region/zone/subzone`; '' where it is not known. */
@@ -60,6 +70,7 @@ export interface Endpoint {
   /** `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/ACCOUNT`; '' where it has no account. */
   readonly identity: string;
   readonly tlsMode: 'istio' | 'disabled';
+  /** Of the WorkloadEntry; '' of any other, as its name. */
   readonly namespace: string;
   readonly workloadName: string;
   /** The resource that it is of: a WorkloadEntry, or the ServiceEntry itself. */

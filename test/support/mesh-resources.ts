@@ -1,0 +1,92 @@
+import type { HttpMatch, HttpRoute, VirtualService } from '../../src/mesh/virtual-service.ts';
+import type { AnyResource, Kind, Resource, Specs } from '../../src/mesh/model.ts';
+import type { ServiceEntry, Workload } from '../../src/mesh/service-entry.ts';
+
+/** A resource `KIND/NAMESPACE/NAME`, whose version is what it says. */
+export function resource<K extends Kind>(key: `${K}/${string}/${string}`, spec: Specs[K], rest: Partial<Pick<Resource, 'labels' | 'annotations' | 'createdMs' | 'origin'>> = {}): Resource<K> {
+  const [kind = '', namespace = '', name = ''] = key.split('/');
+  const said = { labels: {}, annotations: {}, createdMs: 0, ...rest };
+  return {
+    kind: kind as K,
+    namespace,
+    name,
+    version: JSON.stringify([said.labels, said.createdMs, spec]),
+    origin: { source: 'files', path: `${name}.yaml`, line: 1 },
+    ...said,
+    spec,
+  };
+}
+
+/** A resource of some kind, where each kind will do. */
+export const anyResource = <K extends Kind>(...of: Parameters<typeof resource<K>>): AnyResource => resource(...of) as AnyResource;
+
+export function workload(fields: Partial<Workload>): Workload {
+  return { address: '10.0.0.1', ports: {}, labels: {}, network: '', locality: '', weight: 0, serviceAccount: '', ...fields };
+}
+
+/** One for HTTP on port 80 with static endpoints. */
+export function serviceEntry(fields: Partial<ServiceEntry>): ServiceEntry {
+  return {
+    hosts: ['a.com'],
+    addresses: [],
+    ports: [{ number: 80, name: 'http', protocol: 'http', targetPort: undefined }],
+    location: 'internal',
+    resolution: 'static',
+    endpoints: [],
+    workloadSelector: undefined,
+    subjectAltNames: [],
+    exportTo: [],
+    ...fields,
+  };
+}
+
+const unchanged = { set: {}, add: {}, remove: [] };
+
+export function route(fields: Partial<HttpRoute>): HttpRoute {
+  return {
+    name: '',
+    match: [],
+    route: [],
+    redirect: undefined,
+    directResponse: undefined,
+    delegate: undefined,
+    rewrite: undefined,
+    timeoutMs: undefined,
+    retries: undefined,
+    fault: undefined,
+    mirrors: [],
+    corsPolicy: undefined,
+    headers: { request: unchanged, response: unchanged },
+    ...fields,
+  };
+}
+
+export function routeMatch(fields: Partial<HttpMatch>): HttpMatch {
+  return {
+    name: '',
+    uri: undefined,
+    ignoreUriCase: false,
+    scheme: undefined,
+    method: undefined,
+    authority: undefined,
+    headers: {},
+    withoutHeaders: {},
+    queryParams: {},
+    port: 0,
+    sourceLabels: {},
+    sourceNamespace: '',
+    gateways: [],
+    statPrefix: '',
+    ...fields,
+  };
+}
+
+/** Weighted equally. */
+export function toHosts(...hosts: readonly string[]): Pick<HttpRoute, 'route'> {
+  const headers = { request: unchanged, response: unchanged };
+  return { route: hosts.map((host) => ({ destination: { host, subset: '', port: 0 }, weight: 1, headers })) };
+}
+
+export function virtualService(fields: Partial<VirtualService>): VirtualService {
+  return { hosts: ['a.com'], gateways: ['mesh'], http: [], exportTo: [], ...fields };
+}
