@@ -29,7 +29,7 @@ export function endpointsAfter(
   workloads: readonly Touched<'WorkloadEntry'>[],
   isAll: boolean,
 ): Environment['endpoints'] {
-  const names = isAll ? allServices(inputs) : touchedServices(inputs, entries, workloads);
+  const names = new Map([...(isAll ? allServices(inputs) : []), ...touchedServices(inputs, entries, workloads)]);
   const after = new Map(before);
   const selected = workloadsBySelector(inputs.resources);
   let isSame = true;
