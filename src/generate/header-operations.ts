@@ -1,0 +1,28 @@
+import type { HeaderOperations } from '../mesh/virtual-service.ts';
+import {
+  HeaderValueOption_HeaderAppendAction as AppendAction,
+  type HeaderValueOptionSchema,
+} from '../proto/envoy/config/core/v3/base_pb.ts';
+import type { Init } from './typed-config.ts';
+
+type HeaderOption = Init<typeof HeaderValueOptionSchema>;
+
+/** Headers that a route sets (one value) and adds (one more value), each by name. That of the host is apart. */
+export function headersToAdd({ set, add }: HeaderOperations): HeaderOption[] {
+  return [
+    ...named(set).map(([key, value]): HeaderOption => ({ header: { key, value }, appendAction: AppendAction.OVERWRITE_IF_EXISTS_OR_ADD })),
+    ...named(add).map(([key, value]): HeaderOption => ({ header: { key, value } })),
+  ];
+}
+
+/** The host that the operations set instead of that of the request; undefined where they leave it. */
+export function authorityOf({ set }: HeaderOperations): string | undefined {
+  return Object.entries(set).find(([key]) => isHost(key))?.[1];
+}
+
+const named = (headers: Readonly<Record<string, string>>): [string, string][] =>
+  Object.entries(headers)
+    .filter(([key]) => !isHost(key))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+
+const isHost = (key: string): boolean => ['host', ':authority'].includes(key.toLowerCase());

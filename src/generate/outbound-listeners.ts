@@ -1,0 +1,150 @@
+import { isIPv6 } from 'node:net';
+import type { PortPolicy } from '../mesh/destination-rule.ts';
+import type { MeshConfig } from '../mesh/mesh-config.ts';
+import type { ResourceKey } from '../mesh/model.ts';
+import { TrafficDirection } from '../proto/envoy/config/core/v3/base_pb.ts';
+import type { FilterChainMatchSchema, FilterChainSchema } from '../proto/envoy/config/listener/v3/listener_components_pb.ts';
+import { ListenerSchema } from '../proto/envoy/config/listener/v3/listener_pb.ts';
+import type { XdsResource } from '../push/view.ts';
+import type { Environment, Service } from '../snapshot/environment.ts';
+import { listenerAccessLogs } from './access-log.ts';
+import { bindAddresses, socketAddress } from './bind-address.ts';
+import { destinationRuleOf } from './destination-rule-of.ts';
+import { encodeResource } from './encode-resource.ts';
+import { outboundManager } from './http-connection-manager.ts';
+import { httpInspector, plainHttpProtocols, tlsInspector } from './listener-filters.ts';
+import { outboundBindings } from './outbound-bindings.ts';
+import { outboundEntries, type OutboundChain, type OutboundEntry } from './outbound-entries.ts';
+import { protoDuration } from './proto-duration.ts';
+import type { ProxyNode } from './proxy-node.ts';
+import { outboundPolicyOf, sidecarOf } from './sidecar-of.ts';
+import { blackHole, outboundTcpFilters, tcpProxy } from './tcp-chain.ts';
+import { portPolicyOf } from './traffic-policy-of.ts';
+import type { Init } from './typed-config.ts';
+
+type FilterChain = Init<typeof FilterChainSchema>;
+type Match = Init<typeof FilterChainMatchSchema>;
+
+/** The listeners for what the application calls: one for each address and port, by the services that a proxy sees. */
+export function outboundListeners(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): XdsResource[] {
+  const entries = outboundEntries(outboundBindings(environment, node, [...services.values()]));
+  const own = entries.map((entry) => portListener(environment, node, entry));
+  return node.interception === 'none' ? own : [...own, captureListener(environment, node)];
+}
+
+/** The names of the route configurations that these listeners ask for. */
+export function outboundRouteNames(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): string[] {
+  const chains = outboundEntries(outboundBindings(environment, node, [...services.values()])).flatMap((entry) => entry.chains);
+  return [...new Set(chains.flatMap((chain) => (chain.type === 'http' ? [chain.routeName] : [])))];
+}
+
+function portListener(environment: Environment, node: ProxyNode, entry: OutboundEntry): XdsResource {
+  const { mesh } = environment;
+  const { address, port, chains } = entry;
+  const name = `${address}_${port}`;
+  const keys: ResourceKey[] = [];
+  const made = chains.map((chain) => {
+    const policy = chain.type === 'tcp' ? policyOf(environment, node, chain, keys) : undefined;
+    keys.push(chain.of.service.key);
+    return filterChain(mesh, node, name, chain, policy);
+  });
+  const all = made.length === 1 ? undefined : made.find(({ filterChainMatch }) => filterChainMatch === undefined);
+  const filterChains = made.filter((chain) => chain !== all);
+  const alone = made.length === 1 && made[0]?.filterChainMatch === undefined;
+  const sidecar = sidecarOf(environment, node);
+  if (all === undefined && !alone && sidecar?.spec.outboundTrafficPolicy !== undefined) {
+    keys.push(`Sidecar/${sidecar.namespace}/${sidecar.name}`);
+  }
+  const defaultFilterChain = alone ? undefined : (all ?? passthroughChain(mesh, outboundPolicyOf(environment, node)));
+  const listener: Init<typeof ListenerSchema> = {
+    name,
+    address: socketAddress(address, port),
+    filterChains,
+    ...(defaultFilterChain !== undefined && { defaultFilterChain }),
+    listenerFilters: [
+      ...(made.some(({ filterChainMatch }) => (filterChainMatch?.serverNames?.length ?? 0) > 0) ? [tlsInspector] : []),
+      ...(made.some(({ filterChainMatch }) => (filterChainMatch?.applicationProtocols?.length ?? 0) > 0) ? [httpInspector] : []),
+    ],
+    listenerFiltersTimeout: protoDuration(mesh.protocolDetectionTimeoutMs),
+    continueOnListenerFiltersTimeout: true,
+    trafficDirection: TrafficDirection.OUTBOUND,
+    ...(node.interception !== 'none' && { bindToPort: false }),
+  };
+  return encodeResource(ListenerSchema, name, listener, keys);
+}
+
+function filterChain(
+  mesh: MeshConfig,
+  node: ProxyNode,
+  address: string,
+  chain: OutboundChain,
+  policy: PortPolicy | undefined,
+): FilterChain {
+  const { service, port } = chain.of;
+  const filterChainMatch = matchOf(chain);
+  return {
+    ...(filterChainMatch !== undefined && { filterChainMatch }),
+    filters:
+      chain.type === 'http'
+        ? [outboundManager(mesh, node, address, chain.routeName)]
+        : outboundTcpFilters(mesh, `outbound|${port.number}||${service.host}`, port.protocol, policy),
+    transportSocketConnectTimeout: { seconds: 15n },
+  };
+}
+
+function matchOf(chain: OutboundChain): Match | undefined {
+  if (chain.type === 'http') {
+    return chain.anyProtocol ? undefined : { transportProtocol: 'raw_buffer', applicationProtocols: [...plainHttpProtocols] };
+  }
+  const { range, serverName } = chain.of;
+  if (range === '' && serverName === '') return undefined;
+  const [addressPrefix = '', length = ''] = range.split('/');
+  return {
+    ...(range !== '' && {
+      prefixRanges: [{ addressPrefix, prefixLen: length === '' ? (isIPv6(addressPrefix) ? 128 : 32) : Number(length) }],
+    }),
+    ...(serverName !== '' && { serverNames: [serverName] }),
+  };
+}
+
+/** The settings of TCP that a DestinationRule has for a port. */
+function policyOf(environment: Environment, node: ProxyNode, { of }: OutboundChain, keys: ResourceKey[]): PortPolicy | undefined {
+  const rule = destinationRuleOf(environment, node, of.service);
+  if (rule === undefined) return undefined;
+  keys.push(...rule.keys);
+  return portPolicyOf(rule.spec.trafficPolicy, of.port.number);
+}
+
+/** Where an address is shared: what no other chain takes goes where it was going to, or nowhere. */
+function passthroughChain(mesh: MeshConfig, policy: 'allow-any' | 'registry-only'): FilterChain {
+  return { filterChainMatch: {}, filters: [anywhere(mesh, policy)], name: 'PassthroughFilterChain' };
+}
+
+const anywhere = (mesh: MeshConfig, policy: 'allow-any' | 'registry-only') =>
+  tcpProxy(mesh, policy === 'allow-any' ? 'PassthroughCluster' : 'BlackHoleCluster');
+
+/** The listener that all redirected connections come to, and that hands them to the others by where they were going to. */
+function captureListener(environment: Environment, node: ProxyNode): XdsResource {
+  const { mesh } = environment;
+  const name = 'virtualOutbound';
+  const sidecar = sidecarOf(environment, node);
+  const listener: Init<typeof ListenerSchema> = {
+    name,
+    address: socketAddress(bindAddresses(node).wildcard, 15_001),
+    filterChains: [
+      { filterChainMatch: { destinationPort: 15_001 }, filters: [blackHole], name: 'virtualOutbound-blackhole' },
+      { filters: [anywhere(mesh, outboundPolicyOf(environment, node))], name: 'virtualOutbound-catchall-tcp' },
+    ],
+    useOriginalDst: true,
+    trafficDirection: TrafficDirection.OUTBOUND,
+    accessLog: listenerAccessLogs(mesh),
+    maxConnectionsToAcceptPerSocketEvent: 1,
+    ...(node.interception === 'tproxy' && { transparent: true }),
+  };
+  return encodeResource(
+    ListenerSchema,
+    name,
+    listener,
+    sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [`Sidecar/${sidecar.namespace}/${sidecar.name}`],
+  );
+}
