@@ -62,7 +62,7 @@ function balancer(loadBalancer: LoadBalancer | undefined): Cluster {
         return { lbPolicy: LbPolicy.MAGLEV, lbConfig: { case: 'maglevLbConfig', value: { tableSize: BigInt(ring.tableSize) } } };
       }
       const value = { minimumRingSize: BigInt(ring.minimumRingSize) };
-      return { lbPolicy: LbPolicy.RING_HASH, lbConfig: { case: 'ringHashLbConfig', value } };
+      return { lbPolicy: LbPolicy.RING_HASH, ...(ring.minimumRingSize > 0 && { lbConfig: { case: 'ringHashLbConfig', value } }) };
     }
   }
 }

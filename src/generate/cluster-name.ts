@@ -1,0 +1,27 @@
+/** The cluster that sources without one are of. */
+export const clusterId = 'Kubernetes';
+
+/** What the name of a cluster for calls says. */
+export interface OutboundName {
+  readonly port: number;
+  /** '' for the whole. */
+  readonly subset: string;
+  readonly host: string;
+}
+
+/** `outbound|80|v1|reviews.default.svc.cluster.local` */
+export const outboundName = ({ port, subset, host }: OutboundName): string => `outbound|${port}|${subset}|${host}`;
+
+/** The name by which TLS asks for the cluster; without what a name of DNS may not have. */
+export const outboundSni = ({ port, subset, host }: OutboundName): string => `outbound_.${port}_.${subset}_.${host}`;
+
+/** `inbound|8080||` */
+export const inboundName = (port: number): string => `inbound|${port}||`;
+
+/** What a name says; undefined where it is not that of a cluster for calls. */
+export function readOutboundName(name: string): OutboundName | undefined {
+  const [direction, port = '', subset = '', host = '', ...rest] = name.split('|');
+  return direction === 'outbound' && /^\d+$/.test(port) && host !== '' && rest.length === 0
+    ? { port: Number(port), subset, host }
+    : undefined;
+}

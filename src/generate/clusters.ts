@@ -1,0 +1,73 @@
+import { isIPv6 } from 'node:net';
+import {
+  Cluster_DiscoveryType as DiscoveryType,
+  Cluster_LbPolicy as LbPolicy,
+  ClusterSchema,
+} from '../proto/envoy/config/cluster/v3/cluster_pb.ts';
+import type { XdsResource } from '../push/view.ts';
+import type { Environment } from '../snapshot/environment.ts';
+import { asDownstream, connectionSettings, protocolOptions } from './connection-pool.ts';
+import { encodeResource } from './encode-resource.ts';
+import { inboundClusters, inboundSource } from './inbound-clusters.ts';
+import { outboundClusters } from './outbound-clusters.ts';
+import { protoDuration } from './proto-duration.ts';
+import type { ProxyNode } from './proxy-node.ts';
+import type { Init } from './typed-config.ts';
+
+/** All clusters of a proxy: of the services that it sees, of what it serves itself, and the three that always are. */
+export function clustersOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  const outbound = outboundClusters(environment, node);
+  if (node.role === 'router') return [...outbound, blackHole(environment)];
+  return [
+    ...outbound,
+    blackHole(environment),
+    passthrough(environment),
+    ...inboundClusters(environment, node),
+    inboundPassthrough(environment, node),
+  ];
+}
+
+/** Of what may not be called: it has no endpoint. */
+function blackHole({ mesh }: Environment): XdsResource {
+  const name = 'BlackHoleCluster';
+  return encodeResource(
+    ClusterSchema,
+    name,
+    {
+      name,
+      altStatName: `${name};`,
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
+      connectTimeout: protoDuration(mesh.connectTimeoutMs),
+    },
+    [],
+  );
+}
+
+/** Of what no service names: it goes where it was going to. */
+const passthrough = (environment: Environment): XdsResource => originalDestination(environment, 'PassthroughCluster');
+
+/** Of what is served at a port that no service names. */
+function inboundPassthrough(environment: Environment, { addresses }: ProxyNode): XdsResource {
+  const upstreamBindConfig = { sourceAddress: inboundSource(addresses.length > 0 && addresses.every((address) => isIPv6(address))) };
+  return originalDestination(environment, 'InboundPassthroughCluster', { upstreamBindConfig });
+}
+
+function originalDestination({ mesh }: Environment, name: string, more: Init<typeof ClusterSchema> = {}): XdsResource {
+  return encodeResource(
+    ClusterSchema,
+    name,
+    {
+      name,
+      altStatName: 'PassthroughCluster;',
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
+      lbPolicy: LbPolicy.CLUSTER_PROVIDED,
+      ...connectionSettings(mesh, undefined),
+      ...protocolOptions({
+        commonHttpProtocolOptions: { idleTimeout: protoDuration(300_000) },
+        upstreamProtocolOptions: asDownstream,
+      }),
+      ...more,
+    },
+    [],
+  );
+}

@@ -1,0 +1,63 @@
+import { ClusterLoadAssignmentSchema } from '../proto/envoy/config/endpoint/v3/endpoint_pb.ts';
+import type { XdsResource } from '../push/view.ts';
+import { serviceKey, type Endpoint, type Environment, type Service } from '../snapshot/environment.ts';
+import { outboundName, readOutboundName } from './cluster-name.ts';
+import { destinationRuleOf, type MatchedRule } from './destination-rule-of.ts';
+import { encodeResource } from './encode-resource.ts';
+import { isPassthrough } from './load-balancing.ts';
+import { endpointsWith, loadAssignment } from './load-assignment.ts';
+import { memoTable } from './memo.ts';
+import type { ProxyNode } from './proxy-node.ts';
+import { policyFor } from './traffic-policy.ts';
+import { serviceOf, visibleServices } from './visible-services.ts';
+
+/** The endpoints of all clusters of a proxy that ask for them. */
+export function endpointsOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  return [...visibleServices(environment, node).values()].flatMap((service) => {
+    if (service.resolution !== 'static') return [];
+    const rule = destinationRuleOf(environment, node, service);
+    const subsets = ['', ...(rule?.spec.subsets ?? []).map(({ name }) => name)];
+    const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
+    return ports.flatMap((port) => subsets.flatMap((subset) => assignment(environment, node, service, rule, port.number, subset) ?? []));
+  });
+}
+
+/** The endpoints of a cluster; undefined where the proxy has none of that name that asks for them. */
+export function endpointsOfCluster(environment: Environment, node: ProxyNode, cluster: string): XdsResource | undefined {
+  const named = readOutboundName(cluster);
+  if (named === undefined) return undefined;
+  const service = serviceOf(environment, node, named.host);
+  if (service?.resolution !== 'static') return undefined;
+  if (!service.ports.some(({ number, protocol }) => number === named.port && protocol !== 'udp')) return undefined;
+  const rule = destinationRuleOf(environment, node, service);
+  if (named.subset !== '' && rule?.spec.subsets.some(({ name }) => name === named.subset) !== true) return undefined;
+  return assignment(environment, node, service, rule, named.port, named.subset);
+}
+
+const made = memoTable<XdsResource | undefined>();
+const noRule = {};
+const noEndpoints: readonly Endpoint[] = [];
+
+function assignment(
+  environment: Environment,
+  node: ProxyNode,
+  service: Service,
+  rule: MatchedRule | undefined,
+  port: number,
+  subset: string,
+): XdsResource | undefined {
+  const endpoints = environment.endpoints.get(serviceKey(service))?.get(port) ?? noEndpoints;
+  const name = outboundName({ port, subset, host: service.host });
+  return made([service, endpoints, rule ?? noRule], `${name}\n${placeOf(node, rule)}`, () => {
+    const policy = policyFor(rule?.spec, port, subset);
+    if (isPassthrough(policy)) return undefined;
+    const labels = rule?.spec.subsets.find((one) => one.name === subset)?.labels ?? {};
+    const its = endpointsWith(endpoints, labels);
+    const keys = [service.key, ...(rule?.keys ?? []), ...its.map(({ key }) => key)];
+    return encodeResource(ClusterLoadAssignmentSchema, name, loadAssignment(name, its, policy, node), keys);
+  });
+}
+
+/** Where the proxy stands, if a rule may make a difference of it. */
+const placeOf = ({ locality, labels, network }: ProxyNode, rule: MatchedRule | undefined): string =>
+  rule === undefined ? '' : JSON.stringify([locality, network, labels]);

@@ -1,0 +1,128 @@
+import { isIPv6 } from 'node:net';
+import type { ConnectionPool } from '../mesh/destination-rule.ts';
+import type { Protocol, ResourceKey } from '../mesh/model.ts';
+import type { Ingress } from '../mesh/sidecar.ts';
+import {
+  Cluster_DiscoveryType as DiscoveryType,
+  Cluster_LbPolicy as LbPolicy,
+  ClusterSchema,
+} from '../proto/envoy/config/cluster/v3/cluster_pb.ts';
+import type { AddressSchema } from '../proto/envoy/config/core/v3/address_pb.ts';
+import type { XdsResource } from '../push/view.ts';
+import type { Environment } from '../snapshot/environment.ts';
+import { clusterMetadata } from './cluster-metadata.ts';
+import { inboundName } from './cluster-name.ts';
+import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
+import { destinationRuleOf } from './destination-rule-of.ts';
+import { encodeResource } from './encode-resource.ts';
+import { ownPorts, type OwnPort } from './own-ports.ts';
+import type { ProxyNode } from './proxy-node.ts';
+import { sidecarOf } from './sidecar-of.ts';
+import { policyFor } from './traffic-policy.ts';
+import type { Init } from './typed-config.ts';
+
+type Cluster = Init<typeof ClusterSchema>;
+type Address = NonNullable<Init<typeof AddressSchema>['address']>;
+
+/** What a workload serves: at the ports of its Sidecar, else, where it is captured, at those of its services. */
+export function inboundClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  const sidecar = sidecarOf(environment, node);
+  if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
+    const key = `Sidecar/${sidecar.namespace}/${sidecar.name}`;
+    const own = environment.services.size === 0 ? [] : ownPorts(environment, node);
+    return sidecar.spec.ingress.map((ingress) => ingressCluster(environment, node, ingress, own, key));
+  }
+  if (node.interception === 'none') return [];
+  return ownPorts(environment, node).map((own) => ownCluster(environment, node, own));
+}
+
+/** The address that calls to the workload come from, so that they are not captured again. */
+export const inboundSource = (isIpv6: boolean) =>
+  ({ address: isIpv6 ? '::6' : '127.0.0.6', portSpecifier: { case: 'portValue', value: 0 } }) as const;
+
+const isOnlyIpv6 = ({ addresses }: ProxyNode): boolean => addresses.length > 0 && addresses.every((address) => isIPv6(address));
+
+function ownCluster(environment: Environment, node: ProxyNode, { service, port, endpoint }: OwnPort): XdsResource {
+  const rule = destinationRuleOf(environment, { ...node, labels: {} }, service);
+  const told = service.location === 'external' ? {} : { metadata: clusterMetadata({ rule, service }) };
+  const pool = policyFor(rule?.spec, port.number).connectionPool;
+  return encoded(environment, endpoint.port, port.protocol, pool, { ...capturedAddress(node), ...told }, [
+    service.key,
+    ...(rule?.keys ?? []),
+  ]);
+}
+
+function ingressCluster(
+  environment: Environment,
+  node: ProxyNode,
+  { port, defaultEndpoint }: Ingress,
+  own: readonly OwnPort[],
+  key: ResourceKey,
+): XdsResource {
+  const of = own.find((one) => one.endpoint.port === port.number);
+  const rule = of && destinationRuleOf(environment, { ...node, labels: {} }, of.service);
+  const pool = of && policyFor(rule?.spec, of.port.number).connectionPool;
+  const told = of === undefined || of.service.location === 'external' ? {} : { metadata: clusterMetadata({ rule, service: of.service }) };
+  const target = defaultEndpoint === '' ? capturedAddress(node) : statically(node, port.number, defaultEndpoint);
+  return encoded(environment, port.number, port.protocol, pool, { ...target, ...told }, [
+    key,
+    ...(of ? [of.service.key] : []),
+    ...(rule?.keys ?? []),
+  ]);
+}
+
+function encoded(
+  { mesh }: Environment,
+  port: number,
+  protocol: Protocol,
+  pool: ConnectionPool | undefined,
+  more: Cluster,
+  keys: readonly ResourceKey[],
+): XdsResource {
+  const name = inboundName(port);
+  const inbound = pool && { ...pool, http: { ...pool.http, h2UpgradePolicy: 'default' as const } };
+  const http = upstreamHttpOf(protocol, inbound);
+  const cluster = {
+    name,
+    altStatName: `${name};`,
+    ...connectionSettings(mesh, inbound),
+    ...httpOptions(http, inbound),
+    commonLbConfig: {},
+    ...more,
+  };
+  return encodeResource(ClusterSchema, name, cluster, keys);
+}
+
+/** Where the connection was going to, which Envoy never forgets. */
+const capturedAddress = (node: ProxyNode): Cluster => ({
+  clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
+  lbPolicy: LbPolicy.CLUSTER_PROVIDED,
+  cleanupInterval: { seconds: 9_223_372_035n },
+  upstreamBindConfig: { sourceAddress: inboundSource(isOnlyIpv6(node)) },
+});
+
+function statically(node: ProxyNode, number: number, defaultEndpoint: string): Cluster {
+  const { address, isLocal } = targetOf(node, defaultEndpoint);
+  return {
+    clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
+    loadAssignment: {
+      clusterName: inboundName(number),
+      endpoints: [{ lbEndpoints: [{ hostIdentifier: { case: 'endpoint', value: { address: { address } } } }] }],
+    },
+    ...(!isLocal && { upstreamBindConfig: { sourceAddress: inboundSource(isOnlyIpv6(node)) } }),
+  };
+}
+
+/** `0.0.0.0` stands for the address of the workload; loopback needs no address of its own to come from. */
+function targetOf(node: ProxyNode, defaultEndpoint: string): { readonly address: Address; readonly isLocal: boolean } {
+  if (defaultEndpoint.startsWith('unix://')) {
+    return { address: { case: 'pipe', value: { path: defaultEndpoint.slice('unix://'.length) } }, isLocal: false };
+  }
+  const colon = defaultEndpoint.lastIndexOf(':');
+  const host = defaultEndpoint.slice(0, colon);
+  const isLocal = host !== '0.0.0.0' && host !== '[::]';
+  const loopback = isOnlyIpv6(node) ? '::1' : '127.0.0.1';
+  const address = isLocal ? loopback : (node.addresses[0] ?? loopback);
+  const value = { address, portSpecifier: { case: 'portValue', value: Number(defaultEndpoint.slice(colon + 1)) } } as const;
+  return { address: { case: 'socketAddress', value }, isLocal };
+}

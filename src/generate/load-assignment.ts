@@ -1,0 +1,71 @@
+import type { PortPolicy } from '../mesh/destination-rule.ts';
+import type { Labels } from '../mesh/model.ts';
+import type { ClusterLoadAssignmentSchema } from '../proto/envoy/config/endpoint/v3/endpoint_pb.ts';
+import type { LbEndpointSchema, LocalityLbEndpointsSchema } from '../proto/envoy/config/endpoint/v3/endpoint_components_pb.ts';
+import type { Endpoint } from '../snapshot/environment.ts';
+import { clusterId } from './cluster-name.ts';
+import { placed, type Placed } from './locality-lb.ts';
+import { selects } from './peer-authentication-of.ts';
+import type { ProxyNode } from './proxy-node.ts';
+import type { Init } from './typed-config.ts';
+
+type LocalityEndpoints = Init<typeof LocalityLbEndpointsSchema>;
+
+/** Where a proxy stands among endpoints. */
+export type Place = Pick<ProxyNode, 'locality' | 'labels' | 'network'>;
+
+/** The endpoints of a subset. */
+export function endpointsWith(endpoints: readonly Endpoint[], labels: Labels): readonly Endpoint[] {
+  return Object.keys(labels).length === 0 ? endpoints : endpoints.filter((endpoint) => selects(labels, endpoint.labels));
+}
+
+/** Endpoints by locality and priority, as this policy has a proxy at its place use them. */
+export function loadAssignment(
+  name: string,
+  endpoints: readonly Endpoint[],
+  policy: PortPolicy,
+  place: Place,
+): Init<typeof ClusterLoadAssignmentSchema> {
+  return { clusterName: name, endpoints: placed(endpoints, policy, place).map(localityEndpoints) };
+}
+
+function localityEndpoints({ locality, priority, weight, endpoints }: Placed): LocalityEndpoints {
+  const [region = '', zone = '', subZone = ''] = locality.split('/');
+  return {
+    locality: { region, zone, subZone },
+    lbEndpoints: endpoints.map(lbEndpoint),
+    loadBalancingWeight: weight,
+    priority,
+  };
+}
+
+function lbEndpoint(endpoint: Endpoint): Init<typeof LbEndpointSchema> {
+  const { address, port, weight, tlsMode, workloadName, namespace, labels } = endpoint;
+  const workload = [workloadName, namespace, canonicalName(labels, workloadName), canonicalRevision(labels), clusterId].join(';');
+  return {
+    hostIdentifier: {
+      case: 'endpoint',
+      value: {
+        address: {
+          address: address.startsWith('/')
+            ? { case: 'pipe', value: { path: address } }
+            : { case: 'socketAddress', value: { address, portSpecifier: { case: 'portValue', value: port } } },
+        },
+      },
+    },
+    metadata: {
+      filterMetadata: {
+        ...(tlsMode === 'istio' && { 'envoy.transport_socket_match': { tlsMode } }),
+        istio: { workload },
+      },
+    },
+    loadBalancingWeight: Math.max(1, weight),
+  };
+}
+
+/** The name of what runs there, as telemetry has it. */
+const canonicalName = (labels: Labels, workloadName: string): string =>
+  labels['service.istio.io/canonical-name'] ?? labels['app.kubernetes.io/name'] ?? labels['app'] ?? workloadName;
+
+const canonicalRevision = (labels: Labels): string =>
+  labels['service.istio.io/canonical-revision'] ?? labels['app.kubernetes.io/version'] ?? labels['version'] ?? '';

@@ -1,0 +1,184 @@
+import { isIPv6 } from 'node:net';
+import type { PortPolicy, Subset } from '../mesh/destination-rule.ts';
+import type { ServicePort } from '../mesh/service-entry.ts';
+import {
+  Cluster_DiscoveryType as DiscoveryType,
+  Cluster_DnsLookupFamily as DnsLookupFamily,
+  Cluster_LbPolicy as LbPolicy,
+  ClusterSchema,
+} from '../proto/envoy/config/cluster/v3/cluster_pb.ts';
+import { ApiVersion } from '../proto/envoy/config/core/v3/config_source_pb.ts';
+import type { XdsResource } from '../push/view.ts';
+import { serviceKey, type Endpoint, type Environment, type Service, type ServiceEndpoints } from '../snapshot/environment.ts';
+import { clusterMetadata } from './cluster-metadata.ts';
+import { outboundName, outboundSni } from './cluster-name.ts';
+import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
+import { destinationRuleOf, type MatchedRule } from './destination-rule-of.ts';
+import { encodeResource } from './encode-resource.ts';
+import { balancing, isPassthrough } from './load-balancing.ts';
+import { endpointsWith, loadAssignment } from './load-assignment.ts';
+import { memoTable } from './memo.ts';
+import { protoDuration } from './proto-duration.ts';
+import type { ProxyNode } from './proxy-node.ts';
+import { serviceModeOf } from './service-mode.ts';
+import { policyFor } from './traffic-policy.ts';
+import type { Init } from './typed-config.ts';
+import { upstreamTls } from './upstream-tls.ts';
+import { visibleServices } from './visible-services.ts';
+
+type Cluster = Init<typeof ClusterSchema>;
+
+/**
+ * The clusters of the services that a proxy sees: one for each port, and one for each subset of it.
+ * Those of a service are made anew only where something that they are made of is another.
+ */
+export function outboundClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  return [...visibleServices(environment, node).values()].flatMap((service) => clustersFor(environment, node, service));
+}
+
+const made = memoTable<readonly XdsResource[]>();
+const noRule = {};
+const noEndpoints: ServiceEndpoints = new Map();
+
+function clustersFor(environment: Environment, node: ProxyNode, service: Service): readonly XdsResource[] {
+  const { mesh } = environment;
+  const rule = destinationRuleOf(environment, node, service);
+  const endpoints = environment.endpoints.get(serviceKey(service)) ?? noEndpoints;
+  const facts = factsOf(service, endpoints);
+  const serviceMode = serviceModeOf(environment, service.namespace);
+  const inputs: Inputs = { environment, node, service, rule, endpoints, serviceMode, accounts: facts.accounts };
+  // The endpoints are part of a cluster only where DNS resolves them, and so is the place of the proxy.
+  const { role, addresses, tls, locality, labels, network } = node;
+  const parts = [role, dnsFamily(addresses), tls.clientCertChain, tls.clientKey, tls.clientRootCert, serviceMode];
+  if (isDns(service)) {
+    return made([service, rule ?? noRule, mesh, endpoints], JSON.stringify([parts, locality, labels, network]), () => all(inputs));
+  }
+  return made([service, rule ?? noRule, mesh], JSON.stringify([parts, facts.text]), () => all(inputs));
+}
+
+interface Inputs {
+  readonly environment: Environment;
+  readonly node: ProxyNode;
+  readonly service: Service;
+  readonly rule: MatchedRule | undefined;
+  readonly endpoints: ServiceEndpoints;
+  readonly serviceMode: 'disable' | 'mutual';
+  readonly accounts: readonly string[];
+}
+
+interface Facts {
+  /** Names in the certificates of the endpoints, sorted. */
+  readonly accounts: readonly string[];
+  /** All that clusters without endpoints of their own say of endpoints. */
+  readonly text: string;
+}
+
+const facts = memoTable<Facts>();
+
+function factsOf(service: Service, endpoints: ServiceEndpoints): Facts {
+  return facts([service, endpoints], '', () => {
+    const identities = [...endpoints.values()].flat().map(({ identity }) => identity);
+    const accounts = [...new Set([...service.subjectAltNames, ...identities].filter((name) => name !== ''))].sort();
+    const mutual = [...endpoints].map(([port, its]) => `${port} ${String(isMutual(its))}`);
+    return { accounts, text: [...accounts, ...mutual].join('\n') };
+  });
+}
+
+/** Whether all of some endpoints can do mutual TLS. */
+const isMutual = (endpoints: readonly Endpoint[]): boolean => endpoints.length > 0 && endpoints.every(({ tlsMode }) => tlsMode === 'istio');
+
+const isDns = ({ resolution }: Service): boolean => resolution === 'dns' || resolution === 'dns-round-robin';
+
+function all(inputs: Inputs): readonly XdsResource[] {
+  const { service, rule } = inputs;
+  const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
+  return ports.flatMap((port) =>
+    [undefined, ...(rule?.spec.subsets ?? [])].flatMap((subset) => outboundCluster(inputs, port, subset) ?? []),
+  );
+}
+
+function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | undefined): XdsResource | undefined {
+  const { environment, node, service, rule, accounts, serviceMode } = inputs;
+  const { mesh } = environment;
+  const named = { port: port.number, subset: subset?.name ?? '', host: service.host };
+  const name = outboundName(named);
+  const policy = policyFor(rule?.spec, port.number, named.subset);
+  const endpoints = inputs.endpoints.get(port.number) ?? [];
+  const discovery = discoveryOf(inputs, name, policy, endpointsWith(endpoints, subset?.labels ?? {}));
+  if (discovery === undefined) return undefined;
+
+  const pool = policy.connectionPool;
+  const http = upstreamHttpOf(port.protocol, pool);
+  const direct = service.resolution === 'none' || isPassthrough(policy);
+  const tls = upstreamTls({
+    tls: policy.tls,
+    isAutomatic: mesh.enableAutoMtls && service.location === 'internal' && serviceMode === 'mutual' && (!direct || isMutual(endpoints)),
+    isOriginalDestination: direct,
+    isHttp2: http === 'http2',
+    sni: outboundSni(named),
+    accounts,
+    node,
+    hasSecrets: node.role === 'router' || rule?.spec.workloadSelector !== undefined,
+  });
+  const cluster: Cluster = {
+    name,
+    altStatName: `${name};`,
+    ...connectionSettings(mesh, pool),
+    ...balancing(policy),
+    ...discovery,
+    ...httpOptions(http, pool, tls.names),
+    ...tls.cluster,
+    metadata: clusterMetadata({ rule, service, subset: named.subset, isOriginated: isOriginated(policy) }),
+  };
+  return encodeResource(ClusterSchema, name, cluster, [
+    service.key,
+    ...(rule?.keys ?? []),
+    ...(isDns(service) ? endpoints.map(({ key }) => key) : []),
+  ]);
+}
+
+/** Whether the connection is TLS that is not of the mesh. */
+const isOriginated = ({ tls }: PortPolicy): boolean => tls?.mode === 'simple' || tls?.mode === 'mutual';
+
+/** How a cluster finds its endpoints; undefined where DNS has none to resolve. */
+function discoveryOf({ service, node }: Inputs, name: string, policy: PortPolicy, endpoints: readonly Endpoint[]): Cluster | undefined {
+  const dns = isDns(service) ? dnsSettings(node) : {};
+  if (service.resolution === 'none' || isPassthrough(policy)) {
+    return {
+      ...dns,
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
+      lbPolicy: LbPolicy.CLUSTER_PROVIDED,
+      lbConfig: none,
+    };
+  }
+  if (service.resolution === 'static') {
+    return {
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.EDS },
+      edsClusterConfig: {
+        serviceName: name,
+        edsConfig: {
+          configSourceSpecifier: { case: 'ads', value: {} },
+          initialFetchTimeout: {},
+          resourceApiVersion: ApiVersion.V3,
+        },
+      },
+    };
+  }
+  if (endpoints.length === 0) return undefined;
+  const value = service.resolution === 'dns' ? DiscoveryType.STRICT_DNS : DiscoveryType.LOGICAL_DNS;
+  return { ...dns, clusterDiscoveryType: { case: 'type', value }, loadAssignment: loadAssignment(name, endpoints, policy, node) };
+}
+
+const none = { case: undefined } as const;
+
+const dnsSettings = ({ addresses }: ProxyNode): Cluster => ({
+  dnsRefreshRate: protoDuration(60_000),
+  respectDnsTtl: true,
+  dnsLookupFamily: dnsFamily(addresses),
+});
+
+/** The addresses that a proxy can reach, by those that it has. */
+function dnsFamily(addresses: readonly string[]): DnsLookupFamily {
+  if (!addresses.some(isIPv6)) return DnsLookupFamily.V4_ONLY;
+  return addresses.every(isIPv6) ? DnsLookupFamily.V6_ONLY : DnsLookupFamily.ALL;
+}
