@@ -1,0 +1,36 @@
+/** One document of a file. */
+export interface Document {
+  readonly bytes: Buffer;
+  /** How many lines of the file are before it. */
+  readonly before: number;
+}
+
+const newLine = 0x0a;
+const separator = Buffer.from('---');
+const endsSeparator = new Set([0x20, 0x09, 0x0d, newLine]);
+
+/**
+ * The documents of a YAML file, each with the `---` that it begins with; JSON is one. No `---` at
+ * the beginning of a line is anything else (YAML 1.2, 9.1.2). A file with directives is not cut.
+ */
+export function documentsOf(bytes: Buffer): readonly Document[] {
+  const documents: Document[] = [];
+  let [start, lines, before] = [0, 0, 0];
+  for (let at = 0; at < bytes.length; lines += 1) {
+    if (bytes[at] === 0x25) return [{ bytes, before: 0 }];
+    if (at > start && isSeparator(bytes, at)) {
+      documents.push({ bytes: bytes.subarray(start, at), before });
+      [start, before] = [at, lines];
+    }
+    const end = bytes.indexOf(newLine, at);
+    at = end === -1 ? bytes.length : end + 1;
+  }
+  if (start < bytes.length) documents.push({ bytes: bytes.subarray(start), before });
+  return documents;
+}
+
+function isSeparator(bytes: Buffer, at: number): boolean {
+  if (bytes[at] !== separator[0] || !bytes.subarray(at, at + separator.length).equals(separator)) return false;
+  const next = bytes[at + separator.length];
+  return next === undefined || endsSeparator.has(next);
+}

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import type { AnyResource, Flaw } from '../../src/mesh/model.ts';
+import type { ReadResources } from '../../src/registry/files/known-file.ts';
+import { workload } from './mesh-resources.ts';
+
+/**
+ * Reads documents of lines `NAME ADDRESS`: WorkloadEntries. The address `bad` is a flaw of the
+ * resource, a line of one word a flaw that nobody can tell the resource of.
+ */
+export const readSimply: ReadResources = (text, { source, path, defaultNamespace }) => {
+  const resources: AnyResource[] = [];
+  const flaws: Flaw[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    const [name = '', address] = line.split(' ');
+    if (name === '' || name.startsWith('#') || name === '---') continue;
+    const origin = { source, path, line: index + 1 };
+    const flaw = (key: string | undefined, reason: string) => flaws.push({ key, origin, field: '', reason, severity: 'error' });
+    if (address === undefined) flaw(undefined, 'cut');
+    else if (address === 'bad') flaw(`WorkloadEntry/${defaultNamespace}/${name}`, 'bad');
+    else {
+      const spec = workload({ address });
+      const version = createHash('sha1').update(address).digest('hex');
+      const its = { namespace: defaultNamespace, name, labels: {}, annotations: {}, createdMs: 0, version, origin };
+      resources.push({ kind: 'WorkloadEntry', ...its, spec });
+    }
+  }
+  return { resources, flaws };
+};
