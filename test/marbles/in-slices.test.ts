@@ -1,4 +1,4 @@
-import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { asyncScheduler, type SchedulerAction, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { inSlices } from '../../src/operators/in-slices.ts';
 import { marbles } from './support/marbles.ts';
@@ -9,15 +9,16 @@ function slowWork(ms: number) {
   const turns: number[] = [];
   const scheduler: SchedulerLike = {
     now: () => asyncScheduler.now() + worked,
-    schedule: (work, delay, state) =>
-      asyncScheduler.schedule(
+    schedule<T>(act: (this: SchedulerAction<T>, state?: T) => void, delay = 0, state?: T) {
+      return asyncScheduler.schedule<T>(
         function (next) {
           turns.push(worked);
-          work.call(this, next);
+          act.call(this, next);
         },
         delay,
         state,
-      ),
+      );
+    },
   };
   function* work() {
     for (let step = 0; step < 3; step += 1) {

@@ -27,8 +27,8 @@ describe('quiesce', () => {
     }),
   );
 
-  function quiet4({ cold }: RunHelpers, busy = '-') {
-    return quiesce<string>(4, 8, cold(busy, { t: true, f: false }), join);
+  function calmed(m: RunHelpers, busy = '-') {
+    return quiesce<string>(4, 8, m.cold(busy, { t: true, f: false }), join);
   }
 
   it(
@@ -36,7 +36,7 @@ describe('quiesce', () => {
     marbles((m) => {
       const source$ = m.cold('-');
       const subs = '          ^';
-      m.expectObservable(source$.pipe(quiet4(m))).toBe('-');
+      m.expectObservable(source$.pipe(calmed(m))).toBe('-');
       m.expectSubscriptions(source$.subscriptions).toBe(subs);
     }),
   );
@@ -46,8 +46,8 @@ describe('quiesce', () => {
     marbles((m) => {
       const source$ = m.cold('---|');
       const expected = '      ---|';
-      m.expectObservable(source$.pipe(quiet4(m))).toBe(expected);
-      m.expectObservable(source$.pipe(quiet4(m, 't'))).toBe(expected);
+      m.expectObservable(source$.pipe(calmed(m))).toBe(expected);
+      m.expectObservable(source$.pipe(calmed(m, 't'))).toBe(expected);
     }),
   );
 
@@ -57,7 +57,7 @@ describe('quiesce', () => {
       const source$ = m.cold('-ab|');
       const subs = '          ^--!';
       const expected = '      ------(x|)';
-      m.expectObservable(source$.pipe(quiet4(m))).toBe(expected, { x: 'ab' });
+      m.expectObservable(source$.pipe(calmed(m))).toBe(expected, { x: 'ab' });
       m.expectSubscriptions(source$.subscriptions).toBe(subs);
     }),
   );
@@ -67,7 +67,7 @@ describe('quiesce', () => {
     marbles((m) => {
       const source$ = m.hot(' a-b-c-----------');
       const expected = '      --------x-------';
-      m.expectObservable(source$.pipe(quiet4(m))).toBe(expected, { x: 'abc' });
+      m.expectObservable(source$.pipe(calmed(m))).toBe(expected, { x: 'abc' });
     }),
   );
 
@@ -76,8 +76,8 @@ describe('quiesce', () => {
     marbles((m) => {
       const source$ = m.cold('-a-#');
       const busy = '          --#';
-      m.expectObservable(source$.pipe(quiet4(m))).toBe('---#');
-      m.expectObservable(source$.pipe(quiet4(m, busy))).toBe('--#');
+      m.expectObservable(source$.pipe(calmed(m))).toBe('---#');
+      m.expectObservable(source$.pipe(calmed(m, busy))).toBe('--#');
       m.expectSubscriptions(source$.subscriptions).toBe(['^--!', '^-!']);
     }),
   );
@@ -88,7 +88,7 @@ describe('quiesce', () => {
       const source$ = m.hot(' -a------------');
       const unsub = '         ^--!';
       const expected = '      ----';
-      m.expectObservable(source$.pipe(quiet4(m)), unsub).toBe(expected);
+      m.expectObservable(source$.pipe(calmed(m)), unsub).toBe(expected);
       m.expectSubscriptions(source$.subscriptions).toBe(unsub);
     }),
   );
@@ -97,18 +97,18 @@ describe('quiesce', () => {
     'emits at once when it is not busy any more, if the window has ended by then',
     marbles((m) => {
       const source$ = m.hot(' a---------------');
-      m.expectObservable(source$.pipe(quiet4(m, 't----f'))).toBe('  -----a'); // long after its end
-      m.expectObservable(source$.pipe(quiet4(m, 't---f'))).toBe('   ----a'); // at its end
-      m.expectObservable(source$.pipe(quiet4(m, 't--f'))).toBe('    ----a'); // before it
-      m.expectObservable(source$.pipe(quiet4(m, 't----|'))).toBe('  -----a'); // for good
+      m.expectObservable(source$.pipe(calmed(m, 't----f'))).toBe('  -----a'); // long after its end
+      m.expectObservable(source$.pipe(calmed(m, 't---f'))).toBe('   ----a'); // at its end
+      m.expectObservable(source$.pipe(calmed(m, 't--f'))).toBe('    ----a'); // before it
+      m.expectObservable(source$.pipe(calmed(m, 't----|'))).toBe('  -----a'); // for good
     }),
   );
 
   it(
     'waits on after a value that came while busy, but not beyond the longest time',
     marbles((m) => {
-      m.expectObservable(m.hot('a----b--------').pipe(quiet4(m, 't-----f'))).toBe('--------x', { x: 'ab' });
-      m.expectObservable(m.hot('a---------b---').pipe(quiet4(m, 't----------f'))).toBe('-----------x', { x: 'ab' });
+      m.expectObservable(m.hot('a----b--------').pipe(calmed(m, 't-----f'))).toBe('--------x', { x: 'ab' });
+      m.expectObservable(m.hot('a---------b---').pipe(calmed(m, 't----------f'))).toBe('-----------x', { x: 'ab' });
     }),
   );
 
@@ -148,7 +148,7 @@ describe('quiesce', () => {
     marbles((m) => {
       const scheduler: SchedulerLike = {
         now: () => asyncScheduler.now() - (asyncScheduler.now() < 2 ? 0 : 3_600_000),
-        schedule: (...work) => asyncScheduler.schedule(...work),
+        schedule: asyncScheduler.schedule.bind(asyncScheduler),
       };
       const source$ = m.hot(' a---------------');
       const expected = '      --------a-------';
