@@ -51,13 +51,14 @@ export async function buildProgram(folder, options = {}) {
       outfile: `${folder}/main.cjs`,
     },
     { entryPoints: ['src/cli/load.ts'], outfile: `${folder}/pilot-agent.cjs`, banner: { js: '#!/usr/bin/env node' } },
+    { entryPoints: ['src/discovery-cli/main.ts'], outfile: `${folder}/pilot-discovery.cjs`, banner: { js: '#!/usr/bin/env node' } },
   ];
   const built = await Promise.all(inputs.map((input) => build({ ...bundleOptions, ...options, ...input })));
   const page = await buildPage();
   const metafiles = [...built, page].map(({ metafile }) => metafile);
   writeFileSync(`${folder}/page.html`, page.html);
   writeFileSync(`${folder}/THIRD-PARTY-NOTICES.txt`, notices(metafiles));
-  chmodSync(`${folder}/pilot-agent.cjs`, 0o755);
+  for (const program of ['pilot-agent', 'pilot-discovery']) chmodSync(`${folder}/${program}.cjs`, 0o755);
   await writeCodeCache([process.execPath], `${folder}/pilot-agent.cjs`);
   return packagesIn(metafiles);
 }

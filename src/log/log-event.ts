@@ -117,6 +117,21 @@ export const logEvents = {
   'demo.certificate_written': { level: 'info', text: 'The demo has written a new certificate.' },
   'demo.certificate_shown': { level: 'info', text: 'The demo has seen which certificate clients are shown.' },
   'demo.folder_removed': { level: 'info', text: 'The demo has removed its temporary folder.' },
+  'demo.answers': { level: 'info', text: 'What the last requests of the demo got, and how often.' },
+  'discovery.started': { level: 'info', text: 'The control plane starts.' },
+  'discovery.ready': { level: 'info', text: 'The control plane has read all sources, and answers proxies.' },
+  'discovery.ended': { level: 'info', text: 'The control plane ends.' },
+  'discovery.flag_ignored': { level: 'warn', text: 'A flag or a variable of the control plane has no effect.' },
+  'discovery.source_lost': { level: 'warn', text: 'A source of the control plane cannot be read. What it has told stays.' },
+  'discovery.source_back': { level: 'info', text: 'A source of the control plane can be read again.' },
+  'discovery.refused': { level: 'error', text: 'A resource is refused. Its last good version stays, and all others go on.' },
+  'discovery.unserved': { level: 'warn', text: 'A part of a resource is not served yet. The rest of it is.' },
+  'discovery.mended': { level: 'info', text: 'A resource that was refused is right again.' },
+  'discovery.pushed': { level: 'info', text: 'Changed resources are given to the proxies.' },
+  'discovery.connected': { level: 'info', text: 'A proxy has connected.' },
+  'discovery.disconnected': { level: 'info', text: 'A proxy has disconnected.' },
+  'discovery.rejected': { level: 'error', text: 'A proxy has rejected resources, and goes on with those before.' },
+  'discovery.stream_refused': { level: 'warn', text: 'The control plane has refused a stream.' },
 } as const satisfies Readonly<Record<string, LogEventText>>;
 
 export type LogEvent = keyof typeof logEvents;

@@ -24,13 +24,13 @@ const stuck = 60_000;
 const mostConnections = 512;
 
 /**
- * Serves the status port on all interfaces, IPv6 and IPv4: listens on subscribe, closes with all
- * its connections on unsubscribe. `route` has the handler for a path.
+ * Serves the status port, on all interfaces, IPv6 and IPv4, where no `host` is given: listens on
+ * subscribe, closes with all its connections on unsubscribe. `route` has the handler for a path.
  *
  * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then
  * what the handlers emit. Errors if the server breaks later. Never completes.
  */
-export function statusServer(port: number, route: (path: string) => Handler): Observable<StatusEvent> {
+export function statusServer(port: number, route: (path: string) => Handler, host?: string): Observable<StatusEvent> {
   return new Observable((subscriber) => {
     const server = serverOf(route, subscriber);
     let hasListened = false;
@@ -43,7 +43,7 @@ export function statusServer(port: number, route: (path: string) => Handler): Ob
       if (hasListened) subscriber.error(error);
       else subscriber.next({ type: 'failed', reason: error.message });
     });
-    server.listen(port);
+    server.listen(port, host);
     return () => {
       server.close();
       server.closeAllConnections();

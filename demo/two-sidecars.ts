@@ -1,0 +1,191 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { certificateRequest } from '../src/ca/certificate-request.ts';
+import { certificateAuthority, writeCertificates } from './certificates.ts';
+
+/** A program to be started: its arguments, and the variables that it needs beside its own. */
+export interface Command {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A mesh of two sidecars and a control plane, ready to be started. */
+export interface TwoSidecars {
+  /** The folder of YAML that the control plane reads. */
+  readonly configDir: string;
+  /** Of `pilot-discovery`. */
+  readonly discovery: Command;
+  /** Of `pilot-agent`, by name of the sidecar. */
+  readonly agents: Readonly<Record<'client' | 'echo', Command>>;
+  /** Ends the two applications. */
+  dispose(): Promise<void>;
+}
+
+export interface MeshPorts {
+  /** Where the client's sidecar takes requests for `echo.mesh`. */
+  readonly service: number;
+  readonly xds: number;
+  readonly http: number;
+  readonly monitoring: number;
+  /** Of each sidecar: Envoy's admin endpoint, the status port, Prometheus, health. */
+  readonly client: SidecarPorts;
+  readonly echo: SidecarPorts;
+  /** Where the sidecar of `echo` takes requests for each version. */
+  readonly inbound: readonly [number, number];
+}
+
+export interface SidecarPorts {
+  readonly admin: number;
+  readonly status: number;
+  readonly prometheus: number;
+  readonly health: number;
+}
+
+/** Loopback addresses of the two, so that they may have the same ports. */
+const addresses = { client: '127.0.0.20', echo: '127.0.0.21' };
+
+/**
+ * Makes a mesh below `folder`: certificates for two identities, YAML, and an application in two
+ * versions, which answer by their name and run at once.
+ */
+export async function twoSidecars(folder: string, ports: MeshPorts): Promise<TwoSidecars> {
+  const ca = await certificateAuthority();
+  const applications = await Promise.all([application('v1'), application('v2')]);
+  const configDir = join(folder, 'config');
+  mkdirSync(configDir, { recursive: true });
+  const [v1 = 0, v2 = 0] = applications.map((server) => (server.address() as AddressInfo).port);
+  for (const [name, text] of Object.entries(resources(ports, [v1, v2]))) writeFileSync(join(configDir, name), text);
+  const agent = async (name: 'client' | 'echo'): Promise<Command> => {
+    const certificates = join(folder, name, 'certs');
+    const { csr, key } = await certificateRequest(`spiffe://cluster.local/ns/default/sa/${name}`, { algorithm: 'ECDSA', pkcs8: true });
+    const { certificate, serial } = await ca.sign(csr);
+    writeCertificates(certificates, { certChain: certificate, key: key.toString('utf8'), rootCert: ca.rootCert, serial });
+    const { admin, status, prometheus, health } = ports[name];
+    const flags = {
+      discoveryAddress: `127.0.0.1:${ports.xds}`,
+      configPath: join(folder, name, 'run'),
+      proxyAdminPort: String(admin),
+      statusPort: String(status),
+      proxyLogLevel: 'warning',
+      proxyComponentLogLevel: 'misc:error',
+    };
+    return {
+      args: ['proxy', 'sidecar', ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])],
+      env: {
+        POD_NAME: `${name}-0`,
+        POD_NAMESPACE: 'default',
+        SERVICE_ACCOUNT: name,
+        INSTANCE_IP: addresses[name],
+        PROV_CERT: certificates,
+        ISTIO_META_INTERCEPTION_MODE: 'NONE',
+        ISTIO_METAJSON_LABELS: JSON.stringify({ app: name }),
+        ENVOY_PROMETHEUS_PORT: String(prometheus),
+        ENVOY_STATUS_PORT: String(health),
+      },
+    };
+  };
+  const listen = { grpcAddr: ports.xds, httpAddr: ports.http, monitoringAddr: ports.monitoring };
+  return {
+    configDir,
+    discovery: {
+      args: [
+        'discovery',
+        '--configDir',
+        configDir,
+        ...Object.entries(listen).flatMap(([flag, port]) => [`--${flag}`, `127.0.0.1:${port}`]),
+      ],
+      env: {},
+    },
+    agents: { client: await agent('client'), echo: await agent('echo') },
+    async dispose() {
+      for (const server of applications) {
+        server.close();
+        server.closeAllConnections();
+      }
+      await Promise.resolve();
+    },
+  };
+}
+
+async function application(version: string): Promise<Server> {
+  const server = createServer((_, response) => void response.end(`${version}\n`));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
+}
+
+/** The YAML of the mesh, by name of the file. */
+function resources({ service, inbound }: MeshPorts, applications: readonly [number, number]): Readonly<Record<string, string>> {
+  const versions = inbound.map((port, index) => ({ version: `v${index + 1}`, port, application: applications[index] ?? 0 }));
+  return {
+    '10-echo.yaml': `# The service echo.mesh. It runs twice behind one sidecar.
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: echo, namespace: default }
+spec:
+  hosts: [echo.mesh]
+  location: MESH_INTERNAL
+  resolution: STATIC
+  ports: [{ number: ${service}, name: http, protocol: HTTP }]
+  workloadSelector: { labels: { app: echo } }
+${versions
+  .map(
+    ({ version, port }) => `---
+apiVersion: networking.istio.io/v1
+kind: WorkloadEntry
+metadata: { name: echo-${version}, namespace: default }
+spec:
+  address: ${addresses.echo}
+  ports: { http: ${port} }
+  labels: { app: echo, version: ${version}, security.istio.io/tlsMode: istio }
+  serviceAccount: echo
+`,
+  )
+  .join('')}`,
+    '20-sidecar.yaml': `# Where the sidecar of echo takes requests, and where each goes on to.
+apiVersion: networking.istio.io/v1
+kind: Sidecar
+metadata: { name: echo, namespace: default }
+spec:
+  workloadSelector: { labels: { app: echo } }
+  ingress:
+${versions
+  .map(
+    ({ version, port, application: target }) => `    - port: { number: ${port}, name: http-${version}, protocol: HTTP }
+      bind: ${addresses.echo}
+      captureMode: NONE
+      defaultEndpoint: 127.0.0.1:${target}
+`,
+  )
+  .join('')}`,
+    '30-mtls.yaml': `# Nobody without a certificate of the mesh is answered.
+apiVersion: security.istio.io/v1
+kind: PeerAuthentication
+metadata: { name: default, namespace: default }
+spec:
+  mtls: { mode: STRICT }
+`,
+    '40-route.yaml': `# Change the weights, add a fault or a redirect, and save.
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: { name: echo, namespace: default }
+spec:
+  hosts: [echo.mesh]
+  http:
+    - route:
+        - { destination: { host: echo.mesh, subset: v1 }, weight: 90 }
+        - { destination: { host: echo.mesh, subset: v2 }, weight: 10 }
+---
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: { name: echo, namespace: default }
+spec:
+  host: echo.mesh
+  subsets:
+    - { name: v1, labels: { version: v1 } }
+    - { name: v2, labels: { version: v2 } }
+`,
+  };
+}

@@ -1,0 +1,100 @@
+import { type ConnectionState, syncStatus } from '../push/connection-states.ts';
+import { typeUrls, xdsTypes } from '../push/view.ts';
+import { eachResource } from '../store/resources.ts';
+import { flawsOf } from '../store/store.ts';
+import type { DiscoveryView } from './discovery-view.ts';
+
+/** What `/debug/NAME` answers, in the form of istiod. Pure. `now`: ms since 1970. */
+export type DebugAnswer = (view: DiscoveryView, now: number) => unknown;
+
+/** `app-0.default`, as istiod names a proxy. */
+function proxyOf({ node }: ConnectionState): string {
+  return node.id.split('~')[2] ?? node.id;
+}
+
+function textOf({ node }: ConnectionState, key: string): string {
+  const value = (node.metadata as Readonly<Record<string, unknown>> | undefined)?.[key];
+  return typeof value === 'string' ? value : '';
+}
+
+const syncz: DebugAnswer = ({ connections }, now) =>
+  [...connections.values()].map((state) => {
+    const of = (type: (typeof xdsTypes)[number]) => {
+      const { sent, acked } = state.types.get(typeUrls[type]) ?? {};
+      return { [`${type}_sent`]: sent?.nonce ?? '', [`${type}_acked`]: acked?.nonce ?? '' };
+    };
+    const resources = [...state.types].map(([typeUrl, type]) => {
+      const { sent, acked, rejected } = type;
+      const told = {
+        sent: sent?.nonce ?? '',
+        acked: acked?.nonce ?? '',
+        ...(sent && { sentTime: new Date(sent.at).toISOString(), snapshot: sent.snapshot }),
+        status: syncStatus(type, now),
+        ...(rejected && { rejected: { reason: rejected.reason, names: rejected.names } }),
+      };
+      return [typeUrl, told] as const;
+    });
+    return {
+      cluster_id: textOf(state, 'CLUSTER_ID'),
+      proxy: proxyOf(state),
+      proxy_type: state.node.id.split('~')[0] ?? '',
+      istio_version: textOf(state, 'ISTIO_VERSION'),
+      ...of('cluster'),
+      ...of('listener'),
+      ...of('route'),
+      ...of('endpoint'),
+      resources: Object.fromEntries(resources),
+    };
+  });
+
+const connections: DebugAnswer = ({ connections: states }) => ({
+  totalClients: states.size,
+  clients: [...states].map(([number, state]) => ({
+    connectionId: `${proxyOf(state)}-${number}`,
+    connectedAt: new Date(state.connectedAt).toISOString(),
+    address: state.address,
+  })),
+});
+
+const adsz: DebugAnswer = ({ connections: states }) => ({
+  totalClients: states.size,
+  clients: [...states].map(([number, state]) => ({
+    connectionId: `${proxyOf(state)}-${number}`,
+    connectedAt: new Date(state.connectedAt).toISOString(),
+    address: state.address,
+    variant: state.variant,
+    metadata: state.node.metadata ?? {},
+    watches: Object.fromEntries([...state.types].map(([typeUrl, { names }]) => [typeUrl, names])),
+  })),
+});
+
+const configz: DebugAnswer = ({ store }) =>
+  store === undefined
+    ? []
+    : [...eachResource(store.resources)].map(([, { kind, namespace, name, labels, annotations, origin, spec }]) => ({
+        kind,
+        metadata: { name, namespace, labels, annotations },
+        origin,
+        spec,
+      }));
+
+const flaws: DebugAnswer = ({ store }) => (store === undefined ? [] : flawsOf(store));
+
+const registryz: DebugAnswer = ({ snapshot }) => [...(snapshot?.environment.services.values() ?? [])].flat();
+
+const endpointz: DebugAnswer = ({ snapshot }) =>
+  Object.fromEntries([...(snapshot?.environment.endpoints ?? [])].map(([service, ports]) => [service, Object.fromEntries(ports)]));
+
+const mesh: DebugAnswer = ({ store }) => store?.mesh ?? {};
+
+/** By path. */
+export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {
+  '/debug/syncz': syncz,
+  '/debug/adsz': adsz,
+  '/debug/connections': connections,
+  '/debug/configz': configz,
+  '/debug/flawz': flaws,
+  '/debug/registryz': registryz,
+  '/debug/endpointz': endpointz,
+  '/debug/mesh': mesh,
+};

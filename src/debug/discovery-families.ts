@@ -1,0 +1,42 @@
+import type { MetricFamily } from '../metrics/metric-family.ts';
+import { flawsOf } from '../store/store.ts';
+import type { DiscoveryView } from './discovery-view.ts';
+
+/** The metrics of the control plane, with the names of istiod. Pure. */
+export function discoveryFamilies({ store, snapshot, connections, counts }: DiscoveryView, version: string): readonly MetricFamily[] {
+  const environment = snapshot?.environment;
+  const refused = store === undefined ? [] : flawsOf(store).filter(({ severity }) => severity === 'error');
+  const versions = new Map<string, number>();
+  for (const { node } of connections.values()) {
+    const said = (node.metadata as Readonly<Record<string, unknown>> | undefined)?.['ISTIO_VERSION'];
+    const name = typeof said === 'string' && said !== '' ? said : 'unknown';
+    versions.set(name, (versions.get(name) ?? 0) + 1);
+  }
+  const sum = (numbers: Readonly<Record<string, number>>) => Object.values(numbers).reduce((all, one) => all + one, 0);
+  const gauge = (name: string, help: string, value: number): MetricFamily => ({ name, type: 'gauge', help, samples: [{ value }] });
+  const byType = (name: string, help: string, values: Readonly<Record<string, number>>): MetricFamily => ({
+    name,
+    type: 'counter',
+    help,
+    samples: Object.entries(values).map(([type, value]) => ({ labels: { type }, value })),
+  });
+  return [
+    { name: 'pilot_info', type: 'gauge', help: 'Version of the control plane.', samples: [{ labels: { version }, value: 1 }] },
+    {
+      name: 'pilot_xds',
+      type: 'gauge',
+      help: 'Proxies that are connected, by what they call their version.',
+      samples: [...versions].map(([name, value]) => ({ labels: { version: name }, value })),
+    },
+    byType('pilot_xds_pushes', 'Answers to proxies, by type.', counts.pushes),
+    ...['cds', 'eds', 'lds', 'rds'].map((type) =>
+      gauge(`pilot_xds_${type}_reject`, `Answers of ${type} that proxies have rejected.`, counts.rejects[type] ?? 0),
+    ),
+    { name: 'pilot_total_xds_rejects', type: 'counter', help: 'Answers that proxies have rejected.', samples: [{ value: sum(counts.rejects) }] }, // prettier-ignore
+    byType('pilot_inbound_updates', 'Changes that sources have told, by class.', counts.updates),
+    gauge('pilot_services', 'Services that proxies may be told of.', environment?.services.size ?? 0),
+    gauge('pilot_virt_services', 'VirtualServices that are in use.', environment?.virtualServices.length ?? 0),
+    gauge('pilot_invalid_resources', 'Resources that are refused.', new Set(refused.map(({ key, origin }) => key ?? origin.path)).size),
+    { name: 'pilot_xds_bytes', type: 'counter', help: 'Bytes of all answers.', samples: [{ value: counts.bytes }] },
+  ];
+}

@@ -1,0 +1,38 @@
+import { request as httpRequest } from 'node:http';
+import { parseHostPort } from '../config/host-port.ts';
+import { exitCodes, Fatal } from '../run/exit.ts';
+
+/** How long an answer may take, in ms. */
+const timeoutMs = 60_000;
+
+/**
+ * `pilot-discovery request GET PATH`: prints what `--httpAddr` answers, and nothing else. Rejects
+ * with a {@link Fatal} if nobody answers, and for a status above 399.
+ */
+export async function request(method: string, path: string, httpAddr: string): Promise<void> {
+  if (method.toUpperCase() !== 'GET') throw new Fatal(`method: '${method}' is not GET`, exitCodes.usage);
+  const address = parseHostPort(httpAddr);
+  if (!/^\d{1,5}$/.test(address?.port ?? '')) throw new Fatal(`--httpAddr: '${httpAddr}' is not host:port`, exitCodes.usage);
+  const { status, body } = await ask(address?.host === '' ? '127.0.0.1' : (address?.host ?? ''), Number(address?.port), path).catch(
+    (error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Fatal(`pilot-discovery does not answer at ${httpAddr}: ${why}: start it, or name its --httpAddr`, exitCodes.unavailable);
+    },
+  );
+  if (status > 399) throw new Fatal(`${path}: status ${status}: ${body.trim()}`, exitCodes.refused);
+  await new Promise<void>((done) => process.stdout.write(body.endsWith('\n') ? body : `${body}\n`, () => done()));
+}
+
+function ask(host: string, port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((done, fail) => {
+    const asked = httpRequest({ host, port, path: `/${path.replace(/^\//, '')}`, timeout: timeoutMs }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', fail);
+      response.on('end', () => done({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString('utf8') }));
+    });
+    asked.on('timeout', () => asked.destroy(new Error('no answer within 60 s')));
+    asked.on('error', fail);
+    asked.end();
+  });
+}

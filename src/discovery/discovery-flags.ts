@@ -1,0 +1,36 @@
+/**
+ * A flag of `pilot-discovery discovery`: its value's kind on the help page, what it means, and its
+ * default as a user would write it.
+ */
+export interface DiscoveryFlag {
+  readonly value: string;
+  readonly text: string;
+  readonly default: string;
+  /** Taken for the sake of the command lines of istiod; it does nothing. */
+  readonly ignored?: true;
+}
+
+/** The flags of `pilot-discovery discovery`, with the names of istiod. */
+export const discoveryFlags = {
+  configDir: { value: 'path', text: 'folder of YAML files with resources of Istio', default: '' },
+  meshConfig: { value: 'path', text: 'file with the MeshConfig; without a file its defaults hold', default: './etc/istio/config/mesh' },
+  domain: { value: 'name', text: 'DNS domain of the mesh', default: 'cluster.local' },
+  namespace: { value: 'name', text: 'namespace of resources that name none', default: 'default' },
+  grpcAddr: { value: 'host:port', text: 'xDS without TLS; empty for none', default: ':15010' },
+  httpAddr: { value: 'host:port', text: '/ready and /debug; empty for none', default: ':8080' },
+  monitoringAddr: { value: 'host:port', text: '/metrics; empty for none', default: ':15014' },
+  keepaliveInterval: { value: 'duration', text: 'how often a proxy that says nothing is asked whether it is there', default: '30s' },
+  keepaliveTimeout: { value: 'duration', text: 'how long its answer is waited for', default: '10s' },
+  shutdownDuration: { value: 'duration', text: 'how long proxies have to go elsewhere at the end', default: '10s' },
+  secureGRPCAddr: { value: 'host:port', text: 'ignored: there is no xDS over TLS yet', default: '', ignored: true },
+  httpsAddr: { value: 'host:port', text: 'ignored: there is no injection', default: '', ignored: true },
+  registries: { value: 'names', text: 'ignored: resources come from --configDir', default: '', ignored: true },
+  clusterID: { value: 'name', text: 'ignored: the mesh has one cluster', default: '', ignored: true },
+  networksConfig: { value: 'path', text: 'ignored: the mesh has one network', default: '', ignored: true },
+  keepaliveMaxServerConnectionAge: { value: 'duration', text: 'ignored: a connection is kept', default: '', ignored: true },
+  profile: { value: 'bool', text: 'ignored', default: '', ignored: true },
+  ctrlz_port: { value: 'port', text: 'ignored', default: '', ignored: true },
+  ctrlz_address: { value: 'host', text: 'ignored', default: '', ignored: true },
+} as const satisfies Readonly<Record<string, DiscoveryFlag>>;
+
+export type DiscoveryFlagName = keyof typeof discoveryFlags;

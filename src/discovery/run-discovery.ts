@@ -1,0 +1,97 @@
+import { concat, distinctUntilChanged, EMPTY, filter, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, switchMap, takeWhile, timer } from 'rxjs'; // prettier-ignore
+import type { DiscoveryView } from '../debug/discovery-view.ts';
+import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
+import { readNode } from '../generate/read-node.ts';
+import { viewer } from '../generate/view-of.ts';
+import { type Fold, feedback } from '../operators/feedback.ts';
+import { ofType } from '../operators/tagged-union.ts';
+import type { Node } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
+import type { View } from '../push/view.ts';
+import { version } from '../run/version.ts';
+import { statusServer } from '../status/status-server.ts';
+import type { StoreEvent } from '../store/store-event.ts';
+import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
+import type { DiscoveryEvent, ServerName } from './discovery-event.ts';
+import { foldView, freshView } from './fold-view.ts';
+import { serveGrpc } from './serve-grpc.ts';
+import { snapshots } from './snapshots.ts';
+
+export interface DiscoveryParts {
+  readonly config: DiscoveryConfig;
+  /** What sources tell; the names of those that are to be read before a proxy is answered. */
+  readonly event$: Observable<StoreEvent>;
+  readonly sources: readonly string[];
+  /** Emits what asks for the end. */
+  readonly terminate$: Observable<string>;
+  readonly scheduler: SchedulerLike;
+}
+
+/**
+ * Runs a control plane: emits what happens, with what is known then. Ends when somebody has asked
+ * for it and proxies have had the time to go elsewhere, or where an address cannot be listened on.
+ * Cold; errors only by a bug.
+ */
+export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryView, DiscoveryEvent>> {
+  const { config, event$, sources, terminate$, scheduler } = parts;
+  const fold = (view: DiscoveryView, event: DiscoveryEvent) => foldView(view, event, scheduler.now());
+  return feedback<DiscoveryView, DiscoveryEvent>(freshView, fold, (view$) => {
+    const told$ = event$.pipe(snapshots(sources, config.debounce, scheduler), share());
+    const snapshot$ = told$.pipe(
+      ofType('built'),
+      map(({ snapshot }) => snapshot),
+      shareReplay({ bufferSize: 1, refCount: true }),
+    );
+    const make = viewer();
+    const viewsFor = (node: Node): Observable<View> | string => {
+      const proxy = readNode({ id: node.id, metadata: node.metadata });
+      if (typeof proxy === 'string') return proxy;
+      return snapshot$.pipe(map(({ number, environment }) => make(number, environment, proxy)));
+    };
+    const servers: readonly (readonly [ServerName, ListenAddress | undefined, (address: ListenAddress) => Observable<DiscoveryEvent>])[] = [
+      [
+        'grpcAddr',
+        config.grpc,
+        (address) =>
+          serveGrpc(address, {
+            viewsFor,
+            controlPlane: JSON.stringify({ Component: 'pilot-discovery', ID: config.podName, Info: { version } }),
+            throttle: config.pushThrottle,
+            keepalive: config.keepalive,
+          }),
+      ],
+      [
+        'httpAddr',
+        config.http,
+        http(
+          'httpAddr',
+          debugRoutes(view$, () => scheduler.now()),
+        ),
+      ],
+      ['monitoringAddr', config.monitoring, http('monitoringAddr', monitoringRoutes(view$, version))],
+    ];
+    const served$ = merge(...servers.map(([, address, serve]) => (address === undefined ? EMPTY : serve(address))));
+    const end$ = terminate$.pipe(
+      switchMap((by) => concat(of<DiscoveryEvent>({ type: 'terminate-requested', by }), timer(0, scheduler).pipe(map((): DiscoveryEvent => ({ type: 'over' }))))), // prettier-ignore
+    );
+    // A proxy that is connected when the first snapshot is built is answered by it.
+    const kept$ = snapshot$.pipe(ignoreElements());
+    return merge(end$, served$, kept$, told$);
+  }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
+}
+
+function http(server: ServerName, routes: Parameters<typeof statusServer>[1]): (address: ListenAddress) => Observable<DiscoveryEvent> {
+  return ({ host, port }) => {
+    const told = { server, address: `${host}:${port}` };
+    return statusServer(port, routes, host === '' ? undefined : host).pipe(
+      map((event): DiscoveryEvent | undefined =>
+        event.type === 'listening'
+          ? { type: 'listening', ...told }
+          : event.type === 'failed'
+            ? { type: 'failed', ...told, reason: event.reason }
+            : undefined,
+      ),
+      filter((event) => event !== undefined),
+      distinctUntilChanged(),
+    );
+  };
+}

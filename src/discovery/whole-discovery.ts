@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { asyncScheduler, merge, of } from 'rxjs';
+import type { DiscoveryView } from '../debug/discovery-view.ts';
+import { type GivenLogFlags, logOptions } from '../config/log-options.ts';
+import type { LogLine } from '../log/log-line.ts';
+import { openLog } from '../log/open-log.ts';
+import { defaultMeshConfig, type MeshConfig } from '../mesh/mesh-config.ts';
+import { readMeshConfig } from '../mesh/read-mesh-config.ts';
+import { readResources } from '../mesh/read-resources.ts';
+import type { Fold } from '../operators/feedback.ts';
+import { filesSource } from '../registry/files/files-source.ts';
+import { attempt, exitCodes, Fatal } from '../run/exit.ts';
+import { signals } from '../streams/process-events.ts';
+import type { StoreEvent } from '../store/store-event.ts';
+import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
+import type { DiscoveryEvent } from './discovery-event.ts';
+import type { DiscoveryFlagName } from './discovery-flags.ts';
+import { narrateDiscovery } from './narrate-discovery.ts';
+import { runDiscovery } from './run-discovery.ts';
+
+/** How a control plane is started. */
+export interface WholeDiscovery {
+  readonly given: Readonly<Partial<Record<DiscoveryFlagName, string>>>;
+  readonly logging: GivenLogFlags;
+  /** What no flag took. */
+  readonly leftover: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Runs a control plane until it is asked to end. Rejects with a {@link Fatal} for a bad command
+ * line (64), a bad MeshConfig (78), and an address that cannot be listened on (69).
+ */
+export async function wholeDiscovery({ given, logging, leftover, env }: WholeDiscovery): Promise<void> {
+  const startedAt = asyncScheduler.now();
+  const { config, problems, warnings } = discoveryConfig(given, env);
+  const log = logOptions(logging);
+  const all = [...problems, ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`))];
+  if (all.length > 0) throw new Fatal(all.join('; '), exitCodes.usage);
+  const mesh = meshOf(config);
+  const written = attempt(() => openLog(log.options), '--log_target');
+  const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
+  written.open();
+  write({ level: 'info', event: 'discovery.started', msg: 'the control plane starts', configDir: config.configDir, ...addresses(config) });
+  for (const warning of [...warnings, ...leftover.map((text) => `${text} is not known, and ignored`), ...(log.ok ? log.warnings : [])])
+    write({ level: 'warn', event: 'discovery.flag_ignored', msg: 'it has no effect', warning });
+
+  const files$ = filesSource(config.configDir, { read: readResources, defaultNamespace: config.namespace });
+  const event$ = merge(of<StoreEvent>({ type: 'mesh', mesh }), files$);
+  const terminate$ = signals(['SIGTERM', 'SIGINT']);
+  const step$ = runDiscovery({ config, event$, sources: ['files'], terminate$, scheduler: asyncScheduler });
+  const end = await new Promise<DiscoveryEvent | undefined>((done, fail) => {
+    let last: Fold<DiscoveryView, DiscoveryEvent> | undefined;
+    step$.subscribe({
+      next: (step) => {
+        last = step;
+        for (const line of narrateDiscovery(step.before, step.value, startedAt, asyncScheduler.now())) write(line);
+      },
+      error: fail,
+      complete: () => done(last?.value),
+    });
+  }).finally(() => {
+    write({ level: 'info', event: 'discovery.ended', msg: 'the control plane ends' });
+    return written.close();
+  });
+  if (end?.type === 'failed') throw new Fatal(`--${end.server} ${end.address}: ${end.reason}`, exitCodes.unavailable);
+}
+
+function addresses({ grpc, http, monitoring }: DiscoveryConfig): Readonly<Record<string, string>> {
+  const named = Object.entries({ grpc, http, monitoring });
+  return Object.fromEntries(named.flatMap(([name, address]) => (address === undefined ? [] : [[name, `${address.host}:${address.port}`]])));
+}
+
+/** The MeshConfig of the file that is named; its defaults where the usual file is not there. */
+function meshOf({ meshConfig }: DiscoveryConfig): MeshConfig {
+  if (!existsSync(meshConfig)) return defaultMeshConfig;
+  const { mesh, flaws } = readMeshConfig(
+    attempt(() => readFileSync(meshConfig, 'utf8'), '--meshConfig'),
+    meshConfig,
+  );
+  const [flaw] = flaws.filter(({ severity }) => severity === 'error');
+  if (flaw !== undefined)
+    throw new Fatal(`--meshConfig ${flaw.origin.path}:${flaw.origin.line}: ${flaw.field}: ${flaw.reason}`, exitCodes.config);
+  return mesh;
+}

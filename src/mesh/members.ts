@@ -1,0 +1,203 @@
+import { meant } from '../config/one-edit.ts';
+import { parseDuration } from '../config/value.ts';
+import { regexFlaw } from '../bootstrap/regex-flaw.ts';
+import type { StringMatch } from './model.ts';
+
+/** Where a value is in a resource, and who is told what is wrong with it. */
+export interface Place {
+  /** `spec.http[0].route` */
+  readonly path: string;
+  readonly tell: (path: string, reason: string, severity: 'error' | 'warning') => void;
+}
+
+/** Makes something of a value; undefined is a value that is not given. Tells what is wrong. */
+export type Read<T> = (value: unknown, place: Place) => T;
+
+/** Says that a value is wrong, and what would be right. */
+export function wrong(place: Place, reason: string): void {
+  place.tell(place.path, reason, 'error');
+}
+
+export function below(place: Place, step: string): Place {
+  const path = step.startsWith('[') ? `${place.path}${step}` : place.path === '' ? step : `${place.path}.${step}`;
+  return { ...place, path };
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** What is written, as a message shows it. */
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? `'${value}'` : (JSON.stringify(value) ?? 'nothing');
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}
+
+type Get = <T>(name: string, read: Read<T>) => T;
+
+/**
+ * Reads an object by its members, in the spelling of protobuf's JSON (`targetPort`) or of its
+ * fields (`target_port`). A member that nobody has asked for is wrong; one of `later` is known to
+ * Istio and has no effect yet, of which is warned.
+ */
+export function members<T>(
+  value: unknown,
+  place: Place,
+  later: readonly string[],
+  make: (get: Get, has: (name: string) => boolean) => T,
+): T {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject && value !== undefined && value !== null) wrong(place, `${shown(value)} is not an object`);
+  const given = (isObject ? value : {}) as Readonly<Record<string, unknown>>;
+  const nameIn = (name: string) => (name in given ? name : snake(name));
+  const known = new Set<string>();
+  const has = (name: string) => given[nameIn(name)] !== undefined && given[nameIn(name)] !== null;
+  const made = make((name, read) => {
+    known.add(name);
+    const found = given[nameIn(name)];
+    return read(found === null ? undefined : found, below(place, nameIn(name)));
+  }, has);
+  for (const name of later) {
+    known.add(name);
+    if (has(name)) place.tell(below(place, nameIn(name)).path, `${name} is not served yet, and has no effect`, 'warning');
+  }
+  const names = new Set([...known].flatMap((name) => [name, snake(name)]));
+  for (const name of Object.keys(given).filter((one) => !names.has(one))) {
+    const near = meant(name, [...known]);
+    place.tell(below(place, name).path, `there is no such field${near === undefined ? '' : `: did you mean ${near}?`}`, 'error');
+  }
+  return made;
+}
+
+export const text: Read<string> = (value, place) => {
+  if (value === undefined) return '';
+  if (typeof value === 'string') return value;
+  wrong(place, `${shown(value)} is not a text`);
+  return '';
+};
+
+/** A text that has to be there. */
+export const needed: Read<string> = (value, place) => {
+  const read = text(value, place);
+  if (value === undefined || value === '') wrong(place, 'it is missing');
+  return read;
+};
+
+export const boolean: Read<boolean | undefined> = (value, place) => {
+  if (value === undefined || typeof value === 'boolean') return value;
+  wrong(place, `${shown(value)} is not true or false`);
+  return undefined;
+};
+
+/** A whole number within limits; undefined where it is not given. Wrappers may be texts in JSON. */
+export function whole(least: number, most: number): Read<number | undefined> {
+  return (value, place) => {
+    if (value === undefined) return undefined;
+    const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+    if (typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most) return number;
+    wrong(place, `${shown(value)} is not a whole number from ${least} to ${most}`);
+    return undefined;
+  };
+}
+
+export const port: Read<number | undefined> = whole(1, 65_535);
+/** What fits into 32 bits. */
+export const count: Read<number | undefined> = whole(0, 2 ** 31 - 1);
+
+export const percent: Read<number | undefined> = (value, place) => {
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && value >= 0 && value <= 100) return value;
+  wrong(place, `${shown(value)} is not a percentage from 0 to 100`);
+  return undefined;
+};
+
+/** A duration in ms; undefined where it is not given. Envoy counts no less than 1 ms. */
+export const duration: Read<number | undefined> = (value, place) => {
+  if (value === undefined) return undefined;
+  const ms = typeof value === 'string' ? parseDuration(value) : undefined;
+  if (ms !== undefined && (ms === 0 || ms >= 1)) return ms;
+  wrong(place, `${shown(value)} is not a duration of 1ms or more (such as '500ms' or '1.5s')`);
+  return undefined;
+};
+
+/** One of several words; in JSON they may be numbers of protobuf, which nobody writes. */
+export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): Read<T> {
+  return (value, place) => {
+    if (value === undefined) return otherwise;
+    const found = typeof value === 'string' && Object.hasOwn(words, value) ? words[value] : undefined;
+    if (found !== undefined) return found;
+    wrong(place, `${shown(value)} is not one of ${Object.keys(words).join(', ')}`);
+    return otherwise;
+  };
+}
+
+export function list<T>(read: Read<T>): Read<readonly T[]> {
+  return (value, place) => {
+    if (value === undefined) return [];
+    if (Array.isArray(value)) return value.map((one: unknown, index) => read(one ?? undefined, below(place, `[${index}]`)));
+    wrong(place, `${shown(value)} is not a list`);
+    return [];
+  };
+}
+
+/** An object with names of the user's own. */
+export function named<T>(read: Read<T>): Read<Readonly<Record<string, T>>> {
+  return (value, place) => {
+    if (value === undefined) return {};
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return Object.fromEntries(Object.entries(value).map(([name, one]: [string, unknown]) => [name, read(one ?? undefined, below(place, name))])); // prettier-ignore
+    wrong(place, `${shown(value)} is not an object`);
+    return {};
+  };
+}
+
+export const labels: Read<Readonly<Record<string, string>>> = named(text);
+
+/** What may be left out. */
+export function maybe<T>(read: Read<T>): Read<T | undefined> {
+  return (value, place) => (value === undefined ? undefined : read(value, place));
+}
+
+/** An expression of RE2, as Envoy compiles it. */
+export const regex: Read<string> = (value, place) => {
+  const read = needed(value, place);
+  const flaw = read === '' ? undefined : regexFlaw(read);
+  if (flaw !== undefined) wrong(place, `${shown(read)} is no regular expression of RE2: ${flaw}`);
+  return read;
+};
+
+export const stringMatch: Read<StringMatch> = (value, place) =>
+  members(value, place, [], (get, has) => {
+    const types = (['exact', 'prefix', 'regex'] as const).filter(has);
+    const [type = 'exact'] = types;
+    if (types.length !== 1) wrong(place, 'it needs exactly one of exact, prefix, regex');
+    const texts = { exact: get('exact', text), prefix: get('prefix', text), regex: get('regex', maybe(regex)) ?? '' };
+    return { type, value: texts[type] };
+  });
+
+/** Labels of `spec.workloadSelector.labels` or `spec.selector.matchLabels`; undefined for all. */
+export function selector(member: 'labels' | 'matchLabels'): Read<Readonly<Record<string, string>> | undefined> {
+  return maybe((value, place) => members(value, place, [], (get) => get(member, labels)));
+}
+
+/** Where a resource is seen: `*` is everywhere, `.` its own namespace. */
+export function exportTo(namespace: string): Read<readonly string[]> {
+  return (value, place) => {
+    const names = list(text)(value, place);
+    return names.includes('*') ? [] : names.map((name) => (name === '.' ? namespace : name));
+  };
+}
+
+const label = /^[a-zA-Z0-9](?:[-a-zA-Z0-9_]{0,61}[a-zA-Z0-9])?$/;
+
+/** A DNS name, whose first label may be `*` for all below the rest. */
+export function hostName(wildcard: 'allowed' | 'refused'): Read<string> {
+  return (value, place) => {
+    const host = needed(value, place);
+    if (host === '') return host;
+    if (host === '*' && wildcard === 'allowed') return host;
+    const parts = host.replace(/\.$/, '').split('.');
+    const rest = parts[0] === '*' && wildcard === 'allowed' ? parts.slice(1) : parts;
+    if (host.length > 255 || rest.length === 0 || !rest.every((part) => label.test(part)))
+      wrong(place, `'${host}' is no host: give a DNS name${wildcard === 'allowed' ? ", of which only the first label may be '*'" : ''}`);
+    return host;
+  };
+}

@@ -1,0 +1,54 @@
+import { LineCounter, parseDocument } from 'yaml';
+import { boolean, duration, list, members, needed, oneOf, type Place, text } from './members.ts';
+import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
+import type { Flaw } from './model.ts';
+
+/** A MeshConfig, the folders of `configSources` (`fs://FOLDER`), and what is wrong with it. */
+export interface ReadMesh {
+  readonly mesh: MeshConfig;
+  readonly folders: readonly string[];
+  readonly flaws: readonly Flaw[];
+}
+
+/** Reads a MeshConfig in YAML. A field that has no effect here is warned of. Pure. */
+export function readMeshConfig(content: string, path: string): ReadMesh {
+  const flaws: Flaw[] = [];
+  const lines = new LineCounter();
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+  const [error] = document.errors;
+  const told = (line: number, field: string, reason: string, severity: Flaw['severity']) =>
+    flaws.push({ key: undefined, origin: { source: 'mesh', path, line }, field, reason, severity });
+  if (error !== undefined) told(lines.linePos(error.pos[0]).line, '', `it is no YAML: ${error.message.split('\n')[0] ?? ''}`, 'error');
+  const value: unknown = error === undefined ? (document.toJS() as unknown) : undefined;
+  // Of a field that is not known here nothing more is said than that.
+  const tell: Place['tell'] = (field, reason, severity) => {
+    const isForeign = reason.startsWith('there is no such field');
+    told(1, field, isForeign ? 'it has no effect here' : reason, isForeign ? 'warning' : severity);
+  };
+  const { accessLogFormat, accessLogFile, ...standard } = defaultMeshConfig;
+  const folders: string[] = [];
+  const mesh = members(value ?? {}, { path: '', tell }, [], (get): MeshConfig => {
+    const policy = get('outboundTrafficPolicy', (inner, at) =>
+      members(inner, at, [], (of) =>
+        of('mode', oneOf({ ALLOW_ANY: 'allow-any', REGISTRY_ONLY: 'registry-only' } as const, standard.outboundTrafficPolicy)),
+      ),
+    );
+    const sources = get(
+      'configSources',
+      list((one, at) => members(one, at, ['tlsSettings', 'subscribedResources'], (of) => of('address', needed))),
+    );
+    for (const address of sources) if (address.startsWith('fs://')) folders.push(address.slice('fs://'.length));
+    return {
+      rootNamespace: get('rootNamespace', text) || standard.rootNamespace,
+      trustDomain: get('trustDomain', text) || standard.trustDomain,
+      outboundTrafficPolicy: policy,
+      enableAutoMtls: get('enableAutoMtls', boolean) ?? standard.enableAutoMtls,
+      connectTimeoutMs: get('connectTimeout', duration) ?? standard.connectTimeoutMs,
+      protocolDetectionTimeoutMs: get('protocolDetectionTimeout', duration) ?? standard.protocolDetectionTimeoutMs,
+      accessLogFile: get('accessLogFile', text) || accessLogFile,
+      accessLogFormat: get('accessLogFormat', text) || accessLogFormat,
+      accessLogEncoding: get('accessLogEncoding', oneOf({ TEXT: 'text', JSON: 'json' } as const, 'text')),
+    };
+  });
+  return { mesh, folders, flaws };
+}

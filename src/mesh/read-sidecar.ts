@@ -1,0 +1,42 @@
+import { isIpAddress, parseHostPort, portNumber } from '../config/host-port.ts';
+import { below, list, members, oneOf, type Place, type Read, selector, text, wrong } from './members.ts';
+import { servicePort } from './read-service-entry.ts';
+import type { Ingress, Sidecar } from './sidecar.ts';
+
+const ingress: Read<Ingress> = (value, place) => {
+  const read = members(value, place, ['tls', 'connectionPool'], (get) => ({
+    port: get('port', servicePort),
+    bind: get('bind', text),
+    captureMode: get('captureMode', oneOf({ DEFAULT: 'default', IPTABLES: 'iptables', NONE: 'none' } as const, 'default')),
+    defaultEndpoint: get('defaultEndpoint', text),
+  }));
+  if (read.bind !== '' && !isIpAddress(read.bind)) wrong(below(place, 'bind'), `'${read.bind}' is no IP address`);
+  checkEndpoint(read.defaultEndpoint, below(place, 'defaultEndpoint'));
+  return read;
+};
+
+function checkEndpoint(endpoint: string, place: Place): void {
+  if (endpoint === '' || /^unix:\/\/\/./.test(endpoint)) return;
+  const parts = parseHostPort(endpoint);
+  const isOwn = parts !== undefined && ['127.0.0.1', '0.0.0.0', '::1', '::'].includes(parts.host);
+  if (!isOwn || portNumber(parts.port) === undefined)
+    wrong(place, `'${endpoint}' is not 127.0.0.1:PORT, 0.0.0.0:PORT, [::1]:PORT, [::]:PORT, or unix:///path`);
+}
+
+/** Of `egress` it is warned: everything is served. */
+export const readSidecar: Read<Sidecar> = (value, place) =>
+  members(value, place, ['egress', 'inboundConnectionPool'], (get) => {
+    const ports = get('ingress', list(ingress));
+    ports.forEach(({ port }, index) => {
+      if (ports.findIndex((one) => one.port.number === port.number) !== index)
+        wrong(below(place, `ingress[${index}].port.number`), `${port.number} is there twice`);
+    });
+    const policy = get('outboundTrafficPolicy', (inner, at) =>
+      inner === undefined
+        ? undefined
+        : members(inner, at, ['egressProxy'], (of) =>
+            of('mode', oneOf({ REGISTRY_ONLY: 'registry-only', ALLOW_ANY: 'allow-any' } as const, 'registry-only')),
+          ),
+    );
+    return { workloadSelector: get('workloadSelector', selector('labels')), ingress: ports, outboundTrafficPolicy: policy };
+  });

@@ -1,0 +1,184 @@
+import type * as Grpc from '@grpc/grpc-js';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  from,
+  fromEvent,
+  map,
+  merge,
+  mergeMap,
+  NEVER,
+  Observable,
+  of,
+  race,
+  share,
+  Subject,
+  switchMap,
+  take,
+  takeUntil,
+  timer,
+} from 'rxjs';
+import { grpcDefinition } from '../grpc/grpc-definition.ts';
+import { reduceWithEffects } from '../operators/reduce-with-effects.ts';
+import { AggregatedDiscoveryService } from '../proto/envoy/service/discovery/v3/ads_pb.ts';
+import type { DeltaDiscoveryRequest, DiscoveryRequest, Node } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { readRequest, type Variant } from '../xds/messages.ts';
+import type { AdsEvent } from './ads-event.ts';
+import { answerEncoder } from './encode-answer.ts';
+import { type Answer, freshProxy, type ProxyEffect, type ProxyEvent, reduceProxy } from './proxy-stream.ts';
+import type { View } from './view.ts';
+
+/** A stream as gRPC for Node has it; answers are encoded already. */
+type Call = Grpc.ServerDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, Buffer>;
+
+export interface AdsOptions {
+  /** What the control plane calls itself in its answers. */
+  readonly controlPlane: string;
+  /** To how many proxies is written at once. */
+  readonly throttle: number;
+  /**
+   * What a proxy is given: at once what holds now, if there is something, then what is newer. Or,
+   * as a text, why it is given nothing.
+   */
+  readonly viewsFor: (node: Node) => Observable<View> | string;
+}
+
+/** INVALID_ARGUMENT and INTERNAL: https://grpc.io/docs/guides/status-codes/ */
+const statusCodes = { invalidArgument: 3, internal: 13 };
+
+/** A proxy that does not read keeps its place in the queue no longer, in ms. */
+const longestWrite = 1_000;
+
+/**
+ * Adds aggregated discovery (ADS, both variants) to a gRPC server, and emits what happens on its
+ * streams. To `throttle` proxies is written at once; others wait for their turn. A stream on which
+ * something throws is ended by an error, and no other is touched. Never completes, never errors.
+ */
+export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewsFor }: AdsOptions): Observable<AdsEvent> {
+  return new Observable((subscriber) => {
+    const encode = answerEncoder(controlPlane);
+    const call$ = new Subject<readonly [Variant, Call]>();
+    const write$ = new Subject<Observable<unknown>>();
+    const written$ = write$.pipe(mergeMap((one$) => one$, throttle));
+    subscriber.add(written$.subscribe());
+    let connections = 0;
+    const event$ = call$.pipe(
+      mergeMap(([variant, call]) => {
+        connections += 1;
+        return serveStream(connections, variant, call);
+      }),
+    );
+    subscriber.add(event$.subscribe(subscriber));
+    const called = (variant: Variant) => (call: Call) => call$.next([variant, call]);
+    server.addService(definition(), { streamAggregatedResources: called('state-of-the-world'), deltaAggregatedResources: called('delta') });
+
+    function serveStream(connection: number, variant: Variant, call: Call): Observable<AdsEvent> {
+      const address = call.getPeer();
+      const over$ = merge(fromEvent(call, 'end'), fromEvent(call, 'cancelled'), fromEvent(call, 'error')).pipe(take(1), share());
+      const request$ = (fromEvent(call, 'data') as Observable<DiscoveryRequest | DeltaDiscoveryRequest>).pipe(map(readRequest), share());
+      const first$ = request$.pipe(
+        take(1),
+        filter(({ node }) => node !== undefined),
+      );
+      const view$ = first$.pipe(
+        switchMap(({ node }): Observable<ProxyEvent> => {
+          const views = node === undefined ? NEVER : viewsFor(node);
+          if (typeof views !== 'string') return views.pipe(map((view) => ({ type: 'view', view })));
+          refuse(views);
+          return EMPTY;
+        }),
+      );
+      const connected$ = first$.pipe(
+        mergeMap(({ node }): readonly AdsEvent[] =>
+          node === undefined ? [] : [{ type: 'connected', connection, node, variant, address }],
+        ),
+      );
+      const refused$ = new Subject<AdsEvent>();
+      const asked$ = request$.pipe(
+        filter(({ names }) => (names.kind === 'all' ? true : names.add.length + names.remove.length > 0)),
+        map(({ typeUrl, names }): AdsEvent => ({
+          type: 'asked',
+          connection,
+          typeUrl,
+          names: names.kind === 'all' ? names.names : names.add,
+        })),
+      );
+      const handled$ = merge(request$.pipe(map((request): ProxyEvent => ({ type: 'request', request }))), view$).pipe(
+        reduceWithEffects<ReturnType<typeof freshProxy>, ProxyEvent | Done, ProxyEffect>(
+          freshProxy(variant),
+          (state, event) => (event.type === 'done' ? [state, []] : reduceProxy(state, event)),
+          (effect$) => effect$.pipe(concatMap((effect) => from(carryOut(effect)))),
+        ),
+        mergeMap(({ event }) => (event.type === 'done' ? [event.event] : [])),
+      );
+      return concat(
+        merge(refused$, connected$, asked$, handled$).pipe(
+          catchError((error: unknown) => {
+            end(statusCodes.internal, `this is a bug: ${String(error)}`);
+            return EMPTY;
+          }),
+          takeUntil(over$),
+        ),
+        defer(() => {
+          call.end(); // where the client has ended its half
+          return of<AdsEvent>({ type: 'disconnected', connection });
+        }),
+      );
+
+      function carryOut(effect: ProxyEffect): readonly Done[] {
+        switch (effect.type) {
+          case 'answer':
+            return [{ type: 'done', event: send(effect.answer) }];
+          case 'accepted':
+          case 'unknown-type':
+            return [{ type: 'done', event: { ...effect, connection } }];
+          case 'rejected': {
+            const { typeUrl, nonce, reason, blamed } = effect;
+            const names = blamed.map(({ name }) => name);
+            const keys = [...new Set(blamed.flatMap((resource) => resource.keys))];
+            return [{ type: 'done', event: { type: 'rejected', connection, typeUrl, nonce, reason, names, keys } }];
+          }
+          case 'end':
+            refuse(effect.reason);
+            return [];
+        }
+      }
+
+      function send(answer: Answer): AdsEvent {
+        const bytes = encode(answer, variant);
+        const done$ = new Observable((done) => {
+          if (call.writableEnded || call.destroyed) done.complete();
+          else call.write(bytes, () => done.complete());
+        });
+        write$.next(race(done$, over$, timer(longestWrite)).pipe(take(1), takeUntil(over$)));
+        const { typeUrl, nonce, version, snapshot, resources } = answer;
+        return { type: 'answered', connection, typeUrl, nonce, version, snapshot, resources: resources.length, bytes: bytes.length };
+      }
+
+      function refuse(reason: string): void {
+        refused$.next({ type: 'stream-refused', connection, address, reason });
+        end(statusCodes.invalidArgument, reason);
+      }
+
+      function end(code: number, details: string): void {
+        call.emit('error', { code, details });
+      }
+    }
+  });
+}
+
+/** What came of an effect, for the world outside: it changes nothing. */
+interface Done {
+  readonly type: 'done';
+  readonly event: AdsEvent;
+}
+
+/** The service, whose answers are bytes already. */
+function definition(): Grpc.ServiceDefinition {
+  const methods = Object.entries(grpcDefinition(AggregatedDiscoveryService));
+  return Object.fromEntries(methods.map(([name, method]) => [name, { ...method, responseSerialize: (bytes: Buffer) => bytes }]));
+}

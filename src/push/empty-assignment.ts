@@ -1,0 +1,13 @@
+import type { XdsResource } from './view.ts';
+
+/**
+ * Endpoints of a cluster that has none: without an answer Envoy waits for them. It is field 1 of
+ * envoy.config.endpoint.v3.ClusterLoadAssignment. Pure.
+ */
+export function emptyAssignment(name: string): XdsResource {
+  const text = Buffer.from(name);
+  const length: number[] = [];
+  let rest = text.length;
+  for (; rest > 0x7f; rest >>>= 7) length.push((rest & 0x7f) | 0x80);
+  return { name, version: 'empty', body: Buffer.concat([Buffer.from([0x0a, ...length, rest]), text]), keys: [] };
+}

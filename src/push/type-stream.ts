@@ -1,0 +1,125 @@
+import type { EnvoyRequest } from '../xds/messages.ts';
+import type { TypedView, XdsResource } from './view.ts';
+
+/** What a client has under a name: of what it had when it came only the version is known. */
+export type Held = Pick<XdsResource, 'name' | 'version'> & Partial<XdsResource>;
+
+/** An answer that is not answered yet. */
+export interface InFlight {
+  readonly nonce: string;
+  readonly snapshot: number;
+  /** What it gives; and what the client had before under these names, and those that it takes. */
+  readonly given: readonly XdsResource[];
+  readonly before: ReadonlyMap<string, Held | undefined>;
+}
+
+/** The stream of one client, as far as it is about one type. Immutable. */
+export interface TypeStream {
+  /** It has asked for this type. */
+  readonly isAsked: boolean;
+  readonly wildcard: boolean;
+  /** What it wants by name. */
+  readonly names: ReadonlySet<string>;
+  /** Of these it has never been told anything; what is asked for now waits for nothing. */
+  readonly fresh: ReadonlySet<string>;
+  readonly held: ReadonlyMap<string, Held>;
+  readonly inFlight: InFlight | undefined;
+  /** Name → version that the client has refused, and is not given again. */
+  readonly refused: ReadonlyMap<string, string>;
+  /** Answers so far. */
+  readonly answers: number;
+  /** With this view nothing was left to be said. */
+  readonly settled: TypedView | undefined;
+}
+
+export const freshType: TypeStream = {
+  isAsked: false,
+  wildcard: false,
+  names: new Set(),
+  fresh: new Set(),
+  held: new Map(),
+  inFlight: undefined,
+  refused: new Map(),
+  answers: 0,
+  settled: undefined,
+};
+
+/** Names that mean all, in the incremental variant. */
+const all = '*';
+
+/**
+ * The stream after a request for other names. A client of CDS or LDS that names nothing at first
+ * wants all.
+ *
+ * @param current what there is, for a client of the state-of-the-world variant that has it already
+ */
+export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll: boolean, current: TypedView | undefined): TypeStream {
+  const isFirst = !before.isAsked;
+  if (names.kind === 'change') {
+    const wanted = new Set(before.names);
+    const fresh = new Set(before.fresh);
+    const held = new Map(before.held);
+    for (const name of names.add.filter((one) => one !== all)) {
+      wanted.add(name);
+      fresh.add(name);
+    }
+    for (const name of names.remove.filter((one) => one !== all)) for (const known of [wanted, fresh, held]) known.delete(name);
+    if (isFirst) for (const [name, version] of Object.entries(names.versions)) held.set(name, { name, version });
+    if (isFirst) for (const name of held.keys()) fresh.delete(name);
+    const wildcard =
+      (before.wildcard || names.add.includes(all) || (isFirst && mayBeAll && names.add.length === 0)) && !names.remove.includes(all);
+    const changed = names.add.length > 0 || names.remove.length > 0 || isFirst;
+    return { ...before, isAsked: true, wildcard, names: wanted, fresh, held, ...(changed && { settled: undefined }) };
+  }
+  const wildcard = names.names.includes(all) || (mayBeAll && names.names.length === 0 && before.names.size === 0);
+  const explicit = names.names.filter((name) => name !== all);
+  const isSame = !isFirst && wildcard === before.wildcard && explicit.length === before.names.size && explicit.every((name) => before.names.has(name)); // prettier-ignore
+  if (isSame) return before;
+  const wanted = new Set(explicit);
+  const hasAll = isFirst && current !== undefined && names.version === current.version;
+  const held = new Map<string, Held>();
+  if (hasAll) for (const [name, resource] of current.resources) if (wildcard || wanted.has(name)) held.set(name, resource);
+  for (const [name, resource] of before.held) if (wildcard || wanted.has(name)) held.set(name, resource);
+  const fresh = new Set(explicit.filter((name) => !held.has(name)));
+  return { ...before, isAsked: true, wildcard, names: wanted, fresh, held, settled: undefined };
+}
+
+/** The stream after an answer was accepted. */
+export function acknowledged(before: TypeStream): TypeStream {
+  if (before.inFlight === undefined || before.refused.size === 0) return { ...before, inFlight: undefined };
+  const refused = new Map(before.refused);
+  for (const { name } of before.inFlight.given) refused.delete(name);
+  return { ...before, inFlight: undefined, refused };
+}
+
+/**
+ * The stream after an answer was refused, and the resources that are to blame: those that the
+ * reason names, else all of the answer. Of them the client goes on with what it had.
+ */
+export function refusedBy(before: TypeStream, reason: string): readonly [TypeStream, readonly XdsResource[]] {
+  if (before.inFlight === undefined) return [before, []];
+  const { given, before: had } = before.inFlight;
+  const named = given.filter(({ name }) => reason.includes(name));
+  const blamed = named.length > 0 ? named : given;
+  const held = new Map(before.held);
+  const refused = new Map(before.refused);
+  for (const { name, version } of blamed) {
+    refused.set(name, version);
+    const old = had.get(name);
+    if (old === undefined) held.delete(name);
+    else held.set(name, old);
+  }
+  return [{ ...before, inFlight: undefined, held, refused, settled: undefined }, blamed];
+}
+
+/** What the client is to have by now, but for what it has refused. */
+export function wantedOf({ wildcard, names, refused }: TypeStream, { resources }: TypedView): ReadonlyMap<string, XdsResource> {
+  if (wildcard && names.size === 0 && refused.size === 0) return resources;
+  const wanted = new Map<string, XdsResource>();
+  const take = (resource: XdsResource | undefined) => {
+    if (resource !== undefined && refused.get(resource.name) !== resource.version) wanted.set(resource.name, resource);
+  };
+  if (wildcard) for (const resource of resources.values()) take(resource);
+  for (const name of names) take(resources.get(name));
+  return wanted;
+}
