@@ -67,7 +67,7 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
     );
     const failed = new Promise<never>((_, fail) => merge(forwarded$, answers$).subscribe({ error: fail }));
     const first = await Promise.race([...programs, failed]);
-    programs.forEach((program) => program.kill('SIGTERM'));
+    if (!stopped.signal.aborted) programs.forEach((program) => program.kill('SIGTERM'));
     await Promise.all(programs);
     if (stopped.signal.aborted) return exitCodes.ok;
     return first.exitCode ?? (first.signal === undefined ? exitCodes.software : 128 + constants.signals[first.signal]);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { getRawAsset, isSea } from 'node:sea';
 import { constants, Script } from 'node:vm';
 
@@ -22,6 +22,8 @@ process.on('SIGUSR1', () => undefined);
  */
 const mode = process.env['PILOT_AGENT_CODE_CACHE'];
 const hashLength = 32;
+/** What is no part of this program: the launchers, and the control plane. */
+const programs = /^(?:pilot-|launcher\.)/;
 const loaded = new Map<string, { exports: unknown }>();
 /** What caches are made of. Otherwise the bytes of a part are let go of: V8 has its own copy. */
 const written = new Map<string, { readonly script: Script; readonly source: Buffer }>();
@@ -71,7 +73,7 @@ function readCache(name: string, source: Buffer): Buffer | undefined {
 
 /** Of what the run has loaded as it was used, of the other parts as they are loaded. */
 function writeCaches(): void {
-  for (const name of readdirSync(__dirname)) if (name.endsWith('.cjs') && name !== basename(__filename)) load(name);
+  for (const name of readdirSync(__dirname)) if (name.endsWith('.cjs') && !programs.test(name)) load(name);
   for (const [name, { script, source }] of written) {
     const data = script.createCachedData();
     writeFileSync(join(__dirname, `${name}.cache`), Buffer.concat([hash(source, data), data]));
