@@ -48,7 +48,11 @@ const passthrough = (environment: Environment): XdsResource => originalDestinati
 
 /** Of what is served at a port that no service names. */
 function inboundPassthrough(environment: Environment, { addresses }: ProxyNode): XdsResource {
-  const upstreamBindConfig = { sourceAddress: inboundSource(addresses.length > 0 && addresses.every((address) => isIPv6(address))) };
+  const [isIpv6, ...others] = new Set(addresses.map((address) => isIPv6(address)));
+  const upstreamBindConfig = {
+    sourceAddress: inboundSource(isIpv6 ?? false),
+    extraSourceAddresses: others.map((other) => ({ address: inboundSource(other) })),
+  };
   return originalDestination(environment, 'InboundPassthroughCluster', { upstreamBindConfig });
 }
 

@@ -1,9 +1,11 @@
 import { ClusterLoadAssignmentSchema } from '../proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import type { XdsResource } from '../push/view.ts';
 import { serviceKey, type Endpoint, type Environment, type Service } from '../snapshot/environment.ts';
+import { askedForMutualTls, disablingPolicies } from './asked-for-mutual-tls.ts';
 import { outboundName, readOutboundName } from './cluster-name.ts';
 import { destinationRuleOf, type MatchedRule } from './destination-rule-of.ts';
 import { encodeResource } from './encode-resource.ts';
+import { isEds } from './discovery-type.ts';
 import { isPassthrough } from './load-balancing.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
 import { memoTable } from './memo.ts';
@@ -14,7 +16,7 @@ import { serviceOf, visibleServices } from './visible-services.ts';
 /** The endpoints of all clusters of a proxy that ask for them. */
 export function endpointsOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
   return [...visibleServices(environment, node).values()].flatMap((service) => {
-    if (service.resolution !== 'static') return [];
+    if (!isEds(service, node)) return [];
     const rule = destinationRuleOf(environment, node, service);
     const subsets = ['', ...(rule?.spec.subsets ?? []).map(({ name }) => name)];
     const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
@@ -27,7 +29,7 @@ export function endpointsOfCluster(environment: Environment, node: ProxyNode, cl
   const named = readOutboundName(cluster);
   if (named === undefined) return undefined;
   const service = serviceOf(environment, node, named.host);
-  if (service?.resolution !== 'static') return undefined;
+  if (service === undefined || !isEds(service, node)) return undefined;
   if (!service.ports.some(({ number, protocol }) => number === named.port && protocol !== 'udp')) return undefined;
   const rule = destinationRuleOf(environment, node, service);
   if (named.subset !== '' && rule?.spec.subsets.some(({ name }) => name === named.subset) !== true) return undefined;
@@ -36,6 +38,7 @@ export function endpointsOfCluster(environment: Environment, node: ProxyNode, cl
 
 const made = memoTable<XdsResource | undefined>();
 const noRule = {};
+const noPolicies = {};
 const noEndpoints: readonly Endpoint[] = [];
 
 function assignment(
@@ -48,14 +51,19 @@ function assignment(
 ): XdsResource | undefined {
   const endpoints = environment.endpoints.get(serviceKey(service))?.get(port) ?? noEndpoints;
   const name = outboundName({ port, subset, host: service.host });
-  return made([service, endpoints, rule ?? noRule], `${name}\n${placeOf(node, rule)}`, () => {
-    const policy = policyFor(rule?.spec, port, subset);
-    if (isPassthrough(policy)) return undefined;
-    const labels = rule?.spec.subsets.find((one) => one.name === subset)?.labels ?? {};
-    const its = endpointsWith(endpoints, labels);
-    const keys = [service.key, ...(rule?.keys ?? []), ...its.map(({ key }) => key)];
-    return encodeResource(ClusterLoadAssignmentSchema, name, loadAssignment(name, its, policy, node), keys);
-  });
+  return made(
+    [service, endpoints, rule ?? noRule, disablingPolicies(environment) ?? noPolicies, environment.mesh],
+    `${name}\n${placeOf(node, rule)}`,
+    () => {
+      const policy = policyFor(rule?.spec, port, subset);
+      if (isPassthrough(policy)) return undefined;
+      const own = rule?.spec.subsets.find((one) => one.name === subset);
+      const its = endpointsWith(endpoints, own?.labels ?? {});
+      const isMutual = askedForMutualTls(environment, rule, port, own);
+      const keys = [service.key, ...(rule?.keys ?? []), ...its.map(({ key }) => key)];
+      return encodeResource(ClusterLoadAssignmentSchema, name, loadAssignment(name, its, policy, node, isMutual), keys);
+    },
+  );
 }
 
 /** Where the proxy stands, if a rule may make a difference of it. */

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import type { ConnectionPool } from '../mesh/destination-rule.ts';
 import type { Protocol, ResourceKey } from '../mesh/model.ts';
 import type { Ingress } from '../mesh/sidecar.ts';
@@ -29,11 +29,13 @@ export function inboundClusters(environment: Environment, node: ProxyNode): read
   const sidecar = sidecarOf(environment, node);
   if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
     const key = `Sidecar/${sidecar.namespace}/${sidecar.name}`;
-    const own = environment.services.size === 0 ? [] : ownPorts(environment, node);
+    const own = ownPorts(environment, node);
     return sidecar.spec.ingress.map((ingress) => ingressCluster(environment, node, ingress, own, key));
   }
   if (node.interception === 'none') return [];
-  return ownPorts(environment, node).map((own) => ownCluster(environment, node, own));
+  return ownPorts(environment, node)
+    .filter(({ service }) => service.namespace === node.namespace)
+    .map((own) => ownCluster(environment, node, own));
 }
 
 /** The address that calls to the workload come from, so that they are not captured again. */
@@ -42,14 +44,10 @@ export const inboundSource = (isIpv6: boolean) =>
 
 const isOnlyIpv6 = ({ addresses }: ProxyNode): boolean => addresses.length > 0 && addresses.every((address) => isIPv6(address));
 
-function ownCluster(environment: Environment, node: ProxyNode, { service, port, endpoint }: OwnPort): XdsResource {
-  const rule = destinationRuleOf(environment, { ...node, labels: {} }, service);
-  const told = service.location === 'external' ? {} : { metadata: clusterMetadata({ rule, service }) };
-  const pool = policyFor(rule?.spec, port.number).connectionPool;
-  return encoded(environment, endpoint.port, port.protocol, pool, { ...capturedAddress(node), ...told }, [
-    service.key,
-    ...(rule?.keys ?? []),
-  ]);
+function ownCluster(environment: Environment, node: ProxyNode, own: OwnPort): XdsResource {
+  const { endpoint, port } = own;
+  const { pool, told, keys } = servicesAt(environment, node, own);
+  return encoded(environment, endpoint.port, port.protocol, pool, { ...capturedAddress(node), ...told }, keys);
 }
 
 function ingressCluster(
@@ -59,16 +57,29 @@ function ingressCluster(
   own: readonly OwnPort[],
   key: ResourceKey,
 ): XdsResource {
-  const of = own.find((one) => one.endpoint.port === port.number);
-  const rule = of && destinationRuleOf(environment, { ...node, labels: {} }, of.service);
-  const pool = of && policyFor(rule?.spec, of.port.number).connectionPool;
-  const told = of === undefined || of.service.location === 'external' ? {} : { metadata: clusterMetadata({ rule, service: of.service }) };
+  const at = own.find(({ endpoint }) => endpoint.port === port.number);
+  const { pool, told, keys } = at === undefined ? nobody : servicesAt(environment, node, at);
   const target = defaultEndpoint === '' ? capturedAddress(node) : statically(node, port.number, defaultEndpoint);
-  return encoded(environment, port.number, port.protocol, pool, { ...target, ...told }, [
-    key,
-    ...(of ? [of.service.key] : []),
-    ...(rule?.keys ?? []),
-  ]);
+  return encoded(environment, port.number, port.protocol, pool, { ...target, ...told }, [key, ...keys]);
+}
+
+interface ServicesAt {
+  readonly pool: ConnectionPool | undefined;
+  readonly told: Pick<Cluster, 'metadata'>;
+  readonly keys: readonly ResourceKey[];
+}
+
+const nobody: ServicesAt = { pool: undefined, told: {}, keys: [] };
+
+/** What the services of a port have to say: a rule that selects workloads speaks of calls only. */
+function servicesAt(environment: Environment, node: ProxyNode, { service, services, port }: OwnPort): ServicesAt {
+  const rule = destinationRuleOf(environment, { ...node, labels: {} }, service);
+  const inMesh = services.filter(({ location }) => location === 'internal');
+  return {
+    pool: policyFor(rule?.spec, port.number).connectionPool,
+    told: inMesh.length > 0 ? { metadata: clusterMetadata({ rule, services: inMesh }) } : {},
+    keys: [...services.map(({ key }) => key), ...(rule?.keys ?? [])],
+  };
 }
 
 function encoded(
@@ -113,16 +124,15 @@ function statically(node: ProxyNode, number: number, defaultEndpoint: string): C
   };
 }
 
-/** `0.0.0.0` stands for the address of the workload; loopback needs no address of its own to come from. */
+/** `0.0.0.0` and `[::]` stand for the address of the workload; loopback needs no other to come from. */
 function targetOf(node: ProxyNode, defaultEndpoint: string): { readonly address: Address; readonly isLocal: boolean } {
   if (defaultEndpoint.startsWith('unix://')) {
     return { address: { case: 'pipe', value: { path: defaultEndpoint.slice('unix://'.length) } }, isLocal: false };
   }
   const colon = defaultEndpoint.lastIndexOf(':');
   const host = defaultEndpoint.slice(0, colon);
-  const isLocal = host !== '0.0.0.0' && host !== '[::]';
-  const loopback = isOnlyIpv6(node) ? '::1' : '127.0.0.1';
-  const address = isLocal ? loopback : (node.addresses[0] ?? loopback);
+  const own = host === '0.0.0.0' ? node.addresses.find(isIPv4) : host === '[::]' ? node.addresses.find(isIPv6) : undefined;
+  const address = own ?? (host === '[::]' || isOnlyIpv6(node) ? '::1' : '127.0.0.1');
   const value = { address, portSpecifier: { case: 'portValue', value: Number(defaultEndpoint.slice(colon + 1)) } } as const;
-  return { address: { case: 'socketAddress', value }, isLocal };
+  return { address: { case: 'socketAddress', value }, isLocal: own === undefined };
 }

@@ -3,6 +3,7 @@ import type { Labels } from '../mesh/model.ts';
 import type { ClusterLoadAssignmentSchema } from '../proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import type { LbEndpointSchema, LocalityLbEndpointsSchema } from '../proto/envoy/config/endpoint/v3/endpoint_components_pb.ts';
 import type { Endpoint } from '../snapshot/environment.ts';
+import type { AskedForMutualTls } from './asked-for-mutual-tls.ts';
 import { clusterId } from './cluster-name.ts';
 import { placed, type Placed } from './locality-lb.ts';
 import { selects } from './peer-authentication-of.ts';
@@ -25,22 +26,23 @@ export function loadAssignment(
   endpoints: readonly Endpoint[],
   policy: PortPolicy,
   place: Place,
+  isMutual: AskedForMutualTls,
 ): Init<typeof ClusterLoadAssignmentSchema> {
-  return { clusterName: name, endpoints: placed(endpoints, policy, place).map(localityEndpoints) };
+  return { clusterName: name, endpoints: placed(endpoints, policy, place).map((one) => localityEndpoints(one, isMutual)) };
 }
 
-function localityEndpoints({ locality, priority, weight, endpoints }: Placed): LocalityEndpoints {
+function localityEndpoints({ locality, priority, weight, endpoints }: Placed, isMutual: AskedForMutualTls): LocalityEndpoints {
   const [region = '', zone = '', subZone = ''] = locality.split('/');
   return {
     locality: { region, zone, subZone },
-    lbEndpoints: endpoints.map(lbEndpoint),
+    lbEndpoints: endpoints.map((endpoint) => lbEndpoint(endpoint, isMutual(endpoint))),
     loadBalancingWeight: weight,
     priority,
   };
 }
 
-function lbEndpoint(endpoint: Endpoint): Init<typeof LbEndpointSchema> {
-  const { address, port, weight, tlsMode, workloadName, namespace, labels } = endpoint;
+function lbEndpoint(endpoint: Endpoint, isMutual: boolean): Init<typeof LbEndpointSchema> {
+  const { address, port, weight, workloadName, namespace, labels } = endpoint;
   const workload = [workloadName, namespace, canonicalName(labels, workloadName), canonicalRevision(labels), clusterId].join(';');
   return {
     hostIdentifier: {
@@ -55,7 +57,7 @@ function lbEndpoint(endpoint: Endpoint): Init<typeof LbEndpointSchema> {
     },
     metadata: {
       filterMetadata: {
-        ...(tlsMode === 'istio' && { 'envoy.transport_socket_match': { tlsMode } }),
+        ...(isMutual && { 'envoy.transport_socket_match': { tlsMode: 'istio' } }),
         istio: { workload },
       },
     },

@@ -19,7 +19,7 @@ export interface Placed {
 export function placed(endpoints: readonly Endpoint[], { loadBalancer, outlierDetection }: PortPolicy, place: Place): readonly Placed[] {
   const localities = byLocality(endpoints);
   const settings = loadBalancer?.locality;
-  if (settings?.enabled === false || place.locality === '') return localities;
+  if (settings?.enabled === false) return localities;
   const share = settings?.distribute.find(({ from }) => isWithinLocality(place.locality, from));
   if (share !== undefined) return distributed(localities, share.to);
   if ((settings?.distribute.length ?? 0) > 0 || outlierDetection === undefined) return localities;
@@ -71,7 +71,11 @@ function prioritized(localities: readonly Placed[], settings: LocalitySettings |
   });
   // Envoy wants priorities without gaps.
   const used = [...new Set(split.map(({ priority }) => priority))].sort((a, b) => a - b);
-  return split.map((one) => ({ ...one, priority: used.indexOf(one.priority) }));
+  return split.map((one) => ({ ...one, priority: used.indexOf(one.priority) })).sort(byPlace);
+}
+
+function byPlace(a: Placed, b: Placed): number {
+  return a.locality === b.locality ? a.priority - b.priority : a.locality < b.locality ? -1 : 1;
 }
 
 /** More than there are distances. */

@@ -8,12 +8,15 @@ import {
   ClusterSchema,
 } from '../proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { ApiVersion } from '../proto/envoy/config/core/v3/config_source_pb.ts';
+import { CaresDnsResolverConfigSchema } from '../proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
 import type { XdsResource } from '../push/view.ts';
 import { serviceKey, type Endpoint, type Environment, type Service, type ServiceEndpoints } from '../snapshot/environment.ts';
+import { askedForMutualTls, disablingPolicies, type AskedForMutualTls } from './asked-for-mutual-tls.ts';
 import { clusterMetadata } from './cluster-metadata.ts';
 import { outboundName, outboundSni } from './cluster-name.ts';
 import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
 import { destinationRuleOf, type MatchedRule } from './destination-rule-of.ts';
+import { isDns, isEds } from './discovery-type.ts';
 import { encodeResource } from './encode-resource.ts';
 import { balancing, isPassthrough } from './load-balancing.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
@@ -22,7 +25,7 @@ import { protoDuration } from './proto-duration.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { serviceModeOf } from './service-mode.ts';
 import { policyFor } from './traffic-policy.ts';
-import type { Init } from './typed-config.ts';
+import { packed, type Init } from './typed-config.ts';
 import { upstreamTls } from './upstream-tls.ts';
 import { visibleServices } from './visible-services.ts';
 
@@ -38,6 +41,7 @@ export function outboundClusters(environment: Environment, node: ProxyNode): rea
 
 const made = memoTable<readonly XdsResource[]>();
 const noRule = {};
+const noPolicies = {};
 const noEndpoints: ServiceEndpoints = new Map();
 
 function clustersFor(environment: Environment, node: ProxyNode, service: Service): readonly XdsResource[] {
@@ -51,7 +55,11 @@ function clustersFor(environment: Environment, node: ProxyNode, service: Service
   const { role, addresses, tls, locality, labels, network } = node;
   const parts = [role, dnsFamily(addresses), tls.clientCertChain, tls.clientKey, tls.clientRootCert, serviceMode];
   if (isDns(service)) {
-    return made([service, rule ?? noRule, mesh, endpoints], JSON.stringify([parts, locality, labels, network]), () => all(inputs));
+    return made(
+      [service, rule ?? noRule, mesh, endpoints, disablingPolicies(environment) ?? noPolicies],
+      JSON.stringify([parts, locality, labels, network]),
+      () => all(inputs),
+    );
   }
   return made([service, rule ?? noRule, mesh], JSON.stringify([parts, facts.text]), () => all(inputs));
 }
@@ -87,8 +95,6 @@ function factsOf(service: Service, endpoints: ServiceEndpoints): Facts {
 /** Whether all of some endpoints can do mutual TLS. */
 const isMutual = (endpoints: readonly Endpoint[]): boolean => endpoints.length > 0 && endpoints.every(({ tlsMode }) => tlsMode === 'istio');
 
-const isDns = ({ resolution }: Service): boolean => resolution === 'dns' || resolution === 'dns-round-robin';
-
 function all(inputs: Inputs): readonly XdsResource[] {
   const { service, rule } = inputs;
   const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
@@ -104,16 +110,17 @@ function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | und
   const name = outboundName(named);
   const policy = policyFor(rule?.spec, port.number, named.subset);
   const endpoints = inputs.endpoints.get(port.number) ?? [];
-  const discovery = discoveryOf(inputs, name, policy, endpointsWith(endpoints, subset?.labels ?? {}));
+  const its = endpointsWith(endpoints, subset?.labels ?? {});
+  const discovery = discoveryOf(inputs, name, policy, its, askedForMutualTls(environment, rule, port.number, subset));
   if (discovery === undefined) return undefined;
 
   const pool = policy.connectionPool;
   const http = upstreamHttpOf(port.protocol, pool);
-  const direct = service.resolution === 'none' || isPassthrough(policy);
+  const isDirect = service.resolution === 'none' || isPassthrough(policy);
   const tls = upstreamTls({
     tls: policy.tls,
-    isAutomatic: mesh.enableAutoMtls && service.location === 'internal' && serviceMode === 'mutual' && (!direct || isMutual(endpoints)),
-    isOriginalDestination: direct,
+    isAutomatic: mesh.enableAutoMtls && service.location === 'internal' && serviceMode === 'mutual' && (!isDirect || isMutual(endpoints)),
+    isOriginalDestination: isDirect,
     isHttp2: http === 'http2',
     sni: outboundSni(named),
     accounts,
@@ -128,7 +135,13 @@ function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | und
     ...discovery,
     ...httpOptions(http, pool, tls.names),
     ...tls.cluster,
-    metadata: clusterMetadata({ rule, service, subset: named.subset, isOriginated: isOriginated(policy) }),
+    metadata: clusterMetadata({
+      rule,
+      services: [service],
+      subset: named.subset,
+      isExternal: service.location === 'external',
+      isOriginated: isOriginated(policy),
+    }),
   };
   return encodeResource(ClusterSchema, name, cluster, [
     service.key,
@@ -141,9 +154,15 @@ function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | und
 const isOriginated = ({ tls }: PortPolicy): boolean => tls?.mode === 'simple' || tls?.mode === 'mutual';
 
 /** How a cluster finds its endpoints; undefined where DNS has none to resolve. */
-function discoveryOf({ service, node }: Inputs, name: string, policy: PortPolicy, endpoints: readonly Endpoint[]): Cluster | undefined {
+function discoveryOf(
+  { service, node }: Inputs,
+  name: string,
+  policy: PortPolicy,
+  endpoints: readonly Endpoint[],
+  asked: AskedForMutualTls,
+): Cluster | undefined {
   const dns = isDns(service) ? dnsSettings(node) : {};
-  if (service.resolution === 'none' || isPassthrough(policy)) {
+  if (isPassthrough(policy) || (!isEds(service, node) && !isDns(service))) {
     return {
       ...dns,
       clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
@@ -151,7 +170,7 @@ function discoveryOf({ service, node }: Inputs, name: string, policy: PortPolicy
       lbConfig: none,
     };
   }
-  if (service.resolution === 'static') {
+  if (isEds(service, node)) {
     return {
       clusterDiscoveryType: { case: 'type', value: DiscoveryType.EDS },
       edsClusterConfig: {
@@ -166,7 +185,7 @@ function discoveryOf({ service, node }: Inputs, name: string, policy: PortPolicy
   }
   if (endpoints.length === 0) return undefined;
   const value = service.resolution === 'dns' ? DiscoveryType.STRICT_DNS : DiscoveryType.LOGICAL_DNS;
-  return { ...dns, clusterDiscoveryType: { case: 'type', value }, loadAssignment: loadAssignment(name, endpoints, policy, node) };
+  return { ...dns, clusterDiscoveryType: { case: 'type', value }, loadAssignment: loadAssignment(name, endpoints, policy, node, asked) };
 }
 
 const none = { case: undefined } as const;
@@ -175,10 +194,13 @@ const dnsSettings = ({ addresses }: ProxyNode): Cluster => ({
   dnsRefreshRate: protoDuration(60_000),
   respectDnsTtl: true,
   dnsLookupFamily: dnsFamily(addresses),
+  // Its own way to ask keeps one socket for ever, and so the names of one server.
+  typedDnsResolverConfig: {
+    name: 'envoy.network.dns_resolver.cares',
+    typedConfig: packed(CaresDnsResolverConfigSchema, { udpMaxQueries: 100 }),
+  },
 });
 
 /** The addresses that a proxy can reach, by those that it has. */
-function dnsFamily(addresses: readonly string[]): DnsLookupFamily {
-  if (!addresses.some(isIPv6)) return DnsLookupFamily.V4_ONLY;
-  return addresses.every(isIPv6) ? DnsLookupFamily.V6_ONLY : DnsLookupFamily.ALL;
-}
+const dnsFamily = (addresses: readonly string[]): DnsLookupFamily =>
+  addresses.length > 0 && addresses.every(isIPv6) ? DnsLookupFamily.V6_ONLY : DnsLookupFamily.V4_ONLY;

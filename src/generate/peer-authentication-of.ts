@@ -18,7 +18,10 @@ export type SetMode = Exclude<MutualTlsMode, 'unset'>;
  * The mode of each port: of four levels, the port, the workload, the namespace and the mesh (the root
  * namespace), the nearest that says one; PERMISSIVE where none does. Of two at one level the older wins.
  */
-export function peerAuthenticationOf({ mesh, peerAuthentications }: Environment, node: ProxyNode): PeerPolicy {
+export function peerAuthenticationOf(
+  { mesh, peerAuthentications }: Environment,
+  node: Pick<ProxyNode, 'namespace' | 'labels'>,
+): PeerPolicy {
   const inRoot = peerAuthentications.get(mesh.rootNamespace) ?? [];
   const inNamespace = node.namespace === mesh.rootNamespace ? inRoot : (peerAuthentications.get(node.namespace) ?? []);
   const ofMesh = inRoot.find(forAll);
