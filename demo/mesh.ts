@@ -34,7 +34,7 @@ process.exit(
 async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
   const stop$ = signals(['SIGINT', 'SIGTERM', ...(isatty(1) ? (['SIGHUP'] as const) : [])]).pipe(throttleTime(onePress), share());
   const stopped = new AbortController();
-  stop$.subscribe({ next: (name) => stopped.abort(name), error: (error) => stopped.abort(error) });
+  stop$.subscribe({ next: (name) => stopped.abort(name), error: (error: unknown) => stopped.abort(error) });
   for (const name of ['pilot-agent', 'pilot-discovery'])
     if (!existsSync(programOf(name))) throw new Fatal(`${programOf(name)} is not there: run npm run build`, exitCodes.unavailable);
   await provideEnvoy(env, stopped.signal);

@@ -1,11 +1,11 @@
 import { type ConnectionState, syncStatus } from '../push/connection-states.ts';
-import { typeUrls, xdsTypes } from '../push/view.ts';
+import { typeUrls, type XdsType } from '../push/view.ts';
 import { eachResource } from '../store/resources.ts';
 import { flawsOf } from '../store/store.ts';
 import type { DiscoveryView } from './discovery-view.ts';
 
 /** What `/debug/NAME` answers, in the form of istiod. Pure. `now`: ms since 1970. */
-export type DebugAnswer = (view: DiscoveryView, now: number) => unknown;
+type DebugAnswer = (view: DiscoveryView, now: number) => unknown;
 
 /** `app-0.default`, as istiod names a proxy. */
 function proxyOf({ node }: ConnectionState): string {
@@ -19,7 +19,7 @@ function textOf({ node }: ConnectionState, key: string): string {
 
 const syncz: DebugAnswer = ({ connections }, now) =>
   [...connections.values()].map((state) => {
-    const of = (type: (typeof xdsTypes)[number]) => {
+    const of = (type: XdsType) => {
       const { sent, acked } = state.types.get(typeUrls[type]) ?? {};
       return { [`${type}_sent`]: sent?.nonce ?? '', [`${type}_acked`]: acked?.nonce ?? '' };
     };

@@ -1,4 +1,4 @@
-import { ignoreElements, map, type Observable, of, take, tap } from 'rxjs';
+import { EMPTY, ignoreElements, map, type Observable, take, tap } from 'rxjs';
 import { insideGuard } from '../status/control-guard.ts';
 import { answer, type Handler } from '../status/handler.ts';
 import { debugAnswers } from './debug-answers.ts';
@@ -8,10 +8,10 @@ import { printFamilies } from '../metrics/metric-family.ts';
 
 type Routes = (path: string) => Handler;
 
-const missing: Handler = (_, response) => {
+function missing(_: unknown, response: Parameters<Handler>[1]): Observable<never> {
   answer(response, 404, 'Not Found');
-  return of();
-};
+  return EMPTY;
+}
 
 /**
  * Who answers what on `--httpAddr`: `/ready` to everybody, `/debug` to this machine.
@@ -27,7 +27,7 @@ export function debugRoutes(view$: Observable<DiscoveryView>, now: () => number)
       const refusal = insideGuard(request);
       if (refusal !== undefined) {
         answer(response, ...refusal);
-        return of();
+        return EMPTY;
       }
       return view$.pipe(
         take(1),

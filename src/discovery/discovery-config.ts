@@ -22,7 +22,6 @@ export interface DiscoveryConfig {
   readonly monitoring: ListenAddress | undefined;
   /** All durations in ms. */
   readonly keepalive: { readonly interval: number; readonly timeout: number };
-  readonly shutdown: number;
   readonly debounce: {
     readonly after: number;
     readonly max: number;
@@ -103,7 +102,6 @@ export function discoveryConfig(
     http: address('httpAddr'),
     monitoring: address('monitoringAddr'),
     keepalive: { interval: ofFlag('keepaliveInterval'), timeout: ofFlag('keepaliveTimeout') },
-    shutdown: ofFlag('shutdownDuration'),
     debounce: {
       after: ofVariable('PILOT_DEBOUNCE_AFTER', 100),
       max: ofVariable('PILOT_DEBOUNCE_MAX', 10_000),

@@ -2,7 +2,7 @@
  * A flag of `pilot-discovery discovery`: its value's kind on the help page, what it means, and its
  * default as a user would write it.
  */
-export interface DiscoveryFlag {
+interface DiscoveryFlag {
   readonly value: string;
   readonly text: string;
   readonly default: string;
@@ -21,7 +21,7 @@ export const discoveryFlags = {
   monitoringAddr: { value: 'host:port', text: '/metrics; empty for none', default: ':15014' },
   keepaliveInterval: { value: 'duration', text: 'how often a proxy that says nothing is asked whether it is there', default: '30s' },
   keepaliveTimeout: { value: 'duration', text: 'how long its answer is waited for', default: '10s' },
-  shutdownDuration: { value: 'duration', text: 'how long proxies have to go elsewhere at the end', default: '10s' },
+  shutdownDuration: { value: 'duration', text: 'ignored: at the end proxies connect elsewhere at once', default: '', ignored: true },
   secureGRPCAddr: { value: 'host:port', text: 'ignored: there is no xDS over TLS yet', default: '', ignored: true },
   httpsAddr: { value: 'host:port', text: 'ignored: there is no injection', default: '', ignored: true },
   registries: { value: 'names', text: 'ignored: resources come from --configDir', default: '', ignored: true },

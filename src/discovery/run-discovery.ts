@@ -42,7 +42,7 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
       shareReplay({ bufferSize: 1, refCount: true }),
     );
     const make = viewer();
-    const viewsFor = (node: Node): Observable<View> | string => {
+    const viewFor$ = (node: Node): Observable<View> | string => {
       const proxy = readNode({ id: node.id, metadata: node.metadata });
       if (typeof proxy === 'string') return proxy;
       return snapshot$.pipe(map(({ number, environment }) => make(number, environment, proxy)));
@@ -53,7 +53,7 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
         config.grpc,
         (address) =>
           serveGrpc(address, {
-            viewsFor,
+            viewFor$,
             controlPlane: JSON.stringify({ Component: 'pilot-discovery', ID: config.podName, Info: { version } }),
             throttle: config.pushThrottle,
             keepalive: config.keepalive,
@@ -69,7 +69,7 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
       ],
       ['monitoringAddr', config.monitoring, http('monitoringAddr', monitoringRoutes(view$, version))],
     ];
-    const served$ = merge(...servers.map(([, address, serve]) => (address === undefined ? EMPTY : serve(address))));
+    const served$ = merge(...servers.map(([, address, serve$]) => (address === undefined ? EMPTY : serve$(address))));
     const end$ = terminate$.pipe(
       switchMap((by) => concat(of<DiscoveryEvent>({ type: 'terminate-requested', by }), timer(0, scheduler).pipe(map((): DiscoveryEvent => ({ type: 'over' }))))), // prettier-ignore
     );

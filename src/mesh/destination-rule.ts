@@ -1,4 +1,4 @@
-import type { ExportTo, Labels, Selector } from './model.ts';
+import type { ExportTo, Labels, Selector } from './values.ts';
 
 /** https://istio.io/v1.26/docs/reference/config/networking/destination-rule/ */
 export interface DestinationRule {

@@ -1,7 +1,7 @@
 import { meant } from '../config/one-edit.ts';
 import { parseDuration } from '../config/value.ts';
 import { regexFlaw } from '../bootstrap/regex-flaw.ts';
-import type { StringMatch } from './model.ts';
+import type { StringMatch } from './values.ts';
 
 /** Where a value is in a resource, and who is told what is wrong with it. */
 export interface Place {
@@ -27,7 +27,7 @@ const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.to
 
 /** What is written, as a message shows it. */
 function shown(value: unknown): string {
-  const text = typeof value === 'string' ? `'${value}'` : (JSON.stringify(value) ?? 'nothing');
+  const text = typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 

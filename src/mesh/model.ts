@@ -2,6 +2,7 @@ import type { DestinationRule } from './destination-rule.ts';
 import type { PeerAuthentication } from './peer-authentication.ts';
 import type { ServiceEntry, WorkloadEntry } from './service-entry.ts';
 import type { Sidecar } from './sidecar.ts';
+import type { Labels } from './values.ts';
 import type { VirtualService } from './virtual-service.ts';
 
 /**
@@ -53,8 +54,6 @@ export interface Resource<K extends Kind = Kind> {
 /** A resource of some kind, told apart by `kind`. */
 export type AnyResource = { readonly [K in Kind]: Resource<K> }[Kind];
 
-export type Labels = Readonly<Record<string, string>>;
-
 /** What is wrong in a resource or a file. */
 export interface Flaw {
   /** Of the resource; undefined where its name cannot be told, or the whole file cannot be read. */
@@ -67,17 +66,3 @@ export interface Flaw {
   /** `warning`: the resource is used all the same. */
   readonly severity: 'error' | 'warning';
 }
-
-/** Namespaces that see a resource; empty for all (`*`). */
-export type ExportTo = readonly string[];
-
-/** `spec.workloadSelector.labels`, or `selector.matchLabels`; undefined where it selects all. */
-export type Selector = Labels | undefined;
-
-export type StringMatch =
-  | { readonly type: 'exact'; readonly value: string }
-  | { readonly type: 'prefix'; readonly value: string }
-  | { readonly type: 'regex'; readonly value: string };
-
-/** Protocols of ports, as Istio tells them from `protocol`, else from the port's name. */
-export type Protocol = 'http' | 'http2' | 'grpc' | 'grpc-web' | 'https' | 'tls' | 'tcp' | 'mongo' | 'redis' | 'mysql' | 'udp' | 'auto';

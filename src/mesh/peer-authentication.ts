@@ -1,4 +1,4 @@
-import type { Selector } from './model.ts';
+import type { Selector } from './values.ts';
 
 /** https://istio.io/v1.26/docs/reference/config/security/peer_authentication/ */
 export interface PeerAuthentication {

@@ -79,9 +79,9 @@ export function readResources(content: string, { source, path, defaultNamespace 
     const namespace = head.namespace === '' ? defaultNamespace : head.namespace;
     const isKnown = Object.hasOwn(kinds, head.kind);
     const key = head.name !== '' && isKnown ? `${head.kind}/${namespace}/${head.name}` : undefined;
-    let isBad = false;
+    const bad: string[] = [];
     const tell: Place['tell'] = (field, reason, severity) => {
-      isBad ||= severity === 'error';
+      if (severity === 'error') bad.push(field);
       const offset = offsetOf(node, field) ?? node.range[0];
       flaws.push({ key, origin: originAt(offset), field, reason, severity });
     };
@@ -117,7 +117,7 @@ export function readResources(content: string, { source, path, defaultNamespace 
       return { metadata, spec: get('spec', read(namespace) as Read<AnyResource['spec']>) };
     });
     if (head.name === '') tell('metadata.name', 'it is missing', 'error');
-    if (isBad) return undefined;
+    if (bad.length > 0) return undefined;
     const { labels: named, annotations, created } = made.metadata;
     const createdMs = created === '' ? 0 : Date.parse(created) || 0;
     const said = { kind, namespace, name: head.name, labels: named, annotations, createdMs, spec: made.spec };
@@ -172,7 +172,7 @@ function offsetOf(node: ParsedNode, field: string): number | undefined {
       continue;
     } else return found;
     const { range } = (inner ?? {}) as Partial<ParsedNode>;
-    if (range !== undefined && range !== null) found = range[0];
+    if (range !== undefined) found = range[0];
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import { isIpAddress } from '../config/host-port.ts';
-import type { Protocol } from './model.ts';
+import type { Protocol } from './values.ts';
 import { below, count, exportTo, hostName, labels, list, members, named, needed, oneOf, type Place, port, type Read, selector, text, wrong } from './members.ts'; // prettier-ignore
 import type { ServiceEntry, ServicePort, Workload } from './service-entry.ts';
 
@@ -43,7 +43,7 @@ const address: Read<string> = (value, place) => {
 };
 
 /** An entry of `endpoints`, and a WorkloadEntry. */
-export const workload: Read<Workload> = (value, place) =>
+const workload: Read<Workload> = (value, place) =>
   members(value, place, [], (get) => ({
     address: get('address', text),
     ports: Object.fromEntries(

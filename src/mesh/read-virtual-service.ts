@@ -1,6 +1,6 @@
 import { formatFlaw, isHeaderName } from './header-format.ts';
 import { below, boolean, count, duration, exportTo, hostName, labels, list, maybe, members, named, needed, oneOf, percent, type Place, port, type Read, regex, stringMatch, text, whole, wrong } from './members.ts'; // prettier-ignore
-import type { StringMatch } from './model.ts';
+import type { StringMatch } from './values.ts';
 import type { CorsPolicy, Destination, Fault, HeaderOperations, Headers, HttpDestination, HttpMatch, HttpRoute, Mirror, Redirect, Retries, Rewrite, VirtualService } from './virtual-service.ts'; // prettier-ignore
 
 const headerMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = (value, place) => {

@@ -1,4 +1,4 @@
-import type { ExportTo, Labels, Protocol, Selector } from './model.ts';
+import type { ExportTo, Labels, Protocol, Selector } from './values.ts';
 
 /** https://istio.io/v1.26/docs/reference/config/networking/service-entry/ */
 export interface ServiceEntry {

@@ -1,4 +1,4 @@
-import type { Selector } from './model.ts';
+import type { Selector } from './values.ts';
 import type { ServicePort } from './service-entry.ts';
 
 /** https://istio.io/v1.26/docs/reference/config/networking/sidecar/; of `egress` nothing yet. */

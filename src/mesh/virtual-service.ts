@@ -1,4 +1,4 @@
-import type { ExportTo, Labels, StringMatch } from './model.ts';
+import type { ExportTo, Labels, StringMatch } from './values.ts';
 
 /** https://istio.io/v1.26/docs/reference/config/networking/virtual-service/ */
 export interface VirtualService {

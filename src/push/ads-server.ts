@@ -44,7 +44,7 @@ export interface AdsOptions {
    * What a proxy is given: at once what holds now, if there is something, then what is newer. Or,
    * as a text, why it is given nothing.
    */
-  readonly viewsFor: (node: Node) => Observable<View> | string;
+  readonly viewFor$: (node: Node) => Observable<View> | string;
 }
 
 /** INVALID_ARGUMENT and INTERNAL: https://grpc.io/docs/guides/status-codes/ */
@@ -58,7 +58,7 @@ const longestWrite = 1_000;
  * streams. To `throttle` proxies is written at once; others wait for their turn. A stream on which
  * something throws is ended by an error, and no other is touched. Never completes, never errors.
  */
-export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewsFor }: AdsOptions): Observable<AdsEvent> {
+export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$ }: AdsOptions): Observable<AdsEvent> {
   return new Observable((subscriber) => {
     const encode = answerEncoder(controlPlane);
     const call$ = new Subject<readonly [Variant, Call]>();
@@ -86,9 +86,9 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewsFor
       );
       const view$ = first$.pipe(
         switchMap(({ node }): Observable<ProxyEvent> => {
-          const views = node === undefined ? NEVER : viewsFor(node);
-          if (typeof views !== 'string') return views.pipe(map((view) => ({ type: 'view', view })));
-          refuse(views);
+          const found$ = node === undefined ? NEVER : viewFor$(node);
+          if (typeof found$ !== 'string') return found$.pipe(map((view) => ({ type: 'view', view })));
+          refuse(found$);
           return EMPTY;
         }),
       );

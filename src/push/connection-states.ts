@@ -69,7 +69,7 @@ export type SyncStatus = 'SYNCED' | 'STALE' | 'NOT SENT' | 'REFUSED' | 'SENT';
 /** Whether a proxy has what it was given. Pure. `now`: ms since 1970. */
 export function syncStatus({ sent, acked, rejected }: TypeState, now: number): SyncStatus {
   if (sent === undefined) return 'NOT SENT';
-  if (rejected !== undefined && rejected.nonce === sent.nonce) return 'REFUSED';
+  if (rejected?.nonce === sent.nonce) return 'REFUSED';
   if (acked?.nonce === sent.nonce) return 'SYNCED';
   return now - sent.at > stale ? 'STALE' : 'SENT';
 }

@@ -105,7 +105,7 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   let stream = state.types[type];
   let { warming } = state;
   const { inFlight } = stream;
-  if (inFlight !== undefined && nonce === inFlight.nonce) {
+  if (nonce === inFlight?.nonce) {
     if (refusal === undefined) {
       stream = acknowledged(stream);
       effects.push({ type: 'accepted', typeUrl, nonce, snapshot: inFlight.snapshot });

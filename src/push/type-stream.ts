@@ -76,9 +76,9 @@ export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll
   const isSame = !isFirst && wildcard === before.wildcard && explicit.length === before.names.size && explicit.every((name) => before.names.has(name)); // prettier-ignore
   if (isSame) return before;
   const wanted = new Set(explicit);
-  const hasAll = isFirst && current !== undefined && names.version === current.version;
+  const had = isFirst && names.version === current?.version ? current : undefined;
   const held = new Map<string, Held>();
-  if (hasAll) for (const [name, resource] of current.resources) if (wildcard || wanted.has(name)) held.set(name, resource);
+  for (const [name, resource] of had?.resources ?? []) if (wildcard || wanted.has(name)) held.set(name, resource);
   for (const [name, resource] of before.held) if (wildcard || wanted.has(name)) held.set(name, resource);
   const fresh = new Set(explicit.filter((name) => !held.has(name)));
   return { ...before, isAsked: true, wildcard, names: wanted, fresh, held, settled: undefined };

@@ -1,5 +1,6 @@
 import type { MeshConfig } from '../mesh/mesh-config.ts';
-import type { ExportTo, Flaw, Labels, Resource, ResourceKey } from '../mesh/model.ts';
+import type { Flaw, Resource, ResourceKey } from '../mesh/model.ts';
+import type { ExportTo, Labels } from '../mesh/values.ts';
 import type { ServicePort } from '../mesh/service-entry.ts';
 import type { Resources } from '../store/resources.ts';
 

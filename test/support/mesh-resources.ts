@@ -3,7 +3,11 @@ import type { AnyResource, Kind, Resource, Specs } from '../../src/mesh/model.ts
 import type { ServiceEntry, Workload } from '../../src/mesh/service-entry.ts';
 
 /** A resource `KIND/NAMESPACE/NAME`, whose version is what it says. */
-export function resource<K extends Kind>(key: `${K}/${string}/${string}`, spec: Specs[K], rest: Partial<Pick<Resource, 'labels' | 'annotations' | 'createdMs' | 'origin'>> = {}): Resource<K> {
+export function resource<K extends Kind>(
+  key: `${K}/${string}/${string}`,
+  spec: Specs[K],
+  rest: Partial<Pick<Resource, 'labels' | 'annotations' | 'createdMs' | 'origin'>> = {},
+): Resource<K> {
   const [kind = '', namespace = '', name = ''] = key.split('/');
   const said = { labels: {}, annotations: {}, createdMs: 0, ...rest };
   return {
