@@ -87,7 +87,8 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
       minDelay: '3s',
       drainDuration: '5s',
       parentShutdownDuration: '8s',
-      proxyComponentLogLevel: 'misc:error,main:error', // what Envoy warns of at every hot restart the agent tells already
+      // What Envoy warns of at every hot restart the agent tells already
+      proxyComponentLogLevel: 'misc:error,main:error',
     };
     const missing = Object.entries(defaults).filter(
       ([name]) => !flags.some((flag) => flag === `--${name}` || flag.startsWith(`--${name}=`)),

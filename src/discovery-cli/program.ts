@@ -5,7 +5,9 @@ import { discoveryFlags, type DiscoveryFlagName } from '../discovery/discovery-f
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { version } from '../run/version.ts';
 
-/** `--secureGrpcAddr` as `--secureGRPCAddr`: the spelling of case is ignored, as in istiod. Pure. */
+/**
+ * `--secureGrpcAddr` as `--secureGRPCAddr`: the spelling of case is ignored, as in istiod. Pure.
+ */
 export function spelledAsKnown(args: readonly string[]): readonly string[] {
   const known = new Map([...Object.keys(discoveryFlags), ...Object.keys(logFlags)].map((name) => [name.toLowerCase(), name]));
   return args.map((arg) => arg.replace(/^--([^=]+)/, (_, name: string) => `--${known.get(name.toLowerCase()) ?? name}`));

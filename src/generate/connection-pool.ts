@@ -1,6 +1,6 @@
 import type { ConnectionPool } from '../mesh/destination-rule.ts';
 import type { MeshConfig } from '../mesh/mesh-config.ts';
-import type { Protocol } from '../mesh/model.ts';
+import type { Protocol } from '../mesh/values.ts';
 import type { ClusterSchema } from '../proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { HttpProtocolOptionsSchema } from '../proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
 import { protoDuration } from './proto-duration.ts';

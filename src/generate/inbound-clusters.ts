@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { ConnectionPool } from '../mesh/destination-rule.ts';
-import type { Protocol, ResourceKey } from '../mesh/model.ts';
+import type { ResourceKey } from '../mesh/model.ts';
+import type { Protocol } from '../mesh/values.ts';
 import type { Ingress } from '../mesh/sidecar.ts';
 import {
   Cluster_DiscoveryType as DiscoveryType,

@@ -1,5 +1,5 @@
 import type { PortPolicy } from '../mesh/destination-rule.ts';
-import type { Labels } from '../mesh/model.ts';
+import type { Labels } from '../mesh/values.ts';
 import type { ClusterLoadAssignmentSchema } from '../proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import type { LbEndpointSchema, LocalityLbEndpointsSchema } from '../proto/envoy/config/endpoint/v3/endpoint_components_pb.ts';
 import type { Endpoint } from '../snapshot/environment.ts';

@@ -1,5 +1,5 @@
 import type { LocalitySettings, PortPolicy } from '../mesh/destination-rule.ts';
-import type { Labels } from '../mesh/model.ts';
+import type { Labels } from '../mesh/values.ts';
 import type { Endpoint } from '../snapshot/environment.ts';
 import type { Place } from './load-assignment.ts';
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Protocol } from '../mesh/model.ts';
+import type { Protocol } from '../mesh/values.ts';
 import type { ServicePort } from '../mesh/service-entry.ts';
 import { serviceKey, type Environment, type Service } from '../snapshot/environment.ts';
 import { bindAddresses } from './bind-address.ts';

@@ -1,4 +1,5 @@
-import type { Labels, Resource } from '../mesh/model.ts';
+import type { Resource } from '../mesh/model.ts';
+import type { Labels } from '../mesh/values.ts';
 import type { MutualTlsMode } from '../mesh/peer-authentication.ts';
 import type { Environment } from '../snapshot/environment.ts';
 import type { ProxyNode } from './proxy-node.ts';

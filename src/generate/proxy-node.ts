@@ -1,4 +1,4 @@
-import type { Labels } from '../mesh/model.ts';
+import type { Labels } from '../mesh/values.ts';
 
 /** What a proxy says of itself in its first request, as far as it shapes what it is given. */
 export interface ProxyNode {

@@ -1,4 +1,5 @@
-import type { Labels, Resource } from '../mesh/model.ts';
+import type { Resource } from '../mesh/model.ts';
+import type { Labels } from '../mesh/values.ts';
 import type { HttpMatch, HttpRoute } from '../mesh/virtual-service.ts';
 import type { RouteMatchSchema, RouteSchema } from '../proto/envoy/config/route/v3/route_components_pb.ts';
 import { headersToAdd } from './header-operations.ts';

@@ -1,4 +1,4 @@
-import type { StringMatch } from '../mesh/model.ts';
+import type { StringMatch } from '../mesh/values.ts';
 import type { StringMatcherSchema } from '../proto/envoy/type/matcher/v3/string_pb.ts';
 import type { Init } from './typed-config.ts';
 

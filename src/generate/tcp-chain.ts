@@ -1,6 +1,6 @@
 import type { PortPolicy } from '../mesh/destination-rule.ts';
 import type { MeshConfig } from '../mesh/mesh-config.ts';
-import type { Protocol } from '../mesh/model.ts';
+import type { Protocol } from '../mesh/values.ts';
 import { MongoProxySchema } from '../proto/envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy_pb.ts';
 import { TcpProxySchema } from '../proto/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.ts';
 import { accessLogs } from './access-log.ts';

@@ -1,4 +1,4 @@
-import type { ExportTo } from '../mesh/model.ts';
+import type { ExportTo } from '../mesh/values.ts';
 import type { Environment, Service } from '../snapshot/environment.ts';
 import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';

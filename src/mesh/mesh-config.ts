@@ -1,4 +1,7 @@
-/** MeshConfig, as far as it is used: https://istio.io/v1.26/docs/reference/config/istio.mesh.v1alpha1/ */
+/**
+ * MeshConfig, as far as it is used:
+ * https://istio.io/v1.26/docs/reference/config/istio.mesh.v1alpha1/
+ */
 export interface MeshConfig {
   /** Namespace of what holds for all: `istio-system`. */
   readonly rootNamespace: string;

@@ -43,7 +43,9 @@ export interface Resource<K extends Kind = Kind> {
   readonly name: string;
   readonly labels: Labels;
   readonly annotations: Labels;
-  /** `creationTimestamp`, ms since 1970; 0 where there is none. Of two in conflict the older wins. */
+  /**
+   * `creationTimestamp`, ms since 1970; 0 where there is none. Of two in conflict the older wins.
+   */
   readonly createdMs: number;
   /** A hash of what it says. Its origin has no part in it. */
   readonly version: string;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MeshConfig } from '../mesh/mesh-config.ts';
-import { keyOf, type Labels, type Resource } from '../mesh/model.ts';
+import { keyOf, type Resource } from '../mesh/model.ts';
+import type { Labels } from '../mesh/values.ts';
 import type { ServicePort, Workload } from '../mesh/service-entry.ts';
 import { ofKind, resourceAt, type Resources } from '../store/resources.ts';
 import { byAge } from './age.ts';

@@ -9,7 +9,9 @@ export function fullHost(host: string, namespace: string, domain: string): strin
   return host === '' || host === '*' || host.includes('.') ? host : `${host}.${namespace}.svc.${domain}`;
 }
 
-/** `NAMESPACE/NAME` of a gateway, of which `NAME`, `./NAME` or a name like that of a host is said. */
+/**
+ * `NAMESPACE/NAME` of a gateway, of which `NAME`, `./NAME` or a name like that of a host is said.
+ */
 export function fullGateway(gateway: string, namespace: string): string {
   if (gateway === 'mesh') return gateway;
   const [first = '', name] = gateway.split('/');

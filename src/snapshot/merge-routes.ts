@@ -1,4 +1,4 @@
-import type { StringMatch } from '../mesh/model.ts';
+import type { StringMatch } from '../mesh/values.ts';
 import type { HeaderOperations, HttpMatch, HttpRoute } from '../mesh/virtual-service.ts';
 
 /**

@@ -1,4 +1,5 @@
-import type { Labels, Resource } from '../mesh/model.ts';
+import type { Resource } from '../mesh/model.ts';
+import type { Labels } from '../mesh/values.ts';
 import { ofKind, type Resources } from '../store/resources.ts';
 
 type Workload = Resource<'WorkloadEntry'>;

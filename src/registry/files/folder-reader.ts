@@ -86,7 +86,8 @@ export function folderReader(folder: string, { source, read, defaultNamespace, n
     else if (reading.file === undefined) files.delete(path);
     else files.set(path, reading.file);
   };
-  const isWithin = (start: number, length: number) => Math.abs(now() - start) < length; // a clock may be put back
+  // A clock may be put back
+  const isWithin = (start: number, length: number) => Math.abs(now() - start) < length;
 
   const unreadable = () => [...files.values()].filter(({ digest }) => digest === '').map(({ path }) => path);
 

@@ -1,0 +1,37 @@
+import { createRegistry, fromBinary, toJson, type DescMessage, type JsonObject } from '@bufbuild/protobuf';
+import type { ProxyNode } from '../../src/generate/proxy-node.ts';
+import { readNode } from '../../src/generate/read-node.ts';
+import { defaultMeshConfig, type MeshConfig } from '../../src/mesh/mesh-config.ts';
+import { readResources } from '../../src/mesh/read-resources.ts';
+import { RawBufferSchema } from '../../src/proto/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer_pb.ts';
+import { CaresDnsResolverConfigSchema } from '../../src/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
+import { UpstreamTlsContextSchema } from '../../src/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
+import { HttpProtocolOptionsSchema } from '../../src/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
+import type { XdsResource } from '../../src/push/view.ts';
+import { buildEnvironment } from '../../src/snapshot/build-environment.ts';
+import type { Environment } from '../../src/snapshot/environment.ts';
+import { emptyStore, reduceStore } from '../../src/store/store.ts';
+
+/** The environment of a text of resources, after another where one is given. */
+export function environmentOf(yaml: string, { mesh = {}, before }: { mesh?: Partial<MeshConfig>; before?: Environment } = {}): Environment {
+  const { resources, flaws } = readResources(yaml, { source: 'test', path: 'test.yaml', defaultNamespace: 'default' });
+  if (flaws.some(({ severity }) => severity === 'error')) throw new Error(flaws.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
+  const empty = emptyStore(['test'], { ...defaultMeshConfig, ...mesh });
+  const [store, changes] = reduceStore(empty, { type: 'changed', source: 'test', upserts: resources, removes: [] });
+  return buildEnvironment(before, store, changes);
+}
+
+/** A proxy at 10.0.0.1 in the namespace `default`. */
+export function proxyAt(more: Partial<ProxyNode> = {}): ProxyNode {
+  const node = readNode({ id: 'sidecar~10.0.0.1~app.default~default.svc.cluster.local', metadata: { LABELS: { app: 'app' } } });
+  if (typeof node === 'string') throw new Error(node);
+  return { ...node, ...more };
+}
+
+const registry = createRegistry(UpstreamTlsContextSchema, RawBufferSchema, HttpProtocolOptionsSchema, CaresDnsResolverConfigSchema);
+
+/** What a resource says, as JSON; undefined where there is none of that name. */
+export function saidBy(schema: DescMessage, resources: readonly XdsResource[], name: string): JsonObject | undefined {
+  const found = resources.find((resource) => resource.name === name);
+  return found && (toJson(schema, fromBinary(schema, found.body), { registry }) as JsonObject);
+}
