@@ -44,6 +44,15 @@ const short: Readonly<Record<string, string>> = {
   'run/version.ts': 'what is built for others has it as well',
   'testing/reading.ts': 'tests of all folders need it',
   'testing/index.ts': 'it only re-exports',
+  'generate/bind-address.ts': 'listeners of both directions bind to it',
+  'generate/fractional-percent.ts': 'routes and filters say percentages so',
+  'generate/host-name.ts': 'all that matches hosts needs it',
+  'generate/listeners.ts': 'it joins both directions',
+  'generate/proto-duration.ts': 'all that Envoy is told of time needs it',
+  'generate/resolution.ts': 'clusters and endpoints decide by it',
+  'generate/service-mode.ts': 'one rule of Istio, told by itself',
+  'mesh/peer-authentication.ts': 'each kind of resource has a file',
+  'push/empty-assignment.ts': 'one answer, told by itself',
 };
 
 const all = readdirSync('src', { recursive: true, encoding: 'utf8' })

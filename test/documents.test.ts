@@ -11,6 +11,7 @@ import { families } from '../scripts/docs/metrics.ts';
 import { variables } from '../scripts/docs/variables.ts';
 import { flags } from '../src/config/flags.ts';
 import { logFlags } from '../src/config/log-flags.ts';
+import { discoveryFlags } from '../src/discovery/discovery-flags.ts';
 import { logEvents } from '../src/log/log-event.ts';
 import { exitCodes } from '../src/run/exit.ts';
 import { literals, read, sources } from './support/source-text.ts';
@@ -105,7 +106,7 @@ const words = new Set([
 ]);
 /** Flags of the agent, and those of other programs that it is started with or starts. */
 const knownFlags = new Set([
-  ...Object.keys({ ...flags, ...logFlags }).map((name) => `--${name}`),
+  ...Object.keys({ ...flags, ...logFlags, ...discoveryFlags }).map((name) => `--${name}`),
   ...flagRows().map(({ name }) => `--${name}`),
   ...[...commands().values()].flatMap((command) => command.options.flatMap(({ long }) => long ?? [])),
   ...texts.flatMap((text) => text.match(/--[a-z\d-]+/g) ?? []),

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commands, more as moreOfCommands, usage } from '../scripts/docs/commands.ts';
+import { discoveryVariables } from '../scripts/docs/discovery.ts';
 import { endpoints, reasons } from '../scripts/docs/http.ts';
 import { files } from '../scripts/docs/files.ts';
 import { layers } from '../scripts/docs/layers.ts';
@@ -15,6 +16,7 @@ import type { Flag } from '../src/config/flag.ts';
 import { flags } from '../src/config/flags.ts';
 import { logFlags } from '../src/config/log-flags.ts';
 import { resolveConfig, type ResolvedConfig } from '../src/config/resolve-config.ts';
+import { discoveryConfig } from '../src/discovery/discovery-config.ts';
 import { logEvents } from '../src/log/log-event.ts';
 import { exitCodes } from '../src/run/exit.ts';
 import { literals, read, sources, templates, writtenLines } from './support/source-text.ts';
@@ -87,11 +89,13 @@ describe('the page of', () => {
       (file) => !file.startsWith(join('src', 'config')) && /\benv\[|' in (?:process\.)?env\b/.test(read(file)),
     );
     expect(elsewhere).toEqual(
-      ['cli/load.ts', 'envoy/find-envoy.ts', 'kube/find-access.ts', 'terminal/paint.ts'].map((file) => join('src', file)),
+      ['cli/load.ts', 'discovery/discovery-config.ts', 'envoy/find-envoy.ts', 'kube/find-access.ts', 'terminal/paint.ts'].map((file) =>
+        join('src', file),
+      ),
     );
     const computed = sources.filter((file) => /\benv\[[^']|\} = (?:process\.)?env\b/.test(read(file)));
     // The second one reads none: it looks for those that nobody reads.
-    expect(computed).toEqual(['environment.ts', 'misspelt-variables.ts'].map((name) => join('src', 'config', name)));
+    expect(computed).toEqual(['config/environment.ts', 'config/misspelt-variables.ts', 'discovery/discovery-config.ts'].map((name) => join('src', name))); // prettier-ignore
   });
 
   it('variables has the defaults as they are', () => {
@@ -137,7 +141,7 @@ describe('the page of', () => {
     );
     expect(wrong).toEqual([]);
     const unknown = Object.keys(logEvents).filter((event) => levels(event).length === 0);
-    expect(unknown).toEqual(['envoy.log', 'rotation.by_push', 'rotation.by_restart', 'demo.certificate_written', 'demo.certificate_shown', 'demo.folder_removed']); // prettier-ignore
+    expect(unknown).toEqual(['envoy.log', 'rotation.by_push', 'rotation.by_restart', 'demo.certificate_written', 'demo.certificate_shown', 'demo.folder_removed', 'demo.answers']); // prettier-ignore
   });
 
   it('the log has each field of a line', () => {
@@ -152,11 +156,17 @@ describe('the page of', () => {
     const written = sources.flatMap(literals).filter((text) => /^istio_agent_\w*[a-z]$/.test(text));
     expect(written.filter((name) => !names.includes(name))).toEqual([]);
     const makers = sources.flatMap((file) => [...read(file).matchAll(/^export function (\w+Families)\(/gm)].map(([, maker = '']) => maker));
-    const asked = read('scripts/docs/metrics.ts');
-    expect(makers.filter((maker) => maker !== 'printFamilies' && !asked.includes(`...${maker}(`))).toEqual([]);
+    const asked = read('scripts/docs/metrics.ts') + read('scripts/docs/discovery.ts');
+    expect(makers.filter((maker) => maker !== 'printFamilies' && !asked.includes(`${maker}(`))).toEqual([]);
     expect(rows('metrics.md').map((row) => row.replace(/\{.*/, ''))).toEqual(sorted(names));
     expect(Object.keys(moreOfMetrics).filter((name) => !names.includes(name))).toEqual([]);
     expect(families().filter(({ samples }) => samples.length === 0)).toEqual([]);
+  });
+
+  it('pilot-discovery has each variable that it reads', () => {
+    const asked = new Set<string>();
+    discoveryConfig({}, new Proxy<NodeJS.ProcessEnv>({}, { get: (_, name) => void asked.add(String(name)) }));
+    expect(sorted(discoveryVariables.map(([name]) => name))).toEqual(sorted(asked));
   });
 
   it('HTTP has each path of the status port', () => {

@@ -1,4 +1,5 @@
 import { commandsPage } from './commands.ts';
+import { discoveryPage } from './discovery.ts';
 import { exitCodesPage } from './exit-codes.ts';
 import { filesPage } from './files.ts';
 import { flagsPage } from './flags.ts';
@@ -25,6 +26,7 @@ const subjects: readonly (readonly [file: string, what: string, make: () => stri
   ['exit-codes.md', 'What each exit code means', exitCodesPage],
   ['signals.md', 'What each signal does', signalsPage],
   ['files.md', 'What the agent writes into its folder', filesPage],
+  ['pilot-discovery.md', 'The control plane: flags, variables, paths, metrics', discoveryPage],
 ];
 
 /** The pages of the reference, by the names of their files. */

@@ -7,7 +7,9 @@ import { typedConfig, type Init } from './typed-config.ts';
 type AccessLog = Init<typeof AccessLogSchema>;
 type Format = Init<typeof SubstitutionFormatStringSchema>;
 
-/** What a connection manager or a TCP proxy logs: one file, or nothing where the mesh names none. */
+/**
+ * What a connection manager or a TCP proxy logs: one file, or nothing where the mesh names none.
+ */
 export function accessLogs(mesh: MeshConfig): AccessLog[] {
   const log = fileLog(mesh);
   return log === undefined ? [] : [log];

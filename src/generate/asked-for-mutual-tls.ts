@@ -8,7 +8,8 @@ import { peerAuthenticationOf, type PeerPolicy } from './peer-authentication-of.
 export type AskedForMutualTls = (endpoint: Endpoint) => boolean;
 
 /**
- * Endpoints that can do mutual TLS are told, but where a rule asks for another TLS, or for none, and
+ * Endpoints that can do mutual TLS are told, but where a rule asks for another TLS, or for none,
+ * and
  * where what holds for the workload has it disabled.
  */
 export function askedForMutualTls(
@@ -24,7 +25,9 @@ export function askedForMutualTls(
   return (endpoint) => can(endpoint) && modeAt(policyOf(environment, endpoint), endpoint.port) !== 'disable';
 }
 
-/** Whether any workload has mutual TLS disabled: what the answers above depend on besides the rule. */
+/**
+ * Whether any workload has mutual TLS disabled: what the answers above depend on besides the rule.
+ */
 export function disablingPolicies({ peerAuthentications }: Environment): Environment['peerAuthentications'] | undefined {
   return disabling([peerAuthentications], '', () => {
     const all = [...peerAuthentications.values()].flat();

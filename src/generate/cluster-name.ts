@@ -17,11 +17,3 @@ export const outboundSni = ({ port, subset, host }: OutboundName): string => `ou
 
 /** `inbound|8080||` */
 export const inboundName = (port: number): string => `inbound|${port}||`;
-
-/** What a name says; undefined where it is not that of a cluster for calls. */
-export function readOutboundName(name: string): OutboundName | undefined {
-  const [direction, port = '', subset = '', host = '', ...rest] = name.split('|');
-  return direction === 'outbound' && /^\d+$/.test(port) && host !== '' && rest.length === 0
-    ? { port: Number(port), subset, host }
-    : undefined;
-}

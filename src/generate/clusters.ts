@@ -14,7 +14,10 @@ import { protoDuration } from './proto-duration.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import type { Init } from './typed-config.ts';
 
-/** All clusters of a proxy: of the services that it sees, of what it serves itself, and the three that always are. */
+/**
+ * All clusters of a proxy: of the services that it sees, of what it serves itself, and the three
+ * that always are.
+ */
 export function clustersOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
   const outbound = outboundClusters(environment, node);
   if (node.role === 'router') return [...outbound, blackHole(environment)];

@@ -20,8 +20,10 @@ export interface MatchedRule {
 
 /**
  * The rule for a service: of the namespace of the proxy, else of the service, else of the mesh, the
- * first that has one for the host; of several hosts the narrowest. One that selects the workload comes
- * before one for all, but only in its own namespace. The same object while its resources are the same.
+ * first that has one for the host; of several hosts the narrowest. One that selects the workload
+ * comes
+ * before one for all, but only in its own namespace. The same object while its resources are the
+ * same.
  */
 export function destinationRuleOf(
   environment: Environment,

@@ -2,16 +2,16 @@ import { ClusterLoadAssignmentSchema } from '../proto/envoy/config/endpoint/v3/e
 import type { XdsResource } from '../push/view.ts';
 import { serviceKey, type Endpoint, type Environment, type Service } from '../snapshot/environment.ts';
 import { askedForMutualTls, disablingPolicies } from './asked-for-mutual-tls.ts';
-import { outboundName, readOutboundName } from './cluster-name.ts';
+import { outboundName } from './cluster-name.ts';
 import { destinationRuleOf, type MatchedRule } from './destination-rule-of.ts';
 import { encodeResource } from './encode-resource.ts';
-import { isEds } from './discovery-type.ts';
+import { isEds } from './resolution.ts';
 import { isPassthrough } from './load-balancing.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
 import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { policyFor } from './traffic-policy.ts';
-import { serviceOf, visibleServices } from './visible-services.ts';
+import { visibleServices } from './visible-services.ts';
 
 /** The endpoints of all clusters of a proxy that ask for them. */
 export function endpointsOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
@@ -22,18 +22,6 @@ export function endpointsOf(environment: Environment, node: ProxyNode): readonly
     const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
     return ports.flatMap((port) => subsets.flatMap((subset) => assignment(environment, node, service, rule, port.number, subset) ?? []));
   });
-}
-
-/** The endpoints of a cluster; undefined where the proxy has none of that name that asks for them. */
-export function endpointsOfCluster(environment: Environment, node: ProxyNode, cluster: string): XdsResource | undefined {
-  const named = readOutboundName(cluster);
-  if (named === undefined) return undefined;
-  const service = serviceOf(environment, node, named.host);
-  if (service === undefined || !isEds(service, node)) return undefined;
-  if (!service.ports.some(({ number, protocol }) => number === named.port && protocol !== 'udp')) return undefined;
-  const rule = destinationRuleOf(environment, node, service);
-  if (named.subset !== '' && rule?.spec.subsets.some(({ name }) => name === named.subset) !== true) return undefined;
-  return assignment(environment, node, service, rule, named.port, named.subset);
 }
 
 const made = memoTable<XdsResource | undefined>();

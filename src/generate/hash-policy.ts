@@ -7,7 +7,8 @@ type HashPolicy = Init<typeof RouteAction_HashPolicySchema>;
 
 /**
  * What of a request decides its host, for a port of a service and a subset of it ('' for none);
- * undefined where the rule has no consistent hash. The nearest wins: subset's port, subset, port, whole.
+ * undefined where the rule has no consistent hash. The nearest wins: subset's port, subset, port,
+ * whole.
  */
 export function hashPolicyOf(rule: DestinationRule | undefined, subset: string, port: number): HashPolicy | undefined {
   const named = subset === '' ? undefined : rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;

@@ -7,7 +7,10 @@ import type { Init } from './typed-config.ts';
 
 type HeaderOption = Init<typeof HeaderValueOptionSchema>;
 
-/** Headers that a route sets (one value) and adds (one more value), each by name. That of the host is apart. */
+/**
+ * Headers that a route sets (one value) and adds (one more value), each by name. That of the host
+ * is apart.
+ */
 export function headersToAdd({ set, add }: HeaderOperations): HeaderOption[] {
   return [
     ...named(set).map(([key, value]): HeaderOption => ({ header: { key, value }, appendAction: AppendAction.OVERWRITE_IF_EXISTS_OR_ADD })),
@@ -15,7 +18,9 @@ export function headersToAdd({ set, add }: HeaderOperations): HeaderOption[] {
   ];
 }
 
-/** The host that the operations set instead of that of the request; undefined where they leave it. */
+/**
+ * The host that the operations set instead of that of the request; undefined where they leave it.
+ */
 export function authorityOf({ set }: HeaderOperations): string | undefined {
   return Object.entries(set).find(([key]) => isHost(key))?.[1];
 }

@@ -25,7 +25,10 @@ import type { Init } from './typed-config.ts';
 type Cluster = Init<typeof ClusterSchema>;
 type Address = NonNullable<Init<typeof AddressSchema>['address']>;
 
-/** What a workload serves: at the ports of its Sidecar, else, where it is captured, at those of its services. */
+/**
+ * What a workload serves: at the ports of its Sidecar, else, where it is captured, at those of its
+ * services.
+ */
 export function inboundClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
   const sidecar = sidecarOf(environment, node);
   if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
@@ -125,7 +128,9 @@ function statically(node: ProxyNode, number: number, defaultEndpoint: string): C
   };
 }
 
-/** `0.0.0.0` and `[::]` stand for the address of the workload; loopback needs no other to come from. */
+/**
+ * `0.0.0.0` and `[::]` stand for the address of the workload; loopback needs no other to come from.
+ */
 function targetOf(node: ProxyNode, defaultEndpoint: string): { readonly address: Address; readonly isLocal: boolean } {
   if (defaultEndpoint.startsWith('unix://')) {
     return { address: { case: 'pipe', value: { path: defaultEndpoint.slice('unix://'.length) } }, isLocal: false };

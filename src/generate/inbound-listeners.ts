@@ -21,7 +21,10 @@ import type { Init } from './typed-config.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 
-/** The listeners for what calls the application: one for all that is redirected, and one for each bound port of a Sidecar. */
+/**
+ * The listeners for what calls the application: one for all that is redirected, and one for each
+ * bound port of a Sidecar.
+ */
 export function inboundListeners(environment: Environment, node: ProxyNode): XdsResource[] {
   const policy = peerAuthenticationOf(environment, node);
   const sidecar = sidecarOf(environment, node);

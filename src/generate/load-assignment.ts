@@ -5,15 +5,11 @@ import type { LbEndpointSchema, LocalityLbEndpointsSchema } from '../proto/envoy
 import type { Endpoint } from '../snapshot/environment.ts';
 import type { AskedForMutualTls } from './asked-for-mutual-tls.ts';
 import { clusterId } from './cluster-name.ts';
-import { placed, type Placed } from './locality-lb.ts';
+import { type Place, placed, type Placed } from './locality-lb.ts';
 import { selects } from './peer-authentication-of.ts';
-import type { ProxyNode } from './proxy-node.ts';
 import type { Init } from './typed-config.ts';
 
 type LocalityEndpoints = Init<typeof LocalityLbEndpointsSchema>;
-
-/** Where a proxy stands among endpoints. */
-export type Place = Pick<ProxyNode, 'locality' | 'labels' | 'network'>;
 
 /** The endpoints of a subset. */
 export function endpointsWith(endpoints: readonly Endpoint[], labels: Labels): readonly Endpoint[] {

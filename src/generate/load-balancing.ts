@@ -20,7 +20,7 @@ export function balancing(policy: PortPolicy): Cluster {
 }
 
 /** What is asked of all localities, whichever balancer there is. */
-export function commonLbConfig({ loadBalancer, outlierDetection }: PortPolicy): NonNullable<Cluster['commonLbConfig']> {
+function commonLbConfig({ loadBalancer, outlierDetection }: PortPolicy): NonNullable<Cluster['commonLbConfig']> {
   return {
     ...(outlierDetection !== undefined && { healthyPanicThreshold: { value: outlierDetection.minHealthPercent ?? 0 } }),
     ...(isWeighted(loadBalancer, outlierDetection) && {

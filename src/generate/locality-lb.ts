@@ -1,7 +1,10 @@
 import type { LocalitySettings, PortPolicy } from '../mesh/destination-rule.ts';
 import type { Labels } from '../mesh/values.ts';
 import type { Endpoint } from '../snapshot/environment.ts';
-import type { Place } from './load-assignment.ts';
+import type { ProxyNode } from './proxy-node.ts';
+
+/** Where a proxy stands among endpoints. */
+export type Place = Pick<ProxyNode, 'locality' | 'labels' | 'network'>;
 
 /** Endpoints of one locality that are used alike. */
 export interface Placed {
@@ -13,8 +16,8 @@ export interface Placed {
 }
 
 /**
- * Endpoints by locality, as a policy has a proxy at its place use them: with weights that are said for
- * where it is; else, where endpoints that fail are told, the near ones first.
+ * Endpoints by locality, as a policy has a proxy at its place use them: with weights that are said
+ * for where it is; else, where endpoints that fail are told, the near ones first.
  */
 export function placed(endpoints: readonly Endpoint[], { loadBalancer, outlierDetection }: PortPolicy, place: Place): readonly Placed[] {
   const localities = byLocality(endpoints);
@@ -54,7 +57,9 @@ function distributed(localities: readonly Placed[], to: Readonly<Record<string, 
   });
 }
 
-/** The near first: by labels that are named, in which those of the proxy are met, then by distance. */
+/**
+ * The near first: by labels that are named, in which those of the proxy are met, then by distance.
+ */
 function prioritized(localities: readonly Placed[], settings: LocalitySettings | undefined, place: Place): readonly Placed[] {
   const failover = settings?.failover ?? [];
   const wanted = (settings?.failoverPriority ?? []).map((text) => wantedLabel(text, place));

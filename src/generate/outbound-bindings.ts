@@ -67,7 +67,10 @@ function addressesOf({ addresses }: Service): readonly string[] {
   return addresses.length === 0 ? [''] : addresses.map((address) => address.replace(/^([^:]*)\/32$|^(.*:.*)\/128$/, '$1$2'));
 }
 
-/** A service without an address whose endpoints are known has a listener for each of them; undefined for one for all. */
+/**
+ * A service without an address whose endpoints are known has a listener for each of them; undefined
+ * for one for all.
+ */
 function ownAddresses({ endpoints }: Environment, node: ProxyNode, service: Service, port: ServicePort): string[] | undefined {
   const known = endpoints.get(serviceKey(service))?.get(port.number) ?? [];
   if (known.length === 0) return undefined;

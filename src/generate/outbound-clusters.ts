@@ -16,7 +16,7 @@ import { clusterMetadata } from './cluster-metadata.ts';
 import { outboundName, outboundSni } from './cluster-name.ts';
 import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
 import { destinationRuleOf, type MatchedRule } from './destination-rule-of.ts';
-import { isDns, isEds } from './discovery-type.ts';
+import { isDns, isEds } from './resolution.ts';
 import { encodeResource } from './encode-resource.ts';
 import { balancing, isPassthrough } from './load-balancing.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
@@ -51,7 +51,8 @@ function clustersFor(environment: Environment, node: ProxyNode, service: Service
   const facts = factsOf(service, endpoints);
   const serviceMode = serviceModeOf(environment, service.namespace);
   const inputs: Inputs = { environment, node, service, rule, endpoints, serviceMode, accounts: facts.accounts };
-  // The endpoints are part of a cluster only where DNS resolves them, and so is the place of the proxy.
+  // The endpoints are part of a cluster only where DNS resolves them, and so is the place of the
+  // proxy.
   const { role, addresses, tls, locality, labels, network } = node;
   const parts = [role, dnsFamily(addresses), tls.clientCertChain, tls.clientKey, tls.clientRootCert, serviceMode];
   if (isDns(service)) {

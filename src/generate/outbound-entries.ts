@@ -17,9 +17,9 @@ export type OutboundChain =
   | { readonly type: 'http'; readonly of: OutboundBinding; readonly routeName: string; readonly anyProtocol: boolean };
 
 /**
- * Bindings by address and port. Of those that no connection could tell apart the first stays. Where an
- * address is shared HTTP and others may stand beside each other; a bound address is of one kind, but
- * that what is told by inspection replaces HTTP.
+ * Bindings by address and port. Of those that no connection could tell apart the first stays. Where
+ * an address is shared HTTP and others may stand beside each other; a bound address is of one kind,
+ * but that what is told by inspection replaces HTTP.
  */
 export function outboundEntries(bindings: readonly OutboundBinding[]): OutboundEntry[] {
   const entries = new Map<string, OutboundEntry>();

@@ -19,13 +19,16 @@ import { protoDuration } from './proto-duration.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { outboundPolicyOf, sidecarOf } from './sidecar-of.ts';
 import { blackHole, outboundTcpFilters, tcpProxy } from './tcp-chain.ts';
-import { portPolicyOf } from './traffic-policy-of.ts';
+import { portPolicyOf } from './traffic-policy.ts';
 import type { Init } from './typed-config.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 type Match = Init<typeof FilterChainMatchSchema>;
 
-/** The listeners for what the application calls: one for each address and port, by the services that a proxy sees. */
+/**
+ * The listeners for what the application calls: one for each address and port, by the services that
+ * a proxy sees.
+ */
 export function outboundListeners(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): XdsResource[] {
   const entries = outboundEntries(outboundBindings(environment, node, [...services.values()]));
   const own = entries.map((entry) => portListener(environment, node, entry));
@@ -123,7 +126,10 @@ function passthroughChain(mesh: MeshConfig, policy: 'allow-any' | 'registry-only
 const anywhere = (mesh: MeshConfig, policy: 'allow-any' | 'registry-only') =>
   tcpProxy(mesh, policy === 'allow-any' ? 'PassthroughCluster' : 'BlackHoleCluster');
 
-/** The listener that all redirected connections come to, and that hands them to the others by where they were going to. */
+/**
+ * The listener that all redirected connections come to, and that hands them to the others by where
+ * they were going to.
+ */
 function captureListener(environment: Environment, node: ProxyNode): XdsResource {
   const { mesh } = environment;
   const name = 'virtualOutbound';

@@ -39,7 +39,10 @@ const alike = (first: Served, same: readonly Served[]): readonly Service[] => [
 
 const indices = memoTable<ReadonlyMap<string, readonly Served[]>>();
 
-/** What is served at each address, so that a thousand proxies do not look through all endpoints each. */
+/**
+ * What is served at each address, so that a thousand proxies do not look through all endpoints
+ * each.
+ */
 function servedByAddress({ services, endpoints }: Environment): ReadonlyMap<string, readonly Served[]> {
   return indices([services, endpoints], '', () => {
     const index = new Map<string, Served[]>();

@@ -16,8 +16,9 @@ export interface PeerPolicy {
 export type SetMode = Exclude<MutualTlsMode, 'unset'>;
 
 /**
- * The mode of each port: of four levels, the port, the workload, the namespace and the mesh (the root
- * namespace), the nearest that says one; PERMISSIVE where none does. Of two at one level the older wins.
+ * The mode of each port: of four levels, the port, the workload, the namespace and the mesh (the
+ * root namespace), the nearest that says one; PERMISSIVE where none does. Of two at one level the
+ * older wins.
  */
 export function peerAuthenticationOf(
   { mesh, peerAuthentications }: Environment,

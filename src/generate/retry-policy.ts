@@ -10,8 +10,8 @@ type RetryPolicy = Init<typeof RetryPolicySchema>;
 const defaultRetryOn = 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';
 
 /**
- * When a request is tried again: twice where a route says nothing, never with 0 attempts. Another host
- * is taken for it, but not where a hash decides which host it is (`hashed`).
+ * When a request is tried again: twice where a route says nothing, never with 0 attempts. Another
+ * host is taken for it, but not where a hash decides which host it is (`hashed`).
  */
 export function retryPolicy(retries: Retries | undefined, hashed = false): RetryPolicy | undefined {
   if (retries !== undefined && retries.attempts <= 0) return undefined;

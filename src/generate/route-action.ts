@@ -28,7 +28,9 @@ export interface Surroundings {
   readonly hashPolicy: (destination: Destination) => HashPolicy | undefined;
 }
 
-/** What is done with a request: it is redirected, answered, or handed to one cluster or one of many. */
+/**
+ * What is done with a request: it is redirected, answered, or handed to one cluster or one of many.
+ */
 export function routeAction(rule: HttpRoute, around: Surroundings): Action {
   if (rule.redirect !== undefined) return { case: 'redirect', value: redirect(rule.redirect, around.port) };
   if (rule.directResponse !== undefined) return { case: 'directResponse', value: answer(rule.directResponse) };

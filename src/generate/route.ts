@@ -66,7 +66,10 @@ function routeOf(rule: Resource<'VirtualService'>, http: HttpRoute, of: HttpMatc
   };
 }
 
-/** What a span is called: the host, port and path that the request goes to; the rule instead of the host where there are many. */
+/**
+ * What a span is called: the host, port and path that the request goes to; the rule instead of the
+ * host where there are many.
+ */
 function operation(ruleName: string, action: Route['action'], match: RouteMatch, port: number): string {
   const cluster = action?.case === 'route' && action.value.clusterSpecifier?.case === 'cluster' ? action.value.clusterSpecifier.value : '';
   const [, clusterPort, , host] = cluster.split('|');

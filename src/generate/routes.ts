@@ -62,7 +62,9 @@ function field(number: number, length: number): Uint8Array {
   return Uint8Array.from([...bytes, left]);
 }
 
-/** The host for all names that no other has: it leads to where the request was going, or nowhere. */
+/**
+ * The host for all names that no other has: it leads to where the request was going, or nowhere.
+ */
 function fallback(name: string, action: Init<typeof RouteSchema>['action']): Uint8Array {
   const route: Init<typeof RouteSchema> = {
     name,

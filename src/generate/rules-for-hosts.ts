@@ -13,7 +13,10 @@ export interface Governed<S> {
   readonly services: readonly S[];
 }
 
-/** The VirtualServices for HTTP that a sidecar of a namespace heeds: for the mesh, and exported to it. */
+/**
+ * The VirtualServices for HTTP that a sidecar of a namespace heeds: for the mesh, and exported to
+ * it.
+ */
 export function meshRules({ virtualServices }: Environment, { namespace }: ProxyNode): Rule[] {
   return virtualServices.filter(
     ({ spec }) =>
@@ -24,9 +27,9 @@ export function meshRules({ virtualServices }: Environment, { namespace }: Proxy
 }
 
 /**
- * Which of the services each rule speaks for. A rule that names a service speaks for it; else the one
- * with the longest wildcard does. Of equals the oldest comes first, and the first wins. A rule whose hosts
- * are all without a service counts where `withoutServices` says so.
+ * Which of the services each rule speaks for. A rule that names a service speaks for it; else the
+ * one with the longest wildcard does. Of equals the oldest comes first, and the first wins. A rule
+ * whose hosts are all without a service counts where `withoutServices` says so.
  */
 export function rulesForHosts<S extends { readonly service: Service }>(
   rules: readonly Rule[],

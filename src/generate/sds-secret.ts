@@ -13,7 +13,10 @@ export const workloadRoot = (): SdsSecret => waitedFor('ROOTCA');
 /** A certificate chain and its key, in files that the agent reads. */
 export const certificateInFiles = (chain: string, key: string): SdsSecret => ({ name: `file-cert:${chain}~${key}`, sdsConfig: ofAgent });
 
-/** Certificates to check by, in a file that the agent reads; `system` stands for those of the machine. */
+/**
+ * Certificates to check by, in a file that the agent reads; `system` stands for those of the
+ * machine.
+ */
 export const rootInFile = (path: string): SdsSecret => ({ name: `file-root:${path}`, sdsConfig: ofAgent });
 
 /** A secret that the control plane has. */

@@ -1,8 +1,8 @@
 import type { Environment } from '../snapshot/environment.ts';
 
 /**
- * Whether the workloads of a namespace may be asked for mutual TLS: not where the namespace, or the mesh
- * where that says nothing, has it disabled.
+ * Whether the workloads of a namespace may be asked for mutual TLS: not where the namespace, or the
+ * mesh where that says nothing, has it disabled.
  */
 export function serviceModeOf({ mesh, peerAuthentications }: Environment, namespace: string): 'disable' | 'mutual' {
   const modeOf = (place: string) => {

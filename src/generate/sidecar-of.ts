@@ -4,8 +4,8 @@ import { selects } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
 /**
- * The Sidecar that speaks for a proxy: the oldest of its namespace that selects its labels, else the
- * one for the whole namespace, else that of the root namespace for all.
+ * The Sidecar that speaks for a proxy: the oldest of its namespace that selects its labels, else
+ * the one for the whole namespace, else that of the root namespace for all.
  */
 export function sidecarOf({ mesh, sidecars }: Environment, node: ProxyNode): Resource<'Sidecar'> | undefined {
   const near = sidecars.get(node.namespace) ?? [];

@@ -5,7 +5,9 @@ import type { Init } from './typed-config.ts';
 
 type CustomTag = Init<typeof CustomTagSchema>;
 
-/** How requests are traced where the mesh says nothing: one in a hundred, and what the spans tell. */
+/**
+ * How requests are traced where the mesh says nothing: one in a hundred, and what the spans tell.
+ */
 export function tracing({ labels, clusterId, namespace }: ProxyNode): Init<typeof HttpConnectionManager_TracingSchema> {
   return {
     clientSampling: { value: 100 },

@@ -1,11 +1,10 @@
-import type { DestinationRule, PortPolicy } from '../mesh/destination-rule.ts';
-import { portPolicyOf } from './traffic-policy-of.ts';
+import type { DestinationRule, PortPolicy, TrafficPolicy } from '../mesh/destination-rule.ts';
 
 const nothing: PortPolicy = { loadBalancer: undefined, connectionPool: undefined, outlierDetection: undefined, tls: undefined };
 
 /**
- * What a rule says of one port of a host, or of one of its subsets. Settings of a port stand for all
- * of the policy they are in; those of a subset for the parts that they have.
+ * What a rule says of one port of a host, or of one of its subsets. Settings of a port stand for
+ * all of the policy they are in; those of a subset for the parts that they have.
  */
 export function policyFor(rule: DestinationRule | undefined, port: number, subset = ''): PortPolicy {
   const whole = portPolicyOf(rule?.trafficPolicy, port) ?? nothing;
@@ -19,4 +18,12 @@ export function policyFor(rule: DestinationRule | undefined, port: number, subse
       tls: own.tls ?? whole.tls,
     }
   );
+}
+
+/**
+ * What holds for one port: a part that its own settings lack is not that of the whole, as Istio has
+ * it.
+ */
+export function portPolicyOf(policy: TrafficPolicy | undefined, port: number): PortPolicy | undefined {
+  return policy?.portLevelSettings.get(port) ?? policy;
 }

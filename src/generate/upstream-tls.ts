@@ -18,11 +18,17 @@ type Validation = NonNullable<Init<typeof CommonTlsContextSchema>['validationCon
 /** What a cluster is, as far as its connections are encrypted by it. */
 export interface TlsInputs {
   readonly tls: ClientTls | undefined;
-  /** Whether both sides are in the mesh, and nothing speaks against mutual TLS: it is used where an endpoint can do it. */
+  /**
+   * Whether both sides are in the mesh, and nothing speaks against mutual TLS: it is used where an
+   * endpoint can do it.
+   */
   readonly isAutomatic: boolean;
   readonly isOriginalDestination: boolean;
   readonly isHttp2: boolean;
-  /** By which a cluster is told where TLS ends: `outbound_.80_.v1_.reviews.default.svc.cluster.local` */
+  /**
+   * By which a cluster is told where TLS ends:
+   * `outbound_.80_.v1_.reviews.default.svc.cluster.local`
+   */
   readonly sni: string;
   /** Names in the certificates of the endpoints, where a rule says none. */
   readonly accounts: readonly string[];

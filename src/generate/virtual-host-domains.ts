@@ -7,8 +7,8 @@ export const domainOf = (host: string): string => (isIPv6(host) ? `[${host}]` : 
 export const virtualHostName = (host: string, port: number): string => `${domainOf(host)}:${port}`;
 
 /**
- * Shorter names by which a proxy of a domain may call a host of Kubernetes: `reviews.NAMESPACE`, and
- * `reviews` within the namespace.
+ * Shorter names by which a proxy of a domain may call a host of Kubernetes: `reviews.NAMESPACE`,
+ * and `reviews` within the namespace.
  */
 export function shortNames(host: string, proxyDomain: string): string[] {
   const inCluster = host.indexOf('.svc.');

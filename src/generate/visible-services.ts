@@ -9,21 +9,15 @@ export function isVisible(exportTo: ExportTo, from: string, to: string): boolean
 }
 
 /**
- * The services that a proxy sees, one for each host, oldest first: that of its own namespace, else the
- * oldest. Entries of one namespace for a host that are resolved alike are one service with the ports
- * of all. The same object for as long as the services are the same.
+ * The services that a proxy sees, one for each host, oldest first: that of its own namespace, else
+ * the oldest. Entries of one namespace for a host that are resolved alike are one service with the
+ * ports of all. The same object for as long as the services are the same.
  */
 export function visibleServices({ services }: Environment, { namespace }: Pick<ProxyNode, 'namespace'>): ReadonlyMap<string, Service> {
   return all([services], namespace, () => {
     const seen = [...services.values()].flatMap((same) => serviceFor(same, namespace) ?? []);
     return new Map(seen.sort(byAge).map((service) => [service.host, service]));
   });
-}
-
-/** The service that a proxy means by a host. */
-export function serviceOf({ services }: Environment, { namespace }: Pick<ProxyNode, 'namespace'>, host: string): Service | undefined {
-  const same = services.get(host);
-  return same && serviceFor(same, namespace);
 }
 
 const all = memoTable<ReadonlyMap<string, Service>>();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Document, isMap, isSeq, LineCounter, parseAllDocuments, type ParsedNode } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type ParsedNode } from 'yaml';
 import { labels, members, type Place, type Read, text } from './members.ts';
 import type { AnyResource, Flaw, Kind, Origin } from './model.ts';
 import { readDestinationRule } from './read-destination-rule.ts';
@@ -128,7 +128,7 @@ export function readResources(content: string, { source, path, defaultNamespace 
 /** The resources of a document: of a `List` its items. */
 function itemsOf(document: Document.Parsed): readonly ParsedNode[] {
   const { contents } = document;
-  if (contents === null) return [];
+  if (contents === null || (isScalar(contents) && contents.value === null)) return [];
   if (isMap(contents) && (contents.get('kind') as unknown) === 'List') {
     const items = contents.get('items', true);
     return isSeq(items) ? (items.items as ParsedNode[]) : [];

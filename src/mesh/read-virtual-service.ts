@@ -1,42 +1,8 @@
 import { formatFlaw, isHeaderName } from './header-format.ts';
-import { below, boolean, count, duration, exportTo, hostName, labels, list, maybe, members, named, needed, oneOf, percent, type Place, port, type Read, regex, stringMatch, text, whole, wrong } from './members.ts'; // prettier-ignore
+import { below, boolean, count, duration, exportTo, hostName, list, maybe, members, named, needed, oneOf, percent, type Place, port, type Read, regex, stringMatch, text, whole, wrong } from './members.ts'; // prettier-ignore
+import { httpMatch } from './read-http-match.ts';
 import type { StringMatch } from './values.ts';
-import type { CorsPolicy, Destination, Fault, HeaderOperations, Headers, HttpDestination, HttpMatch, HttpRoute, Mirror, Redirect, Retries, Rewrite, VirtualService } from './virtual-service.ts'; // prettier-ignore
-
-const headerMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = (value, place) => {
-  const read = named<StringMatch | undefined>((one, at) => (isNothing(one) ? undefined : stringMatch(one, at)))(value, place);
-  for (const name of Object.keys(read)) {
-    const isPseudo = [':method', ':path', ':authority', ':scheme'].includes(name);
-    if (!isPseudo && !isHeaderName(name)) wrong(below(place, name), `'${name}' is no name of a header`);
-  }
-  return Object.fromEntries(Object.entries(read).map(([name, match]) => [name.toLowerCase(), match]));
-};
-
-function isNothing(value: unknown): boolean {
-  return value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
-}
-
-const queryMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = named((one, at) =>
-  isNothing(one) ? undefined : stringMatch(one, at),
-);
-
-const match: Read<HttpMatch> = (value, place) =>
-  members(value, place, [], (get) => ({
-    name: get('name', text),
-    uri: get('uri', maybe(stringMatch)),
-    ignoreUriCase: get('ignoreUriCase', boolean) ?? false,
-    scheme: get('scheme', maybe(stringMatch)),
-    method: get('method', maybe(stringMatch)),
-    authority: get('authority', maybe(stringMatch)),
-    headers: get('headers', headerMatches),
-    withoutHeaders: get('withoutHeaders', headerMatches),
-    queryParams: get('queryParams', queryMatches),
-    port: get('port', port) ?? 0,
-    sourceLabels: get('sourceLabels', labels),
-    sourceNamespace: get('sourceNamespace', text),
-    gateways: get('gateways', list(needed)),
-    statPrefix: get('statPrefix', text),
-  }));
+import type { CorsPolicy, Destination, Fault, HeaderOperations, Headers, HttpDestination, HttpRoute, Mirror, Redirect, Retries, Rewrite, VirtualService } from './virtual-service.ts'; // prettier-ignore
 
 const destination: Read<Destination> = (value, place) =>
   members(value, place, [], (get) => ({
@@ -212,7 +178,7 @@ const httpRoute: Read<HttpRoute> = (value, place) => {
     const percentage = get('mirrorPercentage', (inner, at) => members(inner, at, [], (of) => of('value', percent))) ?? get('mirrorPercent', percent); // prettier-ignore
     return {
       name: get('name', text),
-      match: get('match', list(match)),
+      match: get('match', list(httpMatch)),
       route: get('route', list(routeDestination)),
       redirect: get('redirect', maybe(redirect)),
       directResponse: get('directResponse', directResponse),

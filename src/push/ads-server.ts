@@ -29,7 +29,8 @@ import type { DeltaDiscoveryRequest, DiscoveryRequest, Node } from '../proto/env
 import { readRequest, type Variant } from '../xds/messages.ts';
 import type { AdsEvent } from './ads-event.ts';
 import { answerEncoder } from './encode-answer.ts';
-import { type Answer, freshProxy, type ProxyEffect, type ProxyEvent, reduceProxy } from './proxy-stream.ts';
+import { type Answer, freshProxy, type ProxyEffect, type ProxyEvent, type ProxyStream } from './proxy-stream.ts';
+import { reduceProxy } from './reduce-proxy.ts';
 import type { View } from './view.ts';
 
 /** A stream as gRPC for Node has it; answers are encoded already. */
@@ -108,7 +109,7 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
         })),
       );
       const handled$ = merge(request$.pipe(map((request): ProxyEvent => ({ type: 'request', request }))), view$).pipe(
-        reduceWithEffects<ReturnType<typeof freshProxy>, ProxyEvent | Done, ProxyEffect>(
+        reduceWithEffects<ProxyStream, ProxyEvent | Done, ProxyEffect>(
           freshProxy(variant),
           (state, event) => (event.type === 'done' ? [state, []] : reduceProxy(state, event)),
           (effect$) => effect$.pipe(concatMap((effect) => from(carryOut(effect)))),

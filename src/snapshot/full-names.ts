@@ -5,14 +5,14 @@ import type { Resource } from '../mesh/model.ts';
  * The full name of a host: `reviews` is `reviews.NAMESPACE.svc.DOMAIN`. A name with a dot is
  * full.
  */
-export function fullHost(host: string, namespace: string, domain: string): string {
+function fullHost(host: string, namespace: string, domain: string): string {
   return host === '' || host === '*' || host.includes('.') ? host : `${host}.${namespace}.svc.${domain}`;
 }
 
 /**
  * `NAMESPACE/NAME` of a gateway, of which `NAME`, `./NAME` or a name like that of a host is said.
  */
-export function fullGateway(gateway: string, namespace: string): string {
+function fullGateway(gateway: string, namespace: string): string {
   if (gateway === 'mesh') return gateway;
   const [first = '', name] = gateway.split('/');
   if (name !== undefined) return first === '.' ? `${namespace}/${name}` : gateway;

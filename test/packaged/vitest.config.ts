@@ -16,7 +16,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     expect: { poll: { interval: 20 } },
     maxWorkers: 2,
-    globalSetup: ['test/support/tell-left-out.ts'],
+    globalSetup: ['./test/support/tell-left-out.ts'],
     projects: [
       { extends: true, test: { name: 'core', include: ['test/packaged/*.test.ts', ...paths(core)] } },
       { extends: true, test: { name: 'rest', include: ['test/e2e/*.test.ts'], exclude: paths([...core, ...others, ...faulty]) } },

@@ -15,7 +15,8 @@ import { emptyStore, reduceStore } from '../../src/store/store.ts';
 /** The environment of a text of resources, after another where one is given. */
 export function environmentOf(yaml: string, { mesh = {}, before }: { mesh?: Partial<MeshConfig>; before?: Environment } = {}): Environment {
   const { resources, flaws } = readResources(yaml, { source: 'test', path: 'test.yaml', defaultNamespace: 'default' });
-  if (flaws.some(({ severity }) => severity === 'error')) throw new Error(flaws.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
+  if (flaws.some(({ severity }) => severity === 'error'))
+    throw new Error(flaws.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
   const empty = emptyStore(['test'], { ...defaultMeshConfig, ...mesh });
   const [store, changes] = reduceStore(empty, { type: 'changed', source: 'test', upserts: resources, removes: [] });
   return buildEnvironment(before, store, changes);

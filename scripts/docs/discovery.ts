@@ -1,0 +1,78 @@
+import { debugAnswers } from '../../src/debug/debug-answers.ts';
+import { discoveryFamilies } from '../../src/debug/discovery-families.ts';
+import { noCounts } from '../../src/debug/discovery-view.ts';
+import { type DiscoveryFlagName, discoveryFlags } from '../../src/discovery/discovery-flags.ts';
+import { code, page, paragraph, section, sentence, table } from './markdown.ts';
+
+/** The variables that `pilot-discovery discovery` reads, with their defaults. */
+export const discoveryVariables: readonly (readonly [name: string, standard: string, meaning: string])[] = [
+  ['PILOT_DEBOUNCE_AFTER', '100ms', 'Changes are given to proxies once nothing has changed for so long'],
+  ['PILOT_DEBOUNCE_MAX', '10s', 'The longest that a change waits for others'],
+  ['PILOT_ENABLE_EDS_DEBOUNCE', 'true', 'Changes of endpoints alone wait too: 20 ms, at most 1 s'],
+  ['PILOT_DEBOUNCE', '', '`adaptive`: the first change after a silence waits 10 ms'],
+  ['PILOT_PUSH_THROTTLE', '0', 'To how many proxies is written at once; 0 is 8 for each CPU'],
+  ['POD_NAME', '', 'What the control plane calls itself; without it the name of the machine'],
+];
+
+const answers: Readonly<Record<string, string>> = {
+  '/debug/syncz': 'Each proxy: what it was given, what it has accepted, and whether that is the same',
+  '/debug/adsz': 'Each connection: its proxy, what it asks for, since when',
+  '/debug/connections': 'Each connection: its proxy, since when',
+  '/debug/configz': 'The resources that are in use',
+  '/debug/flawz': 'What is refused or not served: resource, file, line, field, reason',
+  '/debug/registryz': 'The services',
+  '/debug/endpointz': 'The endpoints of each service',
+  '/debug/mesh': 'The MeshConfig',
+};
+
+export function discoveryPage(): string {
+  const names = Object.keys(discoveryFlags) as DiscoveryFlagName[];
+  const served = Object.keys(debugAnswers);
+  const unknown = served.filter((path) => answers[path] === undefined);
+  if (unknown.length > 0) throw new Error(`scripts/docs/discovery.ts says nothing of ${unknown.join(', ')}`);
+  return page(
+    'pilot-discovery',
+    paragraph(
+      '`pilot-discovery discovery --configDir FOLDER` is a control plane of its own: it reads the resources of Istio from a folder of YAML files, follows ' +
+        'their changes, and serves xDS v3 to Envoys. `pilot-discovery request GET PATH` asks a running one, and `pilot-discovery version` prints the version.',
+    ),
+    section(
+      'Flags',
+      paragraph('The names are those of istiod, whatever the case of their letters. An unknown flag is ignored with a warning.'),
+      table(
+        ['Flag', 'Value', 'Default', 'Meaning'],
+        names.map((name) => {
+          const { value, text, default: standard } = discoveryFlags[name];
+          return [code(`--${name}`), code(value), standard === '' ? '–' : code(standard), sentence(text)];
+        }),
+      ),
+    ),
+    section(
+      'Variables',
+      table(
+        ['Variable', 'Default', 'Meaning'],
+        discoveryVariables.map(([name, standard, text]) => [code(name), standard === '' ? '–' : code(standard), text]),
+      ),
+    ),
+    section(
+      'HTTP',
+      paragraph(
+        '`--httpAddr` answers `/ready`: 200 once all sources are read, otherwise 503 with the reason. To callers of its own machine it answers the paths below, ' +
+          'in JSON. `--monitoringAddr` answers `/metrics`.',
+      ),
+      table(
+        ['Path', 'What it has'],
+        served.map((path) => [code(path), answers[path] ?? '']),
+      ),
+    ),
+    section(
+      'Metrics',
+      table(
+        ['Metric', 'Type', 'Meaning'],
+        discoveryFamilies({ store: undefined, snapshot: undefined, connections: new Map(), counts: noCounts }, '').map(
+          ({ name, type, help }) => [code(name), type, sentence(help)],
+        ),
+      ),
+    ),
+  );
+}

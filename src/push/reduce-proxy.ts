@@ -1,0 +1,100 @@
+import type { Step } from '../operators/reduce-with-effects.ts';
+import type { EnvoyRequest } from '../xds/messages.ts';
+import { answerOf } from './answer-of.ts';
+import type { Answer, ProxyEffect, ProxyEvent, ProxyStream } from './proxy-stream.ts';
+import { acknowledged, refusedBy, subscribed } from './type-stream.ts';
+import { typeUrls, type XdsResource, xdsTypes } from './view.ts';
+
+/** Envoy asks for each cluster by name; more names than that are no proxy's. */
+const mostNames = 10_000;
+
+type ProxyStep = Step<ProxyStream, ProxyEffect>;
+
+/**
+ * The aggregated discovery protocol (xDS v3) with one proxy, in both variants. Pure.
+ *
+ * One answer of a type is under way at a time, and has what differs from what the proxy has;
+ * clusters and listeners are told as a whole in the state-of-the-world variant. Clusters come
+ * first, then endpoints, listeners, routes. What listeners and routes say is changed when the
+ * proxy has accepted the clusters they may need, with their endpoints; and clusters go when it has
+ * accepted listeners and routes that need them no more. What a proxy refuses it is not given again
+ * in that version.
+ *
+ * A cluster that has changed is followed by its endpoints, even by equal ones: Envoy 1.36 waits for
+ * them for ever.
+ */
+export function reduceProxy(state: ProxyStream, event: ProxyEvent): ProxyStep {
+  switch (event.type) {
+    case 'request':
+      return request(state, event.request);
+    case 'view':
+      return flush({ ...state, view: event.view }, []);
+    case 'full':
+      return [{ ...state, isFull: true }, []];
+    case 'drained':
+      return flush({ ...state, isFull: false }, []);
+  }
+}
+
+function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
+  const { node, typeUrl, nonce, refusal, names } = asked;
+  if (!before.isKnown && (node?.id ?? '') === '') return [before, [{ type: 'end', reason: 'the first request has no node id' }]];
+  const count = names.kind === 'all' ? names.names.length : names.add.length;
+  if (count > mostNames) return [before, [{ type: 'end', reason: `it asks for ${count} names, and ${mostNames} are the limit` }]];
+  const state = { ...before, isKnown: true };
+  const type = xdsTypes.find((one) => typeUrls[one] === typeUrl);
+  if (type === undefined) return unserved(state, typeUrl);
+
+  const effects: ProxyEffect[] = [];
+  let stream = state.types[type];
+  let { warming } = state;
+  const { inFlight } = stream;
+  if (nonce === inFlight?.nonce) {
+    if (refusal === undefined) {
+      stream = acknowledged(stream);
+      effects.push({ type: 'accepted', typeUrl, nonce, snapshot: inFlight.snapshot });
+    } else {
+      const [after, blamed] = refusedBy(stream, refusal.message);
+      stream = after;
+      effects.push({ type: 'rejected', typeUrl, nonce, blamed, reason: refusal.message });
+    }
+    if (type === 'endpoint') warming = without(warming, inFlight.given);
+  }
+  const mayBeAll = type === 'cluster' || type === 'listener';
+  stream = subscribed(stream, asked, mayBeAll, state.view?.[type]);
+  return flush({ ...state, warming, types: { ...state.types, [type]: stream } }, effects);
+}
+
+/** A type that nobody serves is answered once, by nothing, so that the proxy does not wait. */
+function unserved(state: ProxyStream, typeUrl: string): ProxyStep {
+  if (state.unknown.has(typeUrl)) return [state, []];
+  const unknown = new Set(state.unknown).add(typeUrl);
+  const answer: Answer = { typeUrl, nonce: 'none', version: '', resources: [], removed: [], snapshot: state.view?.snapshot ?? 0 };
+  return [
+    { ...state, unknown },
+    [
+      { type: 'unknown-type', typeUrl },
+      { type: 'answer', answer },
+    ],
+  ];
+}
+
+function flush(first: ProxyStream, before: readonly ProxyEffect[]): ProxyStep {
+  const { view } = first;
+  if (view === undefined || first.isFull) return [first, before];
+  let state = first;
+  const effects = [...before];
+  for (const type of xdsTypes) {
+    const [after, answer] = answerOf(state, type, view);
+    state = after;
+    if (answer !== undefined) effects.push({ type: 'answer', answer });
+  }
+  return [state, effects];
+}
+
+function without(names: ReadonlySet<string>, given: readonly XdsResource[]): ReadonlySet<string> {
+  if (names.size === 0) return names;
+  const left = new Set(names);
+  for (const { name } of given) left.delete(name);
+  return left;
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { clustersOf } from '../../src/generate/clusters.ts';
+import { endpointsOf } from '../../src/generate/endpoints.ts';
+import { ClusterSchema } from '../../src/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import { ClusterLoadAssignmentSchema } from '../../src/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
+import { environmentOf, proxyAt, saidBy } from '../support/generated.ts';
+
+const entry = (name: string, spec: string) => `
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: ${name}, namespace: default }
+spec: ${spec}
+---
+`;
+const ports = 'ports: [{ number: 80, name: http, protocol: HTTP }]';
+const reviews = entry(
+  'reviews',
+  `{ hosts: [reviews.test], location: MESH_INTERNAL, resolution: STATIC, ${ports}, endpoints: [
+    { address: 10.0.0.2, labels: { version: v1, security.istio.io/tlsMode: istio } },
+    { address: 10.0.0.3, labels: { version: v2 }, weight: 3, locality: r/z/s } ] }`,
+);
+const subsets = `
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: { name: reviews, namespace: default }
+spec:
+  host: reviews.test
+  trafficPolicy: { connectionPool: { tcp: { maxConnections: 7 } }, loadBalancer: { simple: RANDOM } }
+  subsets:
+    - { name: v1, labels: { version: v1 } }
+    - { name: v2, labels: { version: v2 }, trafficPolicy: { loadBalancer: { simple: ROUND_ROBIN } } }
+---
+`;
+
+describe('clustersOf', () => {
+  it('has a cluster for each port of a service and each subset, and those that always are', () => {
+    const names = clustersOf(environmentOf(reviews + subsets), proxyAt()).map(({ name }) => name);
+    expect(names.sort()).toEqual([
+      'BlackHoleCluster',
+      'InboundPassthroughCluster',
+      'PassthroughCluster',
+      'outbound|80|v1|reviews.test',
+      'outbound|80|v2|reviews.test',
+      'outbound|80||reviews.test',
+    ]);
+  });
+
+  it('has endpoints told for static ones, and asks DNS for names', () => {
+    const external = entry('ext', `{ hosts: [ext.test], location: MESH_EXTERNAL, resolution: DNS, ${ports} }`);
+    const clusters = clustersOf(environmentOf(reviews + external), proxyAt());
+    const name = 'outbound|80||reviews.test';
+    expect(saidBy(ClusterSchema, clusters, name)).toMatchObject({ type: 'EDS', edsClusterConfig: { serviceName: name } });
+    const resolved = saidBy(ClusterSchema, clusters, 'outbound|80||ext.test');
+    expect(resolved).toMatchObject({ type: 'STRICT_DNS', loadAssignment: { endpoints: [{ lbEndpoints: [{}] }] } });
+    expect(JSON.stringify(resolved)).toContain('"address":"ext.test"');
+  });
+
+  it('has what a subset says instead of what all say, and the rest of all', () => {
+    const clusters = clustersOf(environmentOf(reviews + subsets), proxyAt());
+    expect(saidBy(ClusterSchema, clusters, 'outbound|80|v1|reviews.test')).toMatchObject({ lbPolicy: 'RANDOM' });
+    const v2 = saidBy(ClusterSchema, clusters, 'outbound|80|v2|reviews.test');
+    expect(v2?.['lbPolicy']).toBeUndefined(); // ROUND_ROBIN is what Envoy does by itself
+    expect(v2).toMatchObject({ circuitBreakers: { thresholds: [{ maxConnections: 7 }] } });
+  });
+
+  it('is the same, to the last byte, for the same resources in another order', () => {
+    const [one, other] = [clustersOf(environmentOf(reviews + subsets), proxyAt()), clustersOf(environmentOf(subsets + reviews), proxyAt())];
+    expect(other.map(({ name, version }) => [name, version])).toEqual(one.map(({ name, version }) => [name, version]));
+  });
+});
+
+describe('endpointsOf', () => {
+  it('has the endpoints of a subset alone, by locality, each with whether it speaks mutual TLS', () => {
+    const assignments = endpointsOf(environmentOf(reviews + subsets), proxyAt());
+    const all = saidBy(ClusterLoadAssignmentSchema, assignments, 'outbound|80||reviews.test');
+    expect(all?.['endpoints']).toHaveLength(2);
+    const v1 = saidBy(ClusterLoadAssignmentSchema, assignments, 'outbound|80|v1|reviews.test');
+    expect(v1).toMatchObject({
+      endpoints: [
+        {
+          lbEndpoints: [
+            {
+              endpoint: { address: { socketAddress: { address: '10.0.0.2', portValue: 80 } } },
+              metadata: { filterMetadata: { 'envoy.transport_socket_match': { tlsMode: 'istio' } } },
+            },
+          ],
+        },
+      ],
+    });
+    const v2 = JSON.stringify(saidBy(ClusterLoadAssignmentSchema, assignments, 'outbound|80|v2|reviews.test'));
+    expect(v2).toContain('10.0.0.3');
+    expect(v2).toContain('"region":"r"');
+    expect(v2).not.toContain('tlsMode');
+  });
+});
