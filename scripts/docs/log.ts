@@ -48,7 +48,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['location'], 'Where an application has led a probe'],
   [['type'], 'What kind of resources Envoy has rejected'],
   [['values', 'config'], 'At the start: the values that are no defaults; each value with its source'],
-  [['configDir', 'services', 'afterMs'], 'At the start of the control plane: its folder, its services, how long reading took'],
+  [['configDir', 'services', 'afterMs'], 'Of the control plane: its folder, its services, how long it has read'],
   [['snapshot', 'proxies'], 'Number of what the control plane has made of its sources; how many proxies are given it'],
   [['resource'], 'A resource of Istio: `Kind/namespace/name`'],
   [['names', 'madeOf'], 'Of what a proxy has rejected: resources of Envoy, and those of Istio that they are made of'],

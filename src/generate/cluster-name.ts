@@ -2,7 +2,7 @@
 export const clusterId = 'Kubernetes';
 
 /** What the name of a cluster for calls says. */
-export interface OutboundName {
+interface OutboundName {
   readonly port: number;
   /** '' for the whole. */
   readonly subset: string;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** The heart of an agent's life; with what is in this folder it takes some minutes. */
@@ -16,7 +17,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     expect: { poll: { interval: 20 } },
     maxWorkers: 2,
-    globalSetup: ['./test/support/tell-left-out.ts'],
+    globalSetup: [resolve('test/support/tell-left-out.ts')],
     projects: [
       { extends: true, test: { name: 'core', include: ['test/packaged/*.test.ts', ...paths(core)] } },
       { extends: true, test: { name: 'rest', include: ['test/e2e/*.test.ts'], exclude: paths([...core, ...others, ...faulty]) } },

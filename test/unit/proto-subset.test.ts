@@ -11,7 +11,7 @@ const roots = [
   'node_modules/protobufjs',
 ].map((path) => resolve(path));
 
-/** Messages that stand for a published one of another name: equal on the wire, as far as they go. */
+/** Messages that stand for a published one of another name: equal on the wire. */
 const otherNames: Readonly<Record<string, string>> = {
   'envoy.extensions.transport_sockets.tls.v3.ValidationContext': 'envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext',
   'envoy.extensions.transport_sockets.tls.v3.DataSource': 'envoy.config.core.v3.DataSource',
