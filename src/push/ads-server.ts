@@ -29,9 +29,10 @@ import type { DeltaDiscoveryRequest, DiscoveryRequest, Node } from '../proto/env
 import { readRequest, type Variant } from '../xds/messages.ts';
 import type { AdsEvent } from './ads-event.ts';
 import { answerEncoder } from './encode-answer.ts';
+import { patience } from './patience.ts';
 import { type Answer, freshProxy, type ProxyEffect, type ProxyEvent, type ProxyStream } from './proxy-stream.ts';
 import { reduceProxy } from './reduce-proxy.ts';
-import type { View } from './view.ts';
+import { typeUrls, type View } from './view.ts';
 
 /** A stream as gRPC for Node has it; answers are encoded already. */
 type Call = Grpc.ServerDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, Buffer>;
@@ -108,7 +109,9 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
           names: names.kind === 'all' ? names.names : names.add,
         })),
       );
-      const handled$ = merge(request$.pipe(map((request): ProxyEvent => ({ type: 'request', request }))), view$).pipe(
+      const clusters$ = new Subject<void>();
+      const asking$ = request$.pipe(map((request): ProxyEvent => ({ type: 'request', request })));
+      const handled$ = merge(asking$, view$, patience(request$, clusters$)).pipe(
         reduceWithEffects<ProxyStream, ProxyEvent | Done, ProxyEffect>(
           freshProxy(variant),
           (state, event) => (event.type === 'done' ? [state, []] : reduceProxy(state, event)),
@@ -150,6 +153,7 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
       }
 
       function send(answer: Answer): AdsEvent {
+        if (answer.typeUrl === typeUrls.cluster) clusters$.next();
         const bytes = encode(answer, variant);
         const done$ = new Observable((done) => {
           if (call.writableEnded || call.destroyed) done.complete();

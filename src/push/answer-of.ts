@@ -11,26 +11,29 @@ export function answerOf(state: ProxyStream, type: XdsType, view: View): readonl
   if (!stream.isAsked || stream.inFlight !== undefined || stream.settled === to) return [state, undefined];
   const wanted = wantedOf(stream, to);
   const isNew = stream.answers === 0;
-  const mayChange = isNew || type === 'cluster' || type === 'endpoint' || isWarm(state);
-  const changed = [...wanted.values()].filter(({ name, version }) => {
-    if (stream.fresh.has(name)) return true;
-    return mayChange && stream.held.get(name)?.version !== version;
-  });
+  const mayChange = type === 'cluster' || type === 'endpoint' || isWarm(state, view);
+  if (!mayChange) return [state, undefined];
+  const changed = [...wanted.values()].filter(({ name, version }) => stream.fresh.has(name) || stream.held.get(name)?.version !== version);
   const missing = [...stream.fresh].filter((name) => !wanted.has(name) && !stream.held.has(name));
-  const gone = mayChange ? goneOf(stream, wanted, view[type]) : [];
-  const mayGo = type !== 'cluster' || isNew || (changed.length === 0 && needsNoMore(state, view));
+  const gone = goneOf(stream, wanted, to);
+  const isWhole = state.variant === 'state-of-the-world' && (type === 'cluster' || type === 'listener');
+  const mayGo = type !== 'cluster' || (isNew && isWhole) || (changed.length === 0 && needsNoMore(state, view));
   const removed = mayGo ? gone : [];
   const empty = type === 'endpoint' ? missing.map(emptyAssignment) : [];
+  const again = type === 'endpoint' ? heldStill(stream, wanted) : [];
   const absent = type === 'route' && state.variant === 'delta' ? missing : [];
-  const isWhole = state.variant === 'state-of-the-world' && (type === 'cluster' || type === 'listener');
   const isNeeded =
-    changed.length > 0 || removed.length > 0 || empty.length > 0 || absent.length > 0 || (isNew && (isWhole || stream.wildcard));
+    changed.length > 0 ||
+    removed.length > 0 ||
+    empty.length > 0 ||
+    again.length > 0 ||
+    absent.length > 0 ||
+    (isNew && (isWhole || stream.wildcard));
   if (!isNeeded) {
-    const isSettled = mayChange && gone.length === 0;
-    return [withType(state, type, { ...stream, ...(isSettled && { settled: to }) }), undefined];
+    return [withType(state, type, { ...stream, ...(gone.length === 0 && { settled: to }) }), undefined];
   }
 
-  const given = [...changed, ...empty];
+  const given = [...changed, ...empty, ...again];
   const held = new Map(stream.held);
   const had = new Map<string, Held | undefined>();
   for (const resource of given) {
@@ -48,7 +51,9 @@ export function answerOf(state: ProxyStream, type: XdsType, view: View): readonl
     resources,
     removed: state.variant === 'delta' ? [...removed, ...absent] : [],
   };
-  const nonce = nonceOf(said);
+  const hash = nonceOf(said);
+  // A request with new names repeats the last nonce: it must not look like the answer to this one.
+  const nonce = hash === stream.lastNonce ? `${hash}+` : hash;
   const answer: Answer = { ...said, nonce, snapshot: view.snapshot };
   const fresh = new Set([...stream.fresh].filter((name) => missing.includes(name) && type === 'route' && absent.length === 0));
   const next: TypeStream = {
@@ -56,6 +61,7 @@ export function answerOf(state: ProxyStream, type: XdsType, view: View): readonl
     fresh,
     held,
     answers: stream.answers + 1,
+    lastNonce: nonce,
     inFlight: { nonce, snapshot: view.snapshot, given, before: had },
     settled: undefined,
   };
@@ -70,6 +76,14 @@ function goneOf(
 ): readonly string[] {
   if (!wildcard || held.size === 0) return [];
   return [...held.keys()].filter((name) => !wanted.has(name) && !names.has(name) && !(refused.has(name) && resources.has(name)));
+}
+
+/** Endpoints of clusters that have changed, and that go as soon as nothing refers to them. */
+function heldStill({ fresh, held }: TypeStream, wanted: ReadonlyMap<string, XdsResource>): readonly XdsResource[] {
+  return [...fresh].flatMap((name) => {
+    const resource = wanted.has(name) ? undefined : held.get(name);
+    return resource?.body === undefined ? [] : [resource as XdsResource];
+  });
 }
 
 /** Clusters that have come or changed get their endpoints anew. */
@@ -93,24 +107,31 @@ function withClusters(
   };
 }
 
-/** Whether each cluster has its endpoints, so that others may refer to it. */
-function isWarm({ types: { cluster, endpoint }, warming }: ProxyStream): boolean {
+/** Whether the proxy has each cluster, with its endpoints, so that others may refer to it. */
+function isWarm({ types: { cluster, endpoint }, warming }: ProxyStream, view: View): boolean {
   if (cluster.inFlight !== undefined && cluster.inFlight.given.length > 0) return false;
-  return endpoint.inFlight === undefined && (!endpoint.isAsked || warming.size === 0);
+  if (cluster.isAsked && cluster.settled !== view.cluster && !hasAll(cluster, view.cluster)) return false;
+  return endpoint.inFlight === undefined && ![...warming].some((name) => view.endpoint.resources.has(name));
 }
 
-/** Whether listeners and routes are accepted that need nothing but what is in the view. */
-function needsNoMore({ types }: ProxyStream, view: View): boolean {
+const hasAll = (stream: TypeStream, view: TypedView): boolean =>
+  [...wantedOf(stream, view)].every(([name, { version }]) => stream.held.get(name)?.version === version);
+
+/**
+ * Whether listeners and routes are accepted that need nothing but what is in the view: one that
+ * was refused goes on as it was, and may need more.
+ */
+function needsNoMore({ types, isIntroduced }: ProxyStream, view: View): boolean {
   return (['listener', 'route'] as const).every((type) => {
     const stream = types[type];
-    if (!stream.isAsked) return true;
+    if (!stream.isAsked) return isIntroduced;
     if (stream.inFlight !== undefined) return false;
-    if (stream.settled === view[type]) return true;
-    const wanted = wantedOf(stream, view[type]);
-    return (
-      goneOf(stream, wanted, view[type]).length === 0 &&
-      [...wanted].every(([name, { version }]) => stream.held.get(name)?.version === version)
+    const isStillRefused = [...stream.refused].some(
+      ([name, version]) => stream.held.has(name) && view[type].resources.get(name)?.version === version,
     );
+    if (isStillRefused) return false;
+    if (stream.settled === view[type]) return true;
+    return goneOf(stream, wantedOf(stream, view[type]), view[type]).length === 0 && hasAll(stream, view[type]);
   });
 }
 

@@ -7,9 +7,10 @@ export type ProxyEvent =
   | { readonly type: 'request'; readonly request: EnvoyRequest }
   /** There is something newer for this proxy. */
   | { readonly type: 'view'; readonly view: View }
-  /** The proxy does not read as fast as it is written to; it reads again. */
-  | { readonly type: 'full' }
-  | { readonly type: 'drained' };
+  /** A proxy that comes back has had the time to ask for all types that it has. */
+  | { readonly type: 'introduced' }
+  /** Endpoints that it has not asked for, or not accepted, are waited for no longer. */
+  | { readonly type: 'warmed' };
 
 /** What is sent to a proxy. */
 export interface Answer {
@@ -44,7 +45,8 @@ export interface ProxyStream {
   /** It has said who it is. */
   readonly isKnown: boolean;
   readonly view: View | undefined;
-  readonly isFull: boolean;
+  /** A type that it has not asked for by now it does not use. */
+  readonly isIntroduced: boolean;
   readonly types: Readonly<Record<XdsType, TypeStream>>;
   /** Clusters that have come or changed, whose endpoints the proxy has not accepted since. */
   readonly warming: ReadonlySet<string>;
@@ -55,5 +57,5 @@ export interface ProxyStream {
 /** A stream before its first request. */
 export function freshProxy(variant: Variant): ProxyStream {
   const types = { cluster: freshType, endpoint: freshType, listener: freshType, route: freshType };
-  return { variant, isKnown: false, view: undefined, isFull: false, types, warming: new Set(), unknown: new Set() };
+  return { variant, isKnown: false, view: undefined, isIntroduced: false, types, warming: new Set(), unknown: new Set() };
 }

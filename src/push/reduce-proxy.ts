@@ -2,8 +2,8 @@ import type { Step } from '../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from '../xds/messages.ts';
 import { answerOf } from './answer-of.ts';
 import type { Answer, ProxyEffect, ProxyEvent, ProxyStream } from './proxy-stream.ts';
-import { acknowledged, refusedBy, subscribed } from './type-stream.ts';
-import { typeUrls, type XdsResource, xdsTypes } from './view.ts';
+import { acknowledged, refusedBy, subscribed, type TypeStream } from './type-stream.ts';
+import { typeUrls, xdsTypes } from './view.ts';
 
 /** Envoy asks for each cluster by name; more names than that are no proxy's. */
 const mostNames = 10_000;
@@ -18,7 +18,8 @@ type ProxyStep = Step<ProxyStream, ProxyEffect>;
  * first, then endpoints, listeners, routes. What listeners and routes say is changed when the
  * proxy has accepted the clusters they may need, with their endpoints; and clusters go when it has
  * accepted listeners and routes that need them no more. What a proxy refuses it is not given again
- * in that version.
+ * in that version. (In the state-of-the-world variant nobody knows which clusters a proxy has that
+ * comes back with an older version: those go at once.)
  *
  * A cluster that has changed is followed by its endpoints, even by equal ones: Envoy 1.36 waits for
  * them for ever.
@@ -29,10 +30,10 @@ export function reduceProxy(state: ProxyStream, event: ProxyEvent): ProxyStep {
       return request(state, event.request);
     case 'view':
       return flush({ ...state, view: event.view }, []);
-    case 'full':
-      return [{ ...state, isFull: true }, []];
-    case 'drained':
-      return flush({ ...state, isFull: false }, []);
+    case 'warmed':
+      return flush({ ...state, warming: new Set() }, []);
+    case 'introduced':
+      return flush({ ...state, isIntroduced: true }, []);
   }
 }
 
@@ -58,11 +59,20 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
       stream = after;
       effects.push({ type: 'rejected', typeUrl, nonce, blamed, reason: refusal.message });
     }
-    if (type === 'endpoint') warming = without(warming, inFlight.given);
+    // What it does not ask for it has not used: it may be about to ask for it again.
+    if (type === 'endpoint') warming = without(warming, inFlight.given.map(({ name }) => name).filter((name) => before.types.endpoint.names.has(name))); // prettier-ignore
   }
   const mayBeAll = type === 'cluster' || type === 'listener';
+  const isFirst = !stream.isAsked;
   stream = subscribed(stream, asked, mayBeAll, state.view?.[type]);
+  if (type === 'endpoint' && isFirst) stream = awaited(stream, warming);
   return flush({ ...state, warming, types: { ...state.types, [type]: stream } }, effects);
+}
+
+/** Endpoints that a proxy has, but waits for, since their cluster has changed meanwhile. */
+function awaited(stream: TypeStream, warming: ReadonlySet<string>): TypeStream {
+  const waited = [...warming].filter((name) => stream.names.has(name));
+  return waited.length === 0 ? stream : { ...stream, fresh: new Set([...stream.fresh, ...waited]), settled: undefined };
 }
 
 /** A type that nobody serves is answered once, by nothing, so that the proxy does not wait. */
@@ -81,7 +91,7 @@ function unserved(state: ProxyStream, typeUrl: string): ProxyStep {
 
 function flush(first: ProxyStream, before: readonly ProxyEffect[]): ProxyStep {
   const { view } = first;
-  if (view === undefined || first.isFull) return [first, before];
+  if (view === undefined) return [first, before];
   let state = first;
   const effects = [...before];
   for (const type of xdsTypes) {
@@ -92,9 +102,9 @@ function flush(first: ProxyStream, before: readonly ProxyEffect[]): ProxyStep {
   return [state, effects];
 }
 
-function without(names: ReadonlySet<string>, given: readonly XdsResource[]): ReadonlySet<string> {
+function without(names: ReadonlySet<string>, gone: readonly string[]): ReadonlySet<string> {
   if (names.size === 0) return names;
   const left = new Set(names);
-  for (const { name } of given) left.delete(name);
+  for (const name of gone) left.delete(name);
   return left;
 }

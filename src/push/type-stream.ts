@@ -26,8 +26,9 @@ export interface TypeStream {
   readonly inFlight: InFlight | undefined;
   /** Name → version that the client has refused, and is not given again. */
   readonly refused: ReadonlyMap<string, string>;
-  /** Answers so far. */
+  /** Answers so far, and the nonce of the last one. */
   readonly answers: number;
+  readonly lastNonce: string;
   /** With this view nothing was left to be said. */
   readonly settled: TypedView | undefined;
 }
@@ -41,6 +42,7 @@ export const freshType: TypeStream = {
   inFlight: undefined,
   refused: new Map(),
   answers: 0,
+  lastNonce: '',
   settled: undefined,
 };
 
@@ -80,7 +82,7 @@ export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll
   const held = new Map<string, Held>();
   for (const [name, resource] of had?.resources ?? []) if (wildcard || wanted.has(name)) held.set(name, resource);
   for (const [name, resource] of before.held) if (wildcard || wanted.has(name)) held.set(name, resource);
-  const fresh = new Set(explicit.filter((name) => !held.has(name)));
+  const fresh = new Set(explicit.filter((name) => !held.has(name) || before.fresh.has(name)));
   return { ...before, isAsked: true, wildcard, names: wanted, fresh, held, settled: undefined };
 }
 
