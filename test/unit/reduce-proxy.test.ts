@@ -32,7 +32,7 @@ function stream(variant: Variant) {
     return effects;
   };
   const ask = (
-    type: XdsType | string,
+    type: string,
     more: Partial<Omit<EnvoyRequest, 'names'>> & {
       readonly add?: readonly string[];
       readonly remove?: readonly string[];
