@@ -28,7 +28,7 @@ const syncz: DebugAnswer = ({ connections }, now) =>
       const told = {
         sent: sent?.nonce ?? '',
         acked: acked?.nonce ?? '',
-        ...(sent && { sentTime: new Date(sent.at).toISOString(), snapshot: sent.snapshot }),
+        ...(sent && { sentTime: new Date(sent.at).toISOString(), sentResources: sent.resources, snapshot: sent.snapshot }),
         status: syncStatus(type, now),
         ...(rejected && { rejected: { reason: rejected.reason, names: rejected.names } }),
       };

@@ -28,7 +28,7 @@ export function answerOf(state: ProxyStream, type: XdsType, view: View): readonl
     empty.length > 0 ||
     again.length > 0 ||
     absent.length > 0 ||
-    (isNew && (isWhole || stream.wildcard));
+    (isNew && (isWhole ? stream.held.size === 0 : stream.wildcard));
   if (!isNeeded) {
     return [withType(state, type, { ...stream, ...(gone.length === 0 && { settled: to }) }), undefined];
   }

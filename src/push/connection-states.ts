@@ -6,8 +6,8 @@ import type { AdsEvent } from './ads-event.ts';
 export interface TypeState {
   /** What the proxy has asked for by name; empty for all. */
   readonly names: readonly string[];
-  /** Nonce and snapshot of the last answer, and when it was given: ms since 1970. */
-  readonly sent: { readonly nonce: string; readonly snapshot: number; readonly at: number } | undefined;
+  /** The last answer, with how many resources it had, and when it was given: ms since 1970. */
+  readonly sent: { readonly nonce: string; readonly snapshot: number; readonly resources: number; readonly at: number } | undefined;
   readonly acked: { readonly nonce: string; readonly snapshot: number } | undefined;
   /** What the proxy has said against its last answer; undefined where it has accepted it. */
   readonly rejected: { readonly nonce: string; readonly reason: string; readonly names: readonly string[] } | undefined;
@@ -52,7 +52,7 @@ function typeAfter(before: TypeState, event: TypeEvent, at: number): TypeState {
     case 'asked':
       return { ...before, names: event.names };
     case 'answered':
-      return { ...before, sent: { nonce: event.nonce, snapshot: event.snapshot, at } };
+      return { ...before, sent: { nonce: event.nonce, snapshot: event.snapshot, resources: event.resources, at } };
     case 'accepted':
       return { ...before, acked: { nonce: event.nonce, snapshot: event.snapshot }, rejected: undefined };
     case 'rejected':

@@ -1,4 +1,4 @@
-import { pruned } from './resources.ts';
+import { pruned, type TypeResources } from './resources.ts';
 import { type Asked, current, leader, type RelayEffect, type RelayState } from './relay-state.ts';
 import type { Refusal } from './messages.ts';
 import { standing } from './subscription.ts';
@@ -42,8 +42,7 @@ export function ask(state: RelayState): Step {
     const known = newest.get(typeUrl);
     const version = answer?.refusal === undefined && answer !== undefined ? (known?.version ?? '') : (before?.version ?? '');
     const isFirst = before === undefined;
-    const versions =
-      isFirst && connection.variant === 'delta' ? Object.fromEntries([...(known?.resources.keys() ?? [])].map((name) => [name, ''])) : {};
+    const versions = isFirst && connection.variant === 'delta' ? versionsOf(known) : {};
     const nonce = answer !== undefined || connection.variant === 'state-of-the-world' ? (before?.nonce ?? '') : '';
     effects.push({
       type: 'ask',
@@ -62,6 +61,11 @@ export function ask(state: RelayState): Step {
     });
   }
   return effects.length === 0 ? [state, []] : [{ ...state, newest, connection: { ...connection, asked } }, effects];
+}
+
+/** What a control plane that numbers by content need not send again: Envoy says the same. */
+function versionsOf(known: TypeResources | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries([...(known?.resources ?? [])].map(([name, { version }]) => [name, version]));
 }
 
 function namesFor(

@@ -1,0 +1,114 @@
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { execa } from 'execa';
+import { type Command, type MeshPorts, type SidecarPorts, twoSidecars } from '../../../demo/two-sidecars.ts';
+import { type Answer, ask } from '../../support/ask.ts';
+import { freePorts } from '../../support/free-ports.ts';
+import { program } from './program.ts';
+
+/** A line of the log of a program. */
+export interface Line {
+  readonly level: string;
+  readonly event?: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+/** A program that runs, with what it has logged. */
+export interface Running {
+  readonly lines: readonly Line[];
+  readonly pid: number | undefined;
+  /** Resolves when it has ended. */
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** A control plane and two sidecars, real ones, over a folder of YAML. */
+export interface TwoSidecarsRig {
+  readonly configDir: string;
+  readonly ports: MeshPorts;
+  /** The control plane, again where it was ended. */
+  startDiscovery(more?: readonly string[]): Running;
+  /** The one of the client asks for differences (delta xDS), the other one for the whole. */
+  startAgents(): readonly Running[];
+  /** Writes a file of the folder as an editor does: a new one takes the place of the old one. */
+  write(name: string, text: string): void;
+  read(name: string): string;
+  /** What `/debug/NAME` says. */
+  debug<T>(name: string): Promise<T>;
+  /** What the metrics say: the value of a row; undefined where there is none. */
+  metric(row: string): Promise<number | undefined>;
+  /** Status and body of a request for `echo.mesh`. */
+  ask(path?: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  dispose(): Promise<void>;
+}
+
+export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
+  const [service = 0, xds = 0, http = 0, monitoring = 0, first = 0, second = 0, ...rest] = await freePorts(14);
+  const sidecar = (from: number): SidecarPorts => {
+    const [admin = 0, status = 0, prometheus = 0, health = 0] = rest.slice(from, from + 4);
+    return { admin, status, prometheus, health };
+  };
+  const ports: MeshPorts = { service, xds, http, monitoring, client: sidecar(0), echo: sidecar(4), inbound: [first, second] };
+  const made = await twoSidecars(folder, ports);
+  const running: Running[] = [];
+
+  function start([file, ...before]: readonly [string, ...string[]], { args, env }: Command, more: readonly string[] = []): Running {
+    const child = execa(file, [...before, ...args, ...more], {
+      env: { ...process.env, ...env },
+      stdin: 'ignore',
+      stderr: 'inherit',
+      reject: false,
+      buffer: false,
+    });
+    const lines: Line[] = [];
+    let left = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      const texts = (left + piece).split('\n');
+      left = texts.pop() ?? '';
+      for (const text of texts) if (text.startsWith('{')) lines.push(JSON.parse(text) as Line);
+    });
+    const one: Running = {
+      lines,
+      pid: child.pid,
+      end: async (signal) => {
+        child.kill(signal);
+        await child;
+      },
+    };
+    running.push(one);
+    return one;
+  }
+
+  return {
+    configDir: made.configDir,
+    ports,
+    startDiscovery: (more) => start([process.execPath, resolve('dist/pilot-discovery.cjs')], made.discovery, more),
+    startAgents: () => [
+      start(program, made.agents.echo),
+      start(program, { ...made.agents.client, env: { ...made.agents.client.env, ISTIO_DELTA_XDS: 'true' } }),
+    ],
+    write(name, text) {
+      const path = join(made.configDir, name);
+      writeFileSync(`${path}~`, text);
+      renameSync(`${path}~`, path);
+    },
+    read: (name) => readFileSync(join(made.configDir, name), 'utf8'),
+    async debug<T>(name: string) {
+      const response = await fetch(`http://127.0.0.1:${ports.http}/debug/${name}`);
+      return (await response.json()) as T;
+    },
+    async metric(row) {
+      const text = await (await fetch(`http://127.0.0.1:${ports.monitoring}/metrics`)).text();
+      const line = text.split('\n').find((one) => one.startsWith(`${row} `));
+      return line === undefined ? undefined : Number(line.slice(row.length));
+    },
+    ask: (path = '/', headers = {}) => ask(ports.service, path, { host: 'echo.mesh', headers }),
+    async dispose() {
+      await Promise.all(running.map((one) => one.end('SIGTERM')));
+      await made.dispose();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
