@@ -6,7 +6,7 @@ import type { Init } from './typed-config.ts';
 type HashPolicy = Init<typeof RouteAction_HashPolicySchema>;
 
 /**
- * What of a request decides its host, for a port of a service and a subset of it ('' for none);
+ * What of a request decides its host, for a port that is named (0 for none) and a subset ('' for none);
  * undefined where the rule has no consistent hash. The nearest wins: subset's port, subset, port,
  * whole.
  */

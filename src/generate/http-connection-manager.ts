@@ -1,9 +1,11 @@
 import type { MeshConfig } from '../mesh/mesh-config.ts';
+import type { Protocol } from '../mesh/values.ts';
 import { ApiVersion } from '../proto/envoy/config/core/v3/config_source_pb.ts';
 import type { RouteConfigurationSchema } from '../proto/envoy/config/route/v3/route_pb.ts';
 import { CorsSchema } from '../proto/envoy/extensions/filters/http/cors/v3/cors_pb.ts';
 import { HTTPFaultSchema } from '../proto/envoy/extensions/filters/http/fault/v3/fault_pb.ts';
 import { FilterConfigSchema } from '../proto/envoy/extensions/filters/http/grpc_stats/v3/config_pb.ts';
+import { GrpcWebSchema } from '../proto/envoy/extensions/filters/http/grpc_web/v3/grpc_web_pb.ts';
 import { RouterSchema } from '../proto/envoy/extensions/filters/http/router/v3/router_pb.ts';
 import {
   HttpConnectionManager_ForwardClientCertDetails as ForwardClientCertDetails,
@@ -19,7 +21,12 @@ import { packed, typedConfig, type TypedConfig, type Init } from './typed-config
 type Manager = Init<typeof HttpConnectionManagerSchema>;
 
 /** The filter of a chain that takes HTTP of the application and asks for its routes by name. */
-export function outboundManager(mesh: MeshConfig, node: ProxyNode, address: string, routeName: string): TypedConfig {
+export function outboundManager(
+  mesh: MeshConfig,
+  node: ProxyNode,
+  address: string,
+  { routeName, protocol }: { readonly routeName: string; readonly protocol: Protocol },
+): TypedConfig {
   return manager(mesh, node, {
     statPrefix: `outbound_${address};`,
     routeSpecifier: {
@@ -29,6 +36,7 @@ export function outboundManager(mesh: MeshConfig, node: ProxyNode, address: stri
         routeConfigName: routeName,
       },
     },
+    ...(protocol === 'grpc-web' && { httpFilters: [grpcWeb, ...httpFilters] }),
   });
 }
 
@@ -36,7 +44,7 @@ export function outboundManager(mesh: MeshConfig, node: ProxyNode, address: stri
 export function inboundManager(
   mesh: MeshConfig,
   node: ProxyNode,
-  statPrefix: string,
+  { statPrefix, protocol }: { readonly statPrefix: string; readonly protocol: Protocol },
   routes: Init<typeof RouteConfigurationSchema>,
 ): TypedConfig {
   return manager(mesh, node, {
@@ -45,13 +53,15 @@ export function inboundManager(
     serverName: 'istio-envoy',
     forwardClientCertDetails: ForwardClientCertDetails.APPEND_FORWARD,
     setCurrentClientCertDetails: { subject: true, dns: true, uri: true },
+    ...(isHttp2(protocol) && { http2ProtocolOptions: {} }),
+    ...(protocol === 'grpc-web' && { httpFilters: [grpcWeb, ...httpFilters] }),
   });
 }
 
 function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConfig {
   return typedConfig('envoy.filters.network.http_connection_manager', HttpConnectionManagerSchema, {
-    ...special,
     httpFilters,
+    ...special,
     tracing: tracing(node),
     streamIdleTimeout: {},
     accessLog: accessLogs(mesh),
@@ -63,6 +73,10 @@ function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConf
     requestIdExtension: { typedConfig: packed(UuidRequestIdConfigSchema, { useRequestIdForTraceSampling: true }) },
   });
 }
+
+const isHttp2 = (protocol: Protocol): boolean => protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web';
+
+const grpcWeb = typedConfig('envoy.filters.http.grpc_web', GrpcWebSchema);
 
 const httpFilters = [
   typedConfig('envoy.filters.http.grpc_stats', FilterConfigSchema, {

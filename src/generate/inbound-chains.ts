@@ -1,10 +1,11 @@
 import type { MeshConfig } from '../mesh/mesh-config.ts';
+import type { Protocol } from '../mesh/values.ts';
 import type { FilterChainMatchSchema, FilterChainSchema } from '../proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { mutualTls } from './downstream-tls.ts';
 import { inboundManager } from './http-connection-manager.ts';
 import { inboundRoutes } from './inbound-routes.ts';
 import { plainHttpProtocols } from './listener-filters.ts';
-import type { ListenerKind } from './outbound-bindings.ts';
+import { type ListenerKind, listenerKindOf } from './outbound-bindings.ts';
 import type { SetMode } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { tcpProxy } from './tcp-chain.ts';
@@ -20,7 +21,7 @@ export interface InboundPort {
   readonly tcpName: string;
   /** The port that is connected to; undefined for all that no other chain is for. */
   readonly port: number | undefined;
-  readonly kind: ListenerKind;
+  readonly protocol: Protocol;
   readonly mode: SetMode;
   readonly cluster: string;
   readonly statPrefix: string;
@@ -38,10 +39,10 @@ const meshAny = ['istio', 'istio-peer-exchange', ...meshHttp];
 
 /** The chains of one port, by its protocol and by what it asks of who calls. */
 export function inboundChains(mesh: MeshConfig, node: ProxyNode, of: InboundPort): FilterChain[] {
-  return matches(of.kind, of.mode).map(({ http, tls, ...match }) => ({
+  return matches(listenerKindOf(of.protocol), of.mode).map(({ http, tls, ...match }) => ({
     name: http ? of.httpName : of.tcpName,
     filterChainMatch: { ...(of.port !== undefined && { destinationPort: of.port }), ...match },
-    filters: [http ? inboundManager(mesh, node, of.statPrefix, inboundRoutes(of)) : tcpProxy(mesh, of.cluster)],
+    filters: [http ? inboundManager(mesh, node, of, inboundRoutes(of)) : tcpProxy(mesh, of.cluster)],
     ...(tls && { transportSocket: mutualTls(mesh, node) }),
     ...(of.config !== '' && { metadata: { filterMetadata: { istio: { config: of.config } } } }),
   }));

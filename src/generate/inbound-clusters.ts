@@ -51,20 +51,22 @@ const isOnlyIpv6 = ({ addresses }: ProxyNode): boolean => addresses.length > 0 &
 function ownCluster(environment: Environment, node: ProxyNode, own: OwnPort): XdsResource {
   const { endpoint, port } = own;
   const { pool, told, keys } = servicesAt(environment, node, own);
-  return encoded(environment, endpoint.port, port.protocol, pool, { ...capturedAddress(node), ...told }, keys);
+  const ofSidecar = sidecarOf(environment, node)?.spec.inboundConnectionPool;
+  return encoded(environment, endpoint.port, port.protocol, ofSidecar ?? pool, { ...capturedAddress(node), ...told }, keys);
 }
 
 function ingressCluster(
   environment: Environment,
   node: ProxyNode,
-  { port, defaultEndpoint }: Ingress,
+  { port, defaultEndpoint, connectionPool }: Ingress,
   own: readonly OwnPort[],
   key: ResourceKey,
 ): XdsResource {
   const at = own.find(({ endpoint }) => endpoint.port === port.number);
   const { pool, told, keys } = at === undefined ? nobody : servicesAt(environment, node, at);
   const target = defaultEndpoint === '' ? capturedAddress(node) : statically(node, port.number, defaultEndpoint);
-  return encoded(environment, port.number, port.protocol, pool, { ...target, ...told }, [key, ...keys]);
+  const ofSidecar = connectionPool ?? sidecarOf(environment, node)?.spec.inboundConnectionPool;
+  return encoded(environment, port.number, port.protocol, ofSidecar ?? pool, { ...target, ...told }, [key, ...keys]);
 }
 
 interface ServicesAt {

@@ -10,7 +10,6 @@ import { bindAddresses, socketAddress } from './bind-address.ts';
 import { encodeResource } from './encode-resource.ts';
 import { inboundChains, type InboundPort } from './inbound-chains.ts';
 import { inspectors, originalDestination } from './listener-filters.ts';
-import { listenerKindOf } from './outbound-bindings.ts';
 import { ownPorts } from './own-ports.ts';
 import { peerAuthenticationOf, type PeerPolicy, type SetMode } from './peer-authentication-of.ts';
 import { protoDuration } from './proto-duration.ts';
@@ -91,7 +90,7 @@ function capturedPorts(
       httpName: name,
       tcpName: name,
       port: endpoint.port,
-      kind: listenerKindOf(port.protocol),
+      protocol: port.protocol,
       mode: policy.ports.get(endpoint.port) ?? policy.mode,
       cluster: `inbound|${endpoint.port}||`,
       statPrefix: `inbound_${name};`,
@@ -108,7 +107,7 @@ const passthroughPort = (port: number | undefined, mode: SetMode): InboundPort =
   httpName: 'virtualInbound-catchall-http',
   tcpName: 'virtualInbound',
   port,
-  kind: 'auto',
+  protocol: 'auto',
   mode,
   cluster: 'InboundPassthroughCluster',
   statPrefix: 'InboundPassthroughCluster;',
@@ -123,7 +122,7 @@ function ingressPort(node: ProxyNode, policy: PeerPolicy, sidecar: Resource<'Sid
     httpName: name,
     tcpName: name,
     port: port.number,
-    kind: listenerKindOf(port.protocol),
+    protocol: port.protocol,
     mode: policy.ports.get(port.number) ?? policy.mode,
     cluster: `inbound|${port.number}||`,
     statPrefix: `inbound_${name};`,

@@ -1,3 +1,4 @@
+import type { Protocol } from '../mesh/values.ts';
 import type { RouteConfigurationSchema } from '../proto/envoy/config/route/v3/route_pb.ts';
 import type { Init } from './typed-config.ts';
 
@@ -6,10 +7,12 @@ export function inboundRoutes({
   cluster,
   host,
   servicePort,
+  protocol,
 }: {
   readonly cluster: string;
   readonly host: string;
   readonly servicePort: number;
+  readonly protocol: Protocol;
 }): Init<typeof RouteConfigurationSchema> {
   return {
     name: cluster,
@@ -27,7 +30,7 @@ export function inboundRoutes({
                 clusterSpecifier: { case: 'cluster', value: cluster },
                 timeout: {},
                 // A request that has met a connection which was just being closed is not lost.
-                retryPolicy: { retryOn: 'reset-before-request', numRetries: 2 },
+                ...(protocol !== 'grpc' && protocol !== 'grpc-web' && { retryPolicy: { retryOn: 'reset-before-request', numRetries: 2 } }),
                 maxStreamDuration: { maxStreamDuration: {}, grpcTimeoutHeaderMax: {} },
               },
             },

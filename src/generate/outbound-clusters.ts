@@ -126,6 +126,7 @@ function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | und
     sni: outboundSni(named),
     accounts,
     node,
+    isExternal: service.location === 'external',
     hasSecrets: node.role === 'router' || rule?.spec.workloadSelector !== undefined,
   });
   const cluster: Cluster = {

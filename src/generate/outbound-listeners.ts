@@ -19,7 +19,6 @@ import { protoDuration } from './proto-duration.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { outboundPolicyOf, sidecarOf } from './sidecar-of.ts';
 import { blackHole, outboundTcpFilters, tcpProxy } from './tcp-chain.ts';
-import { portPolicyOf } from './traffic-policy.ts';
 import type { Init } from './typed-config.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
@@ -44,6 +43,7 @@ export function outboundRouteNames(environment: Environment, node: ProxyNode, se
 function portListener(environment: Environment, node: ProxyNode, entry: OutboundEntry): XdsResource {
   const { mesh } = environment;
   const { address, port, chains } = entry;
+  const other = bindAddresses(node).others[address];
   const name = `${address}_${port}`;
   const keys: ResourceKey[] = [];
   const made = chains.map((chain) => {
@@ -62,6 +62,7 @@ function portListener(environment: Environment, node: ProxyNode, entry: Outbound
   const listener: Init<typeof ListenerSchema> = {
     name,
     address: socketAddress(address, port),
+    ...(other !== undefined && { additionalAddresses: [{ address: socketAddress(other, port) }] }),
     filterChains,
     ...(defaultFilterChain !== undefined && { defaultFilterChain }),
     listenerFilters: [
@@ -89,7 +90,7 @@ function filterChain(
     ...(filterChainMatch !== undefined && { filterChainMatch }),
     filters:
       chain.type === 'http'
-        ? [outboundManager(mesh, node, address, chain.routeName)]
+        ? [outboundManager(mesh, node, address, { routeName: chain.routeName, protocol: port.protocol })]
         : outboundTcpFilters(mesh, `outbound|${port.number}||${service.host}`, port.protocol, policy),
     transportSocketConnectTimeout: { seconds: 15n },
   };
@@ -110,12 +111,12 @@ function matchOf(chain: OutboundChain): Match | undefined {
   };
 }
 
-/** The settings of TCP that a DestinationRule has for a port. */
+/** The settings of TCP that a DestinationRule has, of which Istio leaves those of a port aside. */
 function policyOf(environment: Environment, node: ProxyNode, { of }: OutboundChain, keys: ResourceKey[]): PortPolicy | undefined {
   const rule = destinationRuleOf(environment, node, of.service);
   if (rule === undefined) return undefined;
   keys.push(...rule.keys);
-  return portPolicyOf(rule.spec.trafficPolicy, of.port.number);
+  return rule.spec.trafficPolicy;
 }
 
 /** Where an address is shared: what no other chain takes goes where it was going to, or nowhere. */

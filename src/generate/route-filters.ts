@@ -34,14 +34,14 @@ function injected({ delay, abort }: Fault): Any {
     ...(delay !== undefined && {
       delay: {
         faultDelaySecifier: { case: 'fixedDelay', value: protoDuration(delay.fixedDelayMs) },
-        percentage: fractionalPercent(delay.percentage),
+        percentage: delay.percentage === undefined ? {} : fractionalPercent(delay.percentage),
       },
     }),
     ...(abort !== undefined && {
       abort: {
         errorType:
           'http' in abort.status ? { case: 'httpStatus', value: abort.status.http } : { case: 'grpcStatus', value: abort.status.grpc },
-        percentage: fractionalPercent(abort.percentage),
+        ...(abort.percentage !== undefined && { percentage: fractionalPercent(abort.percentage) }),
       },
     }),
   });

@@ -47,15 +47,16 @@ export function rulesForHosts<S extends { readonly service: Service }>(
     }
   }
   return rules.flatMap((rule): Governed<S>[] => {
-    const own = rule.spec.hosts.flatMap((host): { readonly host: string; readonly found: readonly S[] }[] => {
-      if (isWildcard(host))
-        return [{ host, found: [...services].flatMap(([name, one]) => (isOf(nearest.get(name), rule, host) ? [one] : [])) }];
+    const own = rule.spec.hosts.map((host) => {
       const one = services.get(host);
-      return [{ host, found: one === undefined ? [] : [one] }];
+      if (!isWildcard(host)) return { host, isNone: one === undefined, found: one === undefined ? [] : [one] };
+      const found = [...services].flatMap(([name, its]) => (isOf(nearest.get(name), rule, host) ? [its] : []));
+      // A wildcard all of whose services other rules speak for says nothing.
+      return { host, isNone: ![...services.keys()].some((name) => isWithin(name, host)), found };
     });
     const found = own.flatMap((one) => one.found);
     if (found.length === 0 && !withoutServices) return [];
-    return [{ rule, hosts: own.filter((one) => one.found.length === 0).map(({ host }) => host), services: found }];
+    return [{ rule, hosts: own.filter(({ isNone }) => isNone).map(({ host }) => host), services: found }];
   });
 }
 

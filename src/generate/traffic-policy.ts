@@ -24,6 +24,6 @@ export function policyFor(rule: DestinationRule | undefined, port: number, subse
  * What holds for one port: a part that its own settings lack is not that of the whole, as Istio has
  * it.
  */
-export function portPolicyOf(policy: TrafficPolicy | undefined, port: number): PortPolicy | undefined {
+function portPolicyOf(policy: TrafficPolicy | undefined, port: number): PortPolicy | undefined {
   return policy?.portLevelSettings.get(port) ?? policy;
 }

@@ -33,6 +33,8 @@ export interface TlsInputs {
   /** Names in the certificates of the endpoints, where a rule says none. */
   readonly accounts: readonly string[];
   readonly node: Pick<ProxyNode, 'tls'>;
+  /** Whether the service is outside of the mesh. */
+  readonly isExternal: boolean;
   /** Whether the proxy may ask the control plane for secrets. */
   readonly hasSecrets: boolean;
 }
@@ -59,7 +61,8 @@ export function upstreamTls(inputs: TlsInputs): UpstreamTls {
     case 'disable':
       return plain;
     case 'istio-mutual':
-      if (files !== undefined) return { cluster: { transportSocket: mutual(inputs, files, names, tls.sni) }, names: fromRequest(tls) };
+      if (files !== undefined && !inputs.isExternal)
+        return { cluster: { transportSocket: mutual(inputs, files, names, tls.sni) }, names: fromRequest(tls) };
       return { cluster: { transportSocket: mutual(inputs, ofWorkload, names, tls.sni === '' ? sni : tls.sni) }, names: undefined };
     case 'mutual':
       if (files !== undefined) return { cluster: { transportSocket: mutual(inputs, files, names, tls.sni) }, names: fromRequest(tls) };

@@ -156,7 +156,7 @@ function ruledHost(
   return made([rule, ...used], JSON.stringify([name, domains, caller, serviceKey]), () => {
     const routes = routesOfVirtualService(rule, node, {
       port,
-      hashPolicy: ({ host, subset, port: to }) => hashPolicyOf(rulesOf(host)?.spec, subset, to === 0 ? port : to),
+      hashPolicy: ({ host, subset, port: to }) => hashPolicyOf(rulesOf(host)?.spec, subset, to),
     });
     if (routes.length === 0) return undefined;
     const keys = [keyOf(rule), ...(serviceKey === undefined ? [] : [serviceKey]), ...used.flatMap((one) => one.keys)];

@@ -1,3 +1,4 @@
+import { isIpAddress } from '../config/host-port.ts';
 import { meant } from '../config/one-edit.ts';
 import { parseDuration } from '../config/value.ts';
 import { regexFlaw } from '../bootstrap/regex-flaw.ts';
@@ -193,7 +194,7 @@ export function hostName(wildcard: 'allowed' | 'refused'): Read<string> {
   return (value, place) => {
     const host = needed(value, place);
     if (host === '') return host;
-    if (host === '*' && wildcard === 'allowed') return host;
+    if ((host === '*' || isIpAddress(host)) && wildcard === 'allowed') return host;
     const parts = host.replace(/\.$/, '').split('.');
     const rest = parts[0] === '*' && wildcard === 'allowed' ? parts.slice(1) : parts;
     if (host.length > 255 || rest.length === 0 || !rest.every((part) => label.test(part)))

@@ -22,7 +22,7 @@ const consistentHash: Read<LoadBalancer['policy']> = (value, place) =>
     const key: HashKey =
       byCookie ?? (bySource === true ? { type: 'source-ip' } : parameter !== '' ? { type: 'query-parameter', name: parameter } : { type: 'header', name: header }); // prettier-ignore
     const minimum = get('minimumRingSize', whole(0, 8 * 1024 * 1024));
-    const inner = get('ringHash', maybe((ring, at) => members(ring, at, [], (of) => of('minimumRingSize', whole(0, 8 * 1024 * 1024)) ?? 1024))); // prettier-ignore
+    const inner = get('ringHash', maybe((ring, at) => members(ring, at, [], (of) => of('minimumRingSize', whole(0, 8 * 1024 * 1024)) ?? 0))); // prettier-ignore
     const maglev = get(
       'maglev',
       maybe((table, at) => members(table, at, [], (of) => of('tableSize', whole(1, 5_000_011)) ?? 65_537)),
@@ -84,8 +84,8 @@ const loadBalancer: Read<LoadBalancer> = (value, place) =>
       maybe((one, at) =>
         members(one, at, [], (of) => ({
           durationMs: of('duration', duration) ?? 0,
-          minimumPercent: of('minimumPercent', percent),
-          aggression: of('aggression', ratio),
+          minimumPercent: of('minimumPercent', percent) ?? 10,
+          aggression: of('aggression', ratio) ?? 1,
         })),
       ),
     );
@@ -102,7 +102,7 @@ const ratio: Read<number | undefined> = (value, place) => {
   return undefined;
 };
 
-const connectionPool: Read<ConnectionPool> = (value, place) =>
+export const connectionPool: Read<ConnectionPool> = (value, place) =>
   members(value, place, [], (get) => ({
     tcp: get('tcp', (inner, at) =>
       members(inner, at, [], (of) => ({
@@ -175,8 +175,8 @@ function checkTls(
     if (privateKey === '') wrong(at('privateKey'), 'it is missing: mode MUTUAL shows a certificate');
   }
   if (credentialName !== '' && hasFiles) wrong(at('credentialName'), 'it excludes clientCertificate, privateKey and caCertificates');
-  if (mode === 'istio-mutual' && (hasFiles || credentialName !== '' || subjectAltNames.length > 0))
-    wrong(at('mode'), 'ISTIO_MUTUAL takes the certificates of the mesh: leave out all but sni');
+  if (mode === 'istio-mutual' && (hasFiles || credentialName !== ''))
+    wrong(at('mode'), 'ISTIO_MUTUAL takes the certificates of the mesh: leave out all files and credentialName');
   if (insecureSkipVerify && (caCertificates !== '' || subjectAltNames.length > 0))
     wrong(at('insecureSkipVerify'), 'it excludes caCertificates and subjectAltNames');
   if (sni.length > 255) wrong(at('sni'), 'it is longer than 255 characters');

@@ -9,7 +9,7 @@ const headerMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = (
     const isPseudo = [':method', ':path', ':authority', ':scheme'].includes(name);
     if (!isPseudo && !isHeaderName(name)) wrong(below(place, name), `'${name}' is no name of a header`);
   }
-  return Object.fromEntries(Object.entries(read).map(([name, match]) => [name.toLowerCase(), match]));
+  return read;
 };
 
 function isNothing(value: unknown): boolean {

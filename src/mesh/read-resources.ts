@@ -7,6 +7,7 @@ import { readPeerAuthentication } from './read-peer-authentication.ts';
 import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
 import { readSidecar } from './read-sidecar.ts';
 import { readVirtualService } from './read-virtual-service.ts';
+import type { Workload } from './service-entry.ts';
 
 /** Where a text of resources is from. */
 export interface TextPlace {
@@ -120,7 +121,10 @@ export function readResources(content: string, { source, path, defaultNamespace 
     if (bad.length > 0) return undefined;
     const { labels: named, annotations, created } = made.metadata;
     const createdMs = created === '' ? 0 : Date.parse(created) || 0;
-    const said = { kind, namespace, name: head.name, labels: named, annotations, createdMs, spec: made.spec };
+    // What selects a WorkloadEntry selects by its labels as a resource too.
+    const spec =
+      kind === 'WorkloadEntry' ? { ...(made.spec as Workload), labels: { ...(made.spec as Workload).labels, ...named } } : made.spec;
+    const said = { kind, namespace, name: head.name, labels: named, annotations, createdMs, spec };
     return { ...said, version: versionOf(said), origin } as AnyResource;
   }
 }

@@ -18,7 +18,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
   HTTP_PROXY: 'http',
 };
 
-/** As a port says it; else by its name (`http-web`); else it is told from what comes. */
+/** Of a port that says no protocol it is told from what comes, as in Istio: its name says none. */
 export const servicePort: Read<ServicePort> = (value, place) =>
   members(value, place, [], (get) => {
     const number = get('number', port);
@@ -26,9 +26,8 @@ export const servicePort: Read<ServicePort> = (value, place) =>
     const said = get('protocol', text).toUpperCase();
     const targetPort = get('targetPort', port);
     if (number === undefined) wrong(below(place, 'number'), 'it is missing: a port from 1 to 65535');
-    const protocol = said === '' ? protocols[(name.split('-')[0] ?? '').toUpperCase()] : protocols[said];
-    if (said !== '' && protocol === undefined)
-      wrong(below(place, 'protocol'), `'${said}' is not one of ${Object.keys(protocols).join(', ')}`);
+    const protocol = said === '' ? 'auto' : protocols[said];
+    if (protocol === undefined) wrong(below(place, 'protocol'), `'${said}' is not one of ${Object.keys(protocols).join(', ')}`);
     return { number: number ?? 0, name, protocol: protocol ?? 'auto', targetPort };
   });
 

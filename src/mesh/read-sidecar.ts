@@ -1,14 +1,16 @@
 import { isIpAddress, parseHostPort, portNumber } from '../config/host-port.ts';
-import { below, list, members, oneOf, type Place, type Read, selector, text, wrong } from './members.ts';
+import { below, list, maybe, members, oneOf, type Place, type Read, selector, text, wrong } from './members.ts';
+import { connectionPool } from './read-destination-rule.ts';
 import { servicePort } from './read-service-entry.ts';
 import type { Ingress, Sidecar } from './sidecar.ts';
 
 const ingress: Read<Ingress> = (value, place) => {
-  const read = members(value, place, ['tls', 'connectionPool'], (get) => ({
+  const read = members(value, place, ['tls'], (get) => ({
     port: get('port', servicePort),
     bind: get('bind', text),
     captureMode: get('captureMode', oneOf({ DEFAULT: 'default', IPTABLES: 'iptables', NONE: 'none' } as const, 'default')),
     defaultEndpoint: get('defaultEndpoint', text),
+    connectionPool: get('connectionPool', maybe(connectionPool)),
   }));
   if (read.bind !== '' && !isIpAddress(read.bind)) wrong(below(place, 'bind'), `'${read.bind}' is no IP address`);
   checkEndpoint(read.defaultEndpoint, below(place, 'defaultEndpoint'));
@@ -25,7 +27,7 @@ function checkEndpoint(endpoint: string, place: Place): void {
 
 /** Of `egress` it is warned: everything is served. */
 export const readSidecar: Read<Sidecar> = (value, place) =>
-  members(value, place, ['egress', 'inboundConnectionPool'], (get) => {
+  members(value, place, ['egress'], (get) => {
     const ports = get('ingress', list(ingress));
     ports.forEach(({ port }, index) => {
       if (ports.findIndex((one) => one.port.number === port.number) !== index)
@@ -38,5 +40,7 @@ export const readSidecar: Read<Sidecar> = (value, place) =>
             of('mode', oneOf({ REGISTRY_ONLY: 'registry-only', ALLOW_ANY: 'allow-any' } as const, 'registry-only')),
           ),
     );
-    return { workloadSelector: get('workloadSelector', selector('labels')), ingress: ports, outboundTrafficPolicy: policy };
+    const inboundConnectionPool = get('inboundConnectionPool', maybe(connectionPool));
+    const workloadSelector = get('workloadSelector', selector('labels'));
+    return { workloadSelector, ingress: ports, inboundConnectionPool, outboundTrafficPolicy: policy };
   });

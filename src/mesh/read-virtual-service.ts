@@ -117,10 +117,10 @@ const retries: Read<Retries> = (value, place) =>
     };
   });
 
-/** `percentage.value`, or the `percent` of before; all where none is given. */
-function share(get: <T>(name: string, read: Read<T>) => T, otherwise: number): number {
+/** `percentage.value`, or the `percent` of before; undefined where none is given. */
+function share(get: <T>(name: string, read: Read<T>) => T): number | undefined {
   const value = get('percentage', (inner, at) => members(inner, at, [], (of) => of('value', percent)));
-  return value ?? get('percent', percent) ?? otherwise;
+  return value ?? get('percent', percent);
 }
 
 const grpcStatus = `OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED
@@ -134,7 +134,7 @@ const fault: Read<Fault> = (value, place) =>
         members(inner, at, ['exponentialDelay'], (of) => {
           const fixedDelayMs = of('fixedDelay', duration);
           if (fixedDelayMs === undefined || fixedDelayMs === 0) wrong(below(at, 'fixedDelay'), 'it is missing: a duration of 1ms or more');
-          return { fixedDelayMs: fixedDelayMs ?? 0, percentage: share(of, 100) };
+          return { fixedDelayMs: fixedDelayMs ?? 0, percentage: share(of) };
         }),
       ),
     ),
@@ -147,14 +147,14 @@ const fault: Read<Fault> = (value, place) =>
           const number = grpcStatus.indexOf(grpc);
           if (has('httpStatus') === has('grpcStatus')) wrong(at, 'it needs exactly one of httpStatus, grpcStatus');
           if (grpc !== '' && number < 0) wrong(below(at, 'grpcStatus'), `'${grpc}' is not one of ${grpcStatus.join(', ')}`);
-          return { status: grpc === '' ? { http: http ?? 503 } : { grpc: number }, percentage: share(of, 100) };
+          return { status: grpc === '' ? { http: http ?? 503 } : { grpc: number }, percentage: share(of) };
         }),
       ),
     ),
   }));
 
 const mirror: Read<Mirror> = (value, place) =>
-  members(value, place, [], (get) => ({ destination: get('destination', destination), percentage: share(get, 100) }));
+  members(value, place, [], (get) => ({ destination: get('destination', destination), percentage: share(get) ?? 100 }));
 
 const cors: Read<CorsPolicy> = (value, place) =>
   members(value, place, [], (get) => {

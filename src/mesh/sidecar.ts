@@ -1,3 +1,4 @@
+import type { ConnectionPool } from './destination-rule.ts';
 import type { Selector } from './values.ts';
 import type { ServicePort } from './service-entry.ts';
 
@@ -5,6 +6,8 @@ import type { ServicePort } from './service-entry.ts';
 export interface Sidecar {
   readonly workloadSelector: Selector;
   readonly ingress: readonly Ingress[];
+  /** For connections to the application, but for ports with one of their own. */
+  readonly inboundConnectionPool: ConnectionPool | undefined;
   /** Undefined where it is that of the mesh. */
   readonly outboundTrafficPolicy: 'allow-any' | 'registry-only' | undefined;
 }
@@ -16,4 +19,5 @@ export interface Ingress {
   readonly captureMode: 'default' | 'iptables' | 'none';
   /** `127.0.0.1:8080`, `0.0.0.0:8080`, `[::1]:8080`, `unix:///path`. */
   readonly defaultEndpoint: string;
+  readonly connectionPool: ConnectionPool | undefined;
 }

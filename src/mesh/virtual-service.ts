@@ -99,8 +99,10 @@ export interface Retries {
 }
 
 export interface Fault {
-  readonly delay: { readonly fixedDelayMs: number; readonly percentage: number } | undefined;
-  readonly abort: { readonly status: { readonly http: number } | { readonly grpc: number }; readonly percentage: number } | undefined;
+  /** Without a percentage no request is concerned. */
+  readonly delay: { readonly fixedDelayMs: number; readonly percentage: number | undefined } | undefined;
+  readonly abort:
+    { readonly status: { readonly http: number } | { readonly grpc: number }; readonly percentage: number | undefined } | undefined;
 }
 
 export interface Mirror {

@@ -113,7 +113,7 @@ function servedBy(
   selected: WorkloadsBySelector,
 ): readonly Endpoint[] {
   const { namespace, spec } = entry;
-  if (spec.resolution === 'none') return [];
+  if (spec.resolution === 'none' && spec.workloadSelector === undefined) return [];
   const key = keyOf(entry);
   const identityOf = ({ serviceAccount }: Workload) =>
     serviceAccount === '' ? '' : `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount}`;

@@ -6,7 +6,7 @@ import type { Resource } from '../mesh/model.ts';
  * full.
  */
 function fullHost(host: string, namespace: string, domain: string): string {
-  return host === '' || host === '*' || host.includes('.') ? host : `${host}.${namespace}.svc.${domain}`;
+  return host === '' || host === '*' || /[.:]/.test(host) ? host : `${host}.${namespace}.svc.${domain}`;
 }
 
 /**

@@ -113,7 +113,15 @@ describe('buildEnvironment', () => {
         for (const event of before) [store] = reduceStore(store, event);
         const environment = fromScratch(store);
         const kind = one.kind === 'Sidecar' ? 'PeerAuthentication' : 'Sidecar';
-        const other = { ...resource('Sidecar/n/s', { workloadSelector: undefined, ingress: [], outboundTrafficPolicy: undefined }), kind };
+        const other = {
+          ...resource('Sidecar/n/s', {
+            workloadSelector: undefined,
+            ingress: [],
+            inboundConnectionPool: undefined,
+            outboundTrafficPolicy: undefined,
+          }),
+          kind,
+        };
         const [next, changes] = reduceStore(store, { type: 'changed', source: 'files', upserts: [other as AnyResource], removes: [] });
         const after = buildEnvironment(environment, next, changes);
         for (const part of ['services', 'endpoints', 'virtualServices', 'destinationRules', 'workloadEntries', 'warnings'] as const) {

@@ -1,16 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type DescField, type DescFile, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import protobuf from 'protobufjs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { envoyApi } from '../support/envoy-api.ts';
 
 const folder = 'src/proto/envoy';
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('_pb.ts'));
-const roots = [
-  ...['envoy-api', 'googleapis', 'protoc-gen-validate', 'xds'].map((name) => join('node_modules/@grpc/grpc-js-xds/deps', name)),
-  'node_modules/protobufjs',
-].map((path) => resolve(path));
-
 /** Messages that stand for a published one of another name: equal on the wire. */
 const otherNames: Readonly<Record<string, string>> = {
   'envoy.extensions.transport_sockets.tls.v3.ValidationContext': 'envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext',
@@ -20,20 +16,7 @@ const otherNames: Readonly<Record<string, string>> = {
   'envoy.service.discovery.v3.Status': 'google.rpc.Status',
 };
 
-/** All that Envoy has published. */
-const all = new protobuf.Root();
-
-beforeAll(() => {
-  all.resolvePath = (_, target) => {
-    // What is in none of the folders protobufjs has built in.
-    return roots.map((root) => join(root, target)).find((path) => existsSync(path)) ?? target;
-  };
-  all.loadSync(
-    files.map((name) => join('envoy', name.replace(/_pb\.ts$/, '.proto'))),
-    { keepCase: true },
-  );
-  all.resolveAll();
-});
+const all = envoyApi();
 
 const nested = (message: DescMessage): readonly DescMessage[] => [message, ...message.nestedMessages.flatMap(nested)];
 

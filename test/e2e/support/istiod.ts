@@ -7,6 +7,8 @@ import { eventually } from '../../support/eventually.ts';
 
 /** A real control plane over a folder of Istio resources. */
 export interface Istiod {
+  /** Of YAML files. */
+  readonly folder: string;
   /** Starts it, or starts it again; resolves when it takes connections. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -27,6 +29,7 @@ export function makeIstiod(program: string, port: number): Istiod {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-istiod-'));
   let child: ChildProcess | undefined;
   const istiod: Istiod = {
+    folder,
     async start() {
       child = spawn(program, [folder, String(port)], { stdio: 'ignore', detached: true });
       await eventually(() => connects(port), { within: 20_000 });

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '@bufbuild/protobuf';
+
+const folder = 'test/differential/folders';
+
+/** A folder of resources, and a proxy that asks about it. */
+export interface Case {
+  readonly name: string;
+  readonly yaml: string;
+  readonly id: string;
+  readonly metadata: JsonObject;
+  /** `region/zone/subzone` */
+  readonly locality: string;
+}
+
+interface Proxy {
+  readonly name: string;
+  readonly id?: string;
+  readonly metadata?: JsonObject;
+  readonly locality?: string;
+}
+
+const sidecar = 'sidecar~127.0.0.10~app.default~default.svc.cluster.local';
+const labels = { LABELS: { app: 'app', a: '1', b: '2' } };
+const certificates = { TLS_CLIENT_CERT_CHAIN: '/c/chain.pem', TLS_CLIENT_KEY: '/c/key.pem', TLS_CLIENT_ROOT_CERT: '/c/root.pem' };
+
+/** Proxies that ask beside, or instead of, a plain one, by the folder. */
+const proxies: Readonly<Record<string, readonly Proxy[]>> = {
+  'client-tls': [{ name: 'plain' }, { name: 'with certificates of its own', metadata: certificates }],
+  localities: [
+    { name: 'in a subzone', metadata: labels, locality: 'r1/z1/s1' },
+    { name: 'in a region', metadata: labels, locality: 'r1//' },
+    { name: 'nowhere', metadata: labels },
+  ],
+  'odd-services': [{ name: 'plain' }, { name: 'a router', id: 'router~127.0.0.10~app.default~default.svc.cluster.local' }],
+  'rules-of-three-namespaces': [
+    { name: 'plain' },
+    {
+      name: 'in another namespace',
+      id: 'sidecar~127.0.0.10~app.other~other.svc.cluster.local',
+      metadata: { NAMESPACE: 'other', LABELS: { app: 'app', a: '1' } },
+    },
+  ],
+  'two-families': [
+    { name: 'plain' },
+    { name: 'of IPv6', id: 'sidecar~2001:db8::10~app.default~default.svc.cluster.local' },
+    { name: 'of both', metadata: { INSTANCE_IPS: '127.0.0.10,2001:db8::10' } },
+  ],
+};
+
+/** Each folder with each of its proxies. */
+export const cases: readonly Case[] = readdirSync(folder)
+  .sort()
+  .flatMap((file) => {
+    const name = file.replace(/\.yaml$/, '');
+    const yaml = readFileSync(join(folder, file), 'utf8');
+    return (proxies[name] ?? [{ name: 'plain' }]).map((proxy): Case => {
+      const metadata = { NAMESPACE: 'default', ISTIO_VERSION: '1.26.0', LABELS: { app: 'app' }, SERVICE_ACCOUNT: 'default', CLUSTER_ID: 'Kubernetes', ...proxy.metadata }; // prettier-ignore
+      return { name: `${name}, ${proxy.name}`, yaml, id: proxy.id ?? sidecar, metadata, locality: proxy.locality ?? '' };
+    });
+  });

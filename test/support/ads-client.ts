@@ -1,0 +1,58 @@
+import { type ClientDuplexStream, Client, credentials, Metadata } from '@grpc/grpc-js';
+import { create, type JsonObject } from '@bufbuild/protobuf';
+import { grpcDefinition } from '../../src/grpc/grpc-definition.ts';
+import { AggregatedDiscoveryService } from '../../src/proto/envoy/service/discovery/v3/ads_pb.ts';
+import { type DiscoveryRequest, DiscoveryRequestSchema, type DiscoveryResponse } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+import { typeUrls, type XdsType, xdsTypes } from '../../src/push/view.ts';
+import { published } from './envoy-api.ts';
+
+/** A resource as the published API reads it. */
+export type Published = Readonly<Record<string, unknown>>;
+
+/** All that a proxy is told, type by type. */
+export type Told = Readonly<Record<XdsType, readonly Published[]>>;
+
+export interface AskingNode {
+  readonly id: string;
+  readonly metadata: JsonObject;
+  readonly locality?: Uint8Array;
+}
+
+/** Asks a control plane of this machine for all that a proxy asks for, once, as Envoy does. */
+export function askAll(port: number, node: AskingNode): Promise<Told> {
+  const method = grpcDefinition(AggregatedDiscoveryService)['streamAggregatedResources'];
+  if (method === undefined) throw new Error('there is no such method');
+  const limits = { 'grpc.max_receive_message_length': -1, 'grpc.use_local_subchannel_pool': 1 };
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), limits);
+  const open = client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, new Metadata());
+  const call = open as unknown as ClientDuplexStream<DiscoveryRequest, DiscoveryResponse>;
+  const told: Partial<Record<XdsType, readonly Published[]>> = {};
+  const ask = (type: XdsType, resourceNames: readonly string[]): void => {
+    if (resourceNames.length === 0 && (type === 'endpoint' || type === 'route')) told[type] = [];
+    else call.write(create(DiscoveryRequestSchema, { node: { ...node, cluster: 'test' }, typeUrl: typeUrls[type], resourceNames: [...resourceNames] })); // prettier-ignore
+  };
+  return new Promise<Told>((done, fail) => {
+    call.on('error', fail);
+    call.on('data', ({ typeUrl, resources }: DiscoveryResponse) => {
+      const type = xdsTypes.find((one) => typeUrls[one] === typeUrl) ?? 'cluster';
+      if (told[type] !== undefined) return;
+      const read = resources.map((any) => published(any.typeUrl, any.value) as Published);
+      told[type] = read;
+      if (type === 'cluster') {
+        ask('endpoint', read.filter((one) => one['type'] === 'EDS').map((one) => String(one['name']))); // prettier-ignore
+        ask('listener', []);
+      }
+      if (type === 'listener') ask('route', routeNames(read));
+      if (xdsTypes.every((one) => told[one] !== undefined)) done(told as Told);
+    });
+    ask('cluster', []);
+  }).finally(() => {
+    call.cancel();
+    client.close();
+  });
+}
+
+/** The routes that listeners ask for. */
+export function routeNames(listeners: readonly Published[]): readonly string[] {
+  return [...new Set([...JSON.stringify(listeners).matchAll(/"route_config_name":"([^"]*)"/g)].map(([, name = '']) => name))];
+}
