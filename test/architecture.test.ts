@@ -44,7 +44,6 @@ const short: Readonly<Record<string, string>> = {
   'run/version.ts': 'what is built for others has it as well',
   'testing/reading.ts': 'tests of all folders need it',
   'testing/index.ts': 'it only re-exports',
-  'generate/bind-address.ts': 'listeners of both directions bind to it',
   'generate/fractional-percent.ts': 'routes and filters say percentages so',
   'generate/host-name.ts': 'all that matches hosts needs it',
   'generate/listeners.ts': 'it joins both directions',

@@ -6,9 +6,9 @@ import type { Init } from './typed-config.ts';
 type HashPolicy = Init<typeof RouteAction_HashPolicySchema>;
 
 /**
- * What of a request decides its host, for a port that is named (0 for none) and a subset ('' for none);
- * undefined where the rule has no consistent hash. The nearest wins: subset's port, subset, port,
- * whole.
+ * What of a request decides its host, for a port that is named (0 for none) and a subset ('' for
+ * none); undefined where the rule has no consistent hash. The nearest wins: subset's port, subset,
+ * port, whole.
  */
 export function hashPolicyOf(rule: DestinationRule | undefined, subset: string, port: number): HashPolicy | undefined {
   const named = subset === '' ? undefined : rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;

@@ -179,15 +179,23 @@ export function selector(member: 'labels' | 'matchLabels'): Read<Readonly<Record
   return maybe((value, place) => members(value, place, [], (get) => get(member, labels)));
 }
 
-/** Where a resource is seen: `*` is everywhere, `.` its own namespace. */
+/** Where a resource is seen: `*` is everywhere, `.` its own namespace, `~` nowhere. */
 export function exportTo(namespace: string): Read<readonly string[]> {
   return (value, place) => {
     const names = list(text)(value, place);
+    names.forEach((name, index) => {
+      if (!['*', '.', '~'].includes(name) && !label.test(name))
+        wrong(below(place, `[${index}]`), `'${name}' is no namespace: name one, or '.' for its own, or '*' for all`);
+    });
     return names.includes('*') ? [] : names.map((name) => (name === '.' ? namespace : name));
   };
 }
 
 const label = /^[a-zA-Z0-9](?:[-a-zA-Z0-9_]{0,61}[a-zA-Z0-9])?$/;
+
+const areLabels = (parts: readonly string[]): boolean => parts.length > 0 && parts.every((part) => label.test(part));
+
+export const isDnsName = (host: string): boolean => host.length <= 255 && areLabels(host.replace(/\.$/, '').split('.'));
 
 /** A DNS name, whose first label may be `*` for all below the rest. */
 export function hostName(wildcard: 'allowed' | 'refused'): Read<string> {
@@ -197,7 +205,7 @@ export function hostName(wildcard: 'allowed' | 'refused'): Read<string> {
     if ((host === '*' || isIpAddress(host)) && wildcard === 'allowed') return host;
     const parts = host.replace(/\.$/, '').split('.');
     const rest = parts[0] === '*' && wildcard === 'allowed' ? parts.slice(1) : parts;
-    if (host.length > 255 || rest.length === 0 || !rest.every((part) => label.test(part)))
+    if (host.length > 255 || !areLabels(rest))
       wrong(place, `'${host}' is no host: give a DNS name${wildcard === 'allowed' ? ", of which only the first label may be '*'" : ''}`);
     return host;
   };

@@ -64,6 +64,9 @@ const locality: Read<LocalitySettings> = (value, place) =>
       'failover',
       list((one, at) => members(one, at, [], (of) => ({ from: of('from', needed), to: of('to', needed) }))),
     );
+    failover.forEach(({ from, to }, index) => {
+      if (from === to) wrong(below(place, `failover[${index}].to`), `'${to}' is where it comes from: name another region`);
+    });
     if (distribute.length > 0 && failover.length > 0) wrong(place, 'distribute and failover exclude each other: leave one out');
     return {
       enabled: get('enabled', boolean),

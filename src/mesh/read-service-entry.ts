@@ -1,6 +1,6 @@
 import { isIpAddress } from '../config/host-port.ts';
 import type { Protocol } from './values.ts';
-import { below, count, exportTo, hostName, labels, list, members, named, needed, oneOf, type Place, port, type Read, selector, text, wrong } from './members.ts'; // prettier-ignore
+import { below, count, exportTo, hostName, isDnsName, labels, list, members, named, needed, oneOf, type Place, port, type Read, selector, text, wrong } from './members.ts'; // prettier-ignore
 import type { ServiceEntry, ServicePort, Workload } from './service-entry.ts';
 
 const protocols: Readonly<Record<string, Protocol>> = {
@@ -20,12 +20,12 @@ const protocols: Readonly<Record<string, Protocol>> = {
 
 /** Of a port that says no protocol it is told from what comes, as in Istio: its name says none. */
 export const servicePort: Read<ServicePort> = (value, place) =>
-  members(value, place, [], (get) => {
+  members(value, place, [], (get, has) => {
     const number = get('number', port);
     const name = get('name', needed);
     const said = get('protocol', text).toUpperCase();
     const targetPort = get('targetPort', port);
-    if (number === undefined) wrong(below(place, 'number'), 'it is missing: a port from 1 to 65535');
+    if (!has('number')) wrong(below(place, 'number'), 'it is missing: a port from 1 to 65535');
     const protocol = said === '' ? 'auto' : protocols[said];
     if (protocol === undefined) wrong(below(place, 'protocol'), `'${said}' is not one of ${Object.keys(protocols).join(', ')}`);
     return { number: number ?? 0, name, protocol: protocol ?? 'auto', targetPort };
@@ -64,7 +64,10 @@ export const readWorkloadEntry: Read<Workload> = (value, place) => {
 
 function checkAddress({ address: at, ports }: Workload, place: Place): void {
   if (at === '') wrong(place, 'it is missing: an IP address, a DNS name, or unix:///path');
-  if (!at.startsWith('unix://')) return;
+  if (!at.startsWith('unix://')) {
+    if (at !== '' && !isIpAddress(at) && !isDnsName(at)) wrong(place, `'${at}' is no IP address, no DNS name and no unix:///path`);
+    return;
+  }
   if (!at.startsWith('unix:///')) wrong(place, `'${at}' has no absolute path: unix:///path`);
   if (Object.keys(ports).length > 0) wrong(place, 'a Unix socket has no ports');
 }

@@ -56,5 +56,5 @@ function one({ resolvedType: type }: protobuf.Field, value: unknown): unknown {
   if (type instanceof protobuf.Enum) return type.valuesById[value as number] ?? value;
   if (type !== null) return plain(type, value as object);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  return typeof value === 'object' && value !== null && 'low' in value ? String(value) : value; // a Long
+  return typeof value === 'object' && value !== null && 'low' in value ? JSON.stringify(value) : value; // a Long
 }
