@@ -1,6 +1,6 @@
 import { debugAnswers } from '../../src/debug/debug-answers.ts';
 import { discoveryFamilies } from '../../src/debug/discovery-families.ts';
-import { noCounts } from '../../src/debug/discovery-view.ts';
+import { freshView } from '../../src/discovery/fold-view.ts';
 import { type DiscoveryFlagName, discoveryFlags } from '../../src/discovery/discovery-flags.ts';
 import { code, page, paragraph, section, sentence, table } from './markdown.ts';
 
@@ -69,9 +69,7 @@ export function discoveryPage(): string {
       'Metrics',
       table(
         ['Metric', 'Type', 'Meaning'],
-        discoveryFamilies({ store: undefined, snapshot: undefined, connections: new Map(), counts: noCounts }, '').map(
-          ({ name, type, help }) => [code(name), type, sentence(help)],
-        ),
+        discoveryFamilies(freshView, '').map(({ name, type, help }) => [code(name), type, sentence(help)]),
       ),
     ),
   );

@@ -18,7 +18,7 @@ function textOf({ node }: ConnectionState, key: string): string {
 }
 
 const syncz: DebugAnswer = ({ connections }, now) =>
-  [...connections.values()].map((state) => {
+  [...connections].map(([, state]) => {
     const of = (type: XdsType) => {
       const { sent, acked } = state.types.get(typeUrls[type]) ?? {};
       return { [`${type}_sent`]: sent?.nonce ?? '', [`${type}_acked`]: acked?.nonce ?? '' };

@@ -7,7 +7,7 @@ export function discoveryFamilies({ store, snapshot, connections, counts }: Disc
   const environment = snapshot?.environment;
   const refused = store === undefined ? [] : flawsOf(store).filter(({ severity }) => severity === 'error');
   const versions = new Map<string, number>();
-  for (const { node } of connections.values()) {
+  for (const [, { node }] of connections) {
     const said = (node.metadata as Readonly<Record<string, unknown>> | undefined)?.['ISTIO_VERSION'];
     const name = typeof said === 'string' && said !== '' ? said : 'unknown';
     versions.set(name, (versions.get(name) ?? 0) + 1);

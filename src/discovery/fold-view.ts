@@ -1,9 +1,10 @@
 import { type DiscoveryCounts, type DiscoveryView, noCounts } from '../debug/discovery-view.ts';
+import { ConnectionMap } from '../push/connection-map.ts';
 import { foldConnections } from '../push/connection-states.ts';
 import { typeUrls } from '../push/view.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 
-export const freshView: DiscoveryView = { store: undefined, snapshot: undefined, connections: new Map(), counts: noCounts };
+export const freshView: DiscoveryView = { store: undefined, snapshot: undefined, connections: ConnectionMap.empty(), counts: noCounts };
 
 /** What is known after an event. Pure. `now`: ms since 1970. */
 export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number): DiscoveryView {

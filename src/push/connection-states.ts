@@ -1,6 +1,7 @@
 import type { Node } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { Variant } from '../xds/messages.ts';
 import type { AdsEvent } from './ads-event.ts';
+import type { ConnectionMap } from './connection-map.ts';
 
 /** How it stands with one type on one connection. */
 export interface TypeState {
@@ -25,7 +26,7 @@ export interface ConnectionState {
 }
 
 /** By number of the connection. */
-export type ConnectionStates = ReadonlyMap<number, ConnectionState>;
+export type ConnectionStates = ConnectionMap<ConnectionState>;
 
 const unasked: TypeState = { names: [], sent: undefined, acked: undefined, rejected: undefined };
 
@@ -34,15 +35,15 @@ export function foldConnections(states: ConnectionStates, event: AdsEvent, now: 
   const { connection } = event;
   if (event.type === 'connected') {
     const { node, variant, address } = event;
-    return new Map(states).set(connection, { node, variant, address, connectedAt: now, types: new Map() });
+    return states.with(connection, { node, variant, address, connectedAt: now, types: new Map() });
   }
   const state = states.get(connection);
   if (state === undefined) return states;
-  if (event.type === 'disconnected') return new Map([...states].filter(([number]) => number !== connection));
+  if (event.type === 'disconnected') return states.without(connection);
   if (event.type === 'stream-refused' || event.type === 'unknown-type') return states;
   const before = state.types.get(event.typeUrl) ?? unasked;
   const types = new Map(state.types).set(event.typeUrl, typeAfter(before, event, now));
-  return new Map(states).set(connection, { ...state, types });
+  return states.with(connection, { ...state, types });
 }
 
 type TypeEvent = Extract<AdsEvent, { readonly type: 'asked' | 'answered' | 'accepted' | 'rejected' }>;
