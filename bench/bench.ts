@@ -4,6 +4,7 @@ import { format, resolveConfig } from 'prettier';
 import { pinnedEnvoy } from '../src/envoy/find-envoy.ts';
 import { table } from '../scripts/docs/markdown.ts';
 import { missing } from './contenders.ts';
+import { discovery } from './discovery.ts';
 import type { Report } from './figures.ts';
 import { idle } from './idle.ts';
 import { levers } from './levers.ts';
@@ -18,7 +19,7 @@ import { sources } from './sources.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
 
-const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = { start, idle, status, rotations, pod, load, sds, levers, profile, modules, sources }; // prettier-ignore
+const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = { start, idle, status, rotations, pod, load, sds, levers, profile, modules, sources, discovery }; // prettier-ignore
 const resultsFile = 'bench/results.json';
 const pageFile = 'docs/benchmarks.md';
 const pictureFolder = 'docs/benchmarks';

@@ -25,6 +25,7 @@ export const titles = {
   profile: 'Where the time of a start goes',
   modules: 'What the modules of a start take',
   sources: 'A folder of 10,000 files as a source',
+  discovery: 'The control plane beside istiod',
 } as const;
 
 export type BenchName = keyof typeof titles;

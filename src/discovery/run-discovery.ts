@@ -1,3 +1,4 @@
+import { fromBinary } from '@bufbuild/protobuf';
 import { concat, distinctUntilChanged, EMPTY, filter, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, switchMap, takeWhile, timer } from 'rxjs'; // prettier-ignore
 import type { DiscoveryView } from '../debug/discovery-view.ts';
 import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
@@ -5,6 +6,7 @@ import { readNode } from '../generate/read-node.ts';
 import { viewer } from '../generate/view-of.ts';
 import { type Fold, feedback } from '../operators/feedback.ts';
 import { ofType } from '../operators/tagged-union.ts';
+import { LocalitySchema } from '../proto/envoy/config/core/v3/base_pb.ts';
 import type { Node } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { View } from '../push/view.ts';
 import { version } from '../run/version.ts';
@@ -43,7 +45,7 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
     );
     const make = viewer();
     const viewFor$ = (node: Node): Observable<View> | string => {
-      const proxy = readNode({ id: node.id, metadata: node.metadata });
+      const proxy = readNode({ id: node.id, metadata: node.metadata }, localityOf(node));
       if (typeof proxy === 'string') return proxy;
       return snapshot$.pipe(map(({ number, environment }) => make(number, environment, proxy)));
     };
@@ -77,6 +79,13 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
     const kept$ = snapshot$.pipe(ignoreElements());
     return merge(end$, served$, kept$, told$);
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
+}
+
+/** `region/zone/subzone`; '' where the proxy says none. */
+function localityOf({ locality }: Node): string {
+  if (locality.length === 0) return '';
+  const { region, zone, subZone } = fromBinary(LocalitySchema, locality);
+  return `${region}/${zone}/${subZone}`;
 }
 
 function http(server: ServerName, routes: Parameters<typeof statusServer>[1]): (address: ListenAddress) => Observable<DiscoveryEvent> {

@@ -20,6 +20,7 @@ import {
   switchMap,
   take,
   takeUntil,
+  timeout,
   timer,
 } from 'rxjs';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
@@ -49,8 +50,11 @@ export interface AdsOptions {
   readonly viewFor$: (node: Node) => Observable<View> | string;
 }
 
-/** INVALID_ARGUMENT and INTERNAL: https://grpc.io/docs/guides/status-codes/ */
-const statusCodes = { invalidArgument: 3, internal: 13 };
+/** https://grpc.io/docs/guides/status-codes/ */
+const statusCodes = { invalidArgument: 3, internal: 13, unavailable: 14 };
+
+/** A proxy waits so many ms for the first snapshot; then it is to ask another control plane. */
+const longestWait = 5_000;
 
 /** A proxy that does not read keeps its place in the queue no longer, in ms. */
 const longestWrite = 1_000;
@@ -89,9 +93,11 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
       const view$ = first$.pipe(
         switchMap(({ node }): Observable<ProxyEvent> => {
           const found$ = node === undefined ? NEVER : viewFor$(node);
-          if (typeof found$ !== 'string') return found$.pipe(map((view) => ({ type: 'view', view })));
-          refuse(found$);
-          return EMPTY;
+          if (typeof found$ === 'string') return refuse(found$, statusCodes.invalidArgument);
+          return found$.pipe(
+            timeout({ first: longestWait, with: () => refuse('not all sources are read yet', statusCodes.unavailable) }),
+            map((view) => ({ type: 'view', view })),
+          );
         }),
       );
       const connected$ = first$.pipe(
@@ -147,7 +153,7 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
             return [{ type: 'done', event: { type: 'rejected', connection, typeUrl, nonce, reason, names, keys } }];
           }
           case 'end':
-            refuse(effect.reason);
+            void refuse(effect.reason, statusCodes.invalidArgument);
             return [];
         }
       }
@@ -164,9 +170,10 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
         return { type: 'answered', connection, typeUrl, nonce, version, snapshot, resources: resources.length, bytes: bytes.length };
       }
 
-      function refuse(reason: string): void {
+      function refuse(reason: string, code: number): typeof EMPTY {
         refused$.next({ type: 'stream-refused', connection, address, reason });
-        end(statusCodes.invalidArgument, reason);
+        end(code, reason);
+        return EMPTY;
       }
 
       function end(code: number, details: string): void {

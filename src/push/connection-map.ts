@@ -2,8 +2,8 @@
 const width = 32;
 
 /**
- * Values by the number of a connection. Immutable: a change copies a bucket and the list of buckets,
- * and not a thousand entries.
+ * Values by the number of a connection. Immutable: a change copies a bucket and the list of
+ * buckets, and not a thousand entries.
  */
 export class ConnectionMap<V> implements Iterable<readonly [number, V]> {
   readonly size: number;

@@ -1,0 +1,134 @@
+import { promisify } from 'node:util';
+import { create } from '@bufbuild/protobuf';
+import { type ClientDuplexStream, Client, credentials, Metadata, Server, ServerCredentials, type StatusObject } from '@grpc/grpc-js';
+import { BehaviorSubject, NEVER, type Observable } from 'rxjs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { grpcDefinition } from '../../src/grpc/grpc-definition.ts';
+import { AggregatedDiscoveryService } from '../../src/proto/envoy/service/discovery/v3/ads_pb.ts';
+import { type DeltaDiscoveryResponse, DeltaDiscoveryRequestSchema, DiscoveryRequestSchema, type DiscoveryResponse, type Node } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+import type { AdsEvent } from '../../src/push/ads-event.ts';
+import { serveAds } from '../../src/push/ads-server.ts';
+import { type TypedView, typeUrls, type View } from '../../src/push/view.ts';
+
+const nothing: TypedView = { version: '', resources: new Map() };
+
+function view(snapshot: number, clusters: Readonly<Record<string, string>>): View {
+  const resources = Object.entries(clusters).map(([name, text]) => [name, { name, version: text, body: Buffer.from(text), keys: ['VirtualService/default/v'] }] as const); // prettier-ignore
+  return { snapshot, cluster: { version: String(snapshot), resources: new Map(resources) }, endpoint: nothing, listener: nothing, route: nothing }; // prettier-ignore
+}
+
+const ended: (() => void)[] = [];
+afterEach(() => ended.splice(0).forEach((end) => end()));
+
+async function served(viewFor$: (node: Node) => Observable<View> | string, throttle = 16) {
+  const server = new Server();
+  const events: AdsEvent[] = [];
+  const serving = serveAds(server, { controlPlane: 'test', throttle, viewFor$ }).subscribe({
+    next: (event) => events.push(event),
+    error: (error: unknown) => {
+      throw error;
+    },
+  });
+  const port = await promisify(server.bindAsync.bind(server))('127.0.0.1:0', ServerCredentials.createInsecure());
+  ended.push(() => {
+    serving.unsubscribe();
+    server.forceShutdown();
+  });
+  return { port, events };
+}
+
+function stream<Response>(port: number, name: 'streamAggregatedResources' | 'deltaAggregatedResources') {
+  const method = grpcDefinition(AggregatedDiscoveryService)[name];
+  if (method === undefined) throw new Error('there is no such method');
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
+  const open = client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, new Metadata());
+  const call = open as unknown as ClientDuplexStream<object, Response>;
+  const [answers, statuses]: [Response[], StatusObject[]] = [[], []];
+  call.on('data', (answer: Response) => answers.push(answer));
+  call.on('error', () => undefined);
+  call.on('status', (status: StatusObject) => statuses.push(status));
+  ended.push(() => client.close());
+  return { call, answers, statuses };
+}
+
+const node = { id: 'sidecar~10.0.0.1~a.b~c' };
+const whole = (more: object = {}) => create(DiscoveryRequestSchema, { node, typeUrl: typeUrls.cluster, ...more });
+
+describe('serveAds', () => {
+  it('answers both variants, and says who asks and what becomes of it', async () => {
+    const { port, events } = await served(() => new BehaviorSubject(view(1, { a: 'A' })));
+    const [sotw, delta] = [stream<DiscoveryResponse>(port, 'streamAggregatedResources'), stream<DeltaDiscoveryResponse>(port, 'deltaAggregatedResources')]; // prettier-ignore
+    sotw.call.write(whole());
+    delta.call.write(create(DeltaDiscoveryRequestSchema, { node, typeUrl: typeUrls.cluster }));
+    await expect.poll(() => [sotw.answers.length, delta.answers.length]).toEqual([1, 1]);
+    expect(sotw.answers[0]).toMatchObject({ versionInfo: '1', typeUrl: typeUrls.cluster, controlPlane: { identifier: 'test' } });
+    expect(Buffer.from(sotw.answers[0]?.resources[0]?.value ?? []).toString()).toBe('A');
+    expect(delta.answers[0]).toMatchObject({ systemVersionInfo: '1', resources: [{ name: 'a', version: 'A' }], removedResources: [] });
+    sotw.call.write(whole({ versionInfo: '1', responseNonce: sotw.answers[0]?.nonce }));
+    delta.call.write(create(DeltaDiscoveryRequestSchema, { typeUrl: typeUrls.cluster, responseNonce: delta.answers[0]?.nonce ?? '', errorDetail: { code: 3, message: 'a: no' } })); // prettier-ignore
+    await expect.poll(() => events.map(({ type }) => type).sort()).toEqual(['accepted', 'answered', 'answered', 'asked', 'asked', 'connected', 'connected', 'rejected']); // prettier-ignore
+    expect(events.find(({ type }) => type === 'rejected')).toMatchObject({
+      names: ['a'],
+      keys: ['VirtualService/default/v'],
+      reason: 'a: no',
+    });
+  });
+
+  it('says when a proxy has gone', async () => {
+    const { port, events } = await served(() => new BehaviorSubject(view(1, {})));
+    const { call, answers } = stream<DiscoveryResponse>(port, 'streamAggregatedResources');
+    call.write(whole());
+    await expect.poll(() => answers).toHaveLength(1);
+    call.cancel();
+    await expect.poll(() => events.at(-1)?.type).toBe('disconnected');
+  });
+
+  it.each([
+    ['without a node id', () => NEVER, { node: { id: '' } }, 3, 'the first request has no node id'],
+    ['of a node that nobody can read', () => 'no such role', {}, 3, 'no such role'],
+    [
+      'about which something throws',
+      () => {
+        throw new Error('broken');
+      },
+      {},
+      13,
+      'this is a bug: Error: broken',
+    ],
+  ])('ends a stream %s, and no other one', async (_, viewFor$, more, code, details) => {
+    const good$ = new BehaviorSubject(view(1, { a: 'A' }));
+    const { port, events } = await served(({ id }) => (id === 'sidecar~good~a.b~c' ? good$ : viewFor$()));
+    const [bad, other] = [stream<DiscoveryResponse>(port, 'streamAggregatedResources'), stream<DiscoveryResponse>(port, 'streamAggregatedResources')]; // prettier-ignore
+    other.call.write(whole({ node: { id: 'sidecar~good~a.b~c' } }));
+    await expect.poll(() => other.answers).toHaveLength(1);
+    bad.call.write(whole(more));
+    await expect.poll(() => bad.statuses).toMatchObject([{ code, details }]);
+    expect(events.some(({ type }) => type === 'stream-refused')).toBe(code === 3);
+    other.call.write(whole({ responseNonce: other.answers[0]?.nonce ?? '' }));
+    good$.next(view(2, { a: 'B' }));
+    await expect.poll(() => other.answers).toHaveLength(2);
+  });
+
+  it('has a proxy ask elsewhere where nothing is known for 5 s', { timeout: 15_000 }, async () => {
+    const { port } = await served(() => NEVER);
+    const { call, statuses } = stream<DiscoveryResponse>(port, 'streamAggregatedResources');
+    call.write(whole());
+    await expect.poll(() => statuses, { timeout: 10_000 }).toMatchObject([{ code: 14, details: 'not all sources are read yet' }]);
+  });
+
+  it('keeps one answer for a proxy that never reads, whatever changes, and all others have the newest', async () => {
+    const large = (text: string) => view(Number(text), { a: text.padEnd(1 << 20, '.') });
+    const view$ = new BehaviorSubject(large('0'));
+    const { port, events } = await served(() => view$, 1);
+    const [stuck, other] = [stream<DiscoveryResponse>(port, 'streamAggregatedResources'), stream<DiscoveryResponse>(port, 'streamAggregatedResources')]; // prettier-ignore
+    stuck.call.pause();
+    stuck.call.write(whole());
+    await expect.poll(() => events.filter(({ type }) => type === 'answered')).toHaveLength(1);
+    other.call.on('data', ({ nonce }: DiscoveryResponse) => other.call.write(whole({ responseNonce: nonce })));
+    other.call.write(whole());
+    await expect.poll(() => other.answers).toHaveLength(1);
+    for (let number = 1; number <= 30; number += 1) view$.next(large(String(number)));
+    await expect.poll(() => other.answers.at(-1)?.versionInfo, { timeout: 5_000 }).toBe('30');
+    expect(events.filter((event) => event.type === 'answered' && event.connection === 1)).toHaveLength(1);
+  });
+});
