@@ -1,21 +1,23 @@
 import { createHash } from 'node:crypto';
 import { emptyAssignment } from './empty-assignment.ts';
 import type { Answer, ProxyStream } from './proxy-stream.ts';
-import { type Held, type TypeStream, wantedOf } from './type-stream.ts';
-import { type TypedView, typeUrls, type View, type XdsResource, type XdsType } from './view.ts';
+import { type Held, type TypeStream, unsettled, wantedOf } from './type-stream.ts';
+import { changedNames, type TypedView, typeUrls, type View, type XdsResource, type XdsType } from './view.ts';
 
 /** What there is to say of one type now; nothing where something is under way, or has to wait. */
 export function answerOf(state: ProxyStream, type: XdsType, view: View): readonly [ProxyStream, Answer | undefined] {
   const stream = state.types[type];
   const to = view[type];
   if (!stream.isAsked || stream.inFlight !== undefined || stream.settled === to) return [state, undefined];
-  const wanted = wantedOf(stream, to);
+  // Where nothing was left to be said of another view, only what differs from that one counts.
+  const candidates = stream.settled !== undefined && stream.fresh.size === 0 ? changedNames(stream.settled, to) : undefined;
+  const wanted = wantedOf(stream, to, candidates);
   const isNew = stream.answers === 0;
   const mayChange = type === 'cluster' || type === 'endpoint' || isWarm(state, view);
   if (!mayChange) return [state, undefined];
   const changed = [...wanted.values()].filter(({ name, version }) => stream.fresh.has(name) || stream.held.get(name)?.version !== version);
   const missing = [...stream.fresh].filter((name) => !wanted.has(name) && !stream.held.has(name));
-  const gone = goneOf(stream, wanted, to);
+  const gone = goneOf(stream, wanted, to, candidates);
   const isWhole = state.variant === 'state-of-the-world' && (type === 'cluster' || type === 'listener');
   const mayGo = type !== 'cluster' || (isNew && isWhole) || (changed.length === 0 && needsNoMore(state, view));
   const removed = mayGo ? gone : [];
@@ -56,13 +58,14 @@ export function answerOf(state: ProxyStream, type: XdsType, view: View): readonl
   const nonce = hash === stream.lastNonce ? `${hash}+` : hash;
   const answer: Answer = { ...said, nonce, snapshot: view.snapshot };
   const fresh = new Set([...stream.fresh].filter((name) => missing.includes(name) && type === 'route' && absent.length === 0));
+  const isAll = fresh.size === 0 && gone.length === removed.length;
   const next: TypeStream = {
     ...stream,
     fresh,
     held,
     answers: stream.answers + 1,
     lastNonce: nonce,
-    inFlight: { nonce, snapshot: view.snapshot, given, before: had },
+    inFlight: { nonce, snapshot: view.snapshot, given, before: had, tells: isAll ? to : undefined },
     settled: undefined,
   };
   return [type === 'cluster' ? withClusters(state, next, changed, removed, view) : withType(state, type, next), answer];
@@ -73,9 +76,12 @@ function goneOf(
   { wildcard, names, held, refused }: TypeStream,
   wanted: ReadonlyMap<string, XdsResource>,
   { resources }: TypedView,
+  candidates?: readonly string[],
 ): readonly string[] {
   if (!wildcard || held.size === 0) return [];
-  return [...held.keys()].filter((name) => !wanted.has(name) && !names.has(name) && !(refused.has(name) && resources.has(name)));
+  return (candidates?.filter((name) => held.has(name)) ?? [...held.keys()]).filter(
+    (name) => !wanted.has(name) && !names.has(name) && !(refused.has(name) && resources.has(name)),
+  );
 }
 
 /** Endpoints of clusters that have changed, and that go as soon as nothing refers to them. */
@@ -103,7 +109,7 @@ function withClusters(
   return {
     ...state,
     warming,
-    types: { ...state.types, cluster, endpoint: again.length === 0 ? endpoint : { ...endpoint, fresh, settled: undefined } },
+    types: { ...state.types, cluster, endpoint: again.length === 0 ? endpoint : { ...endpoint, ...unsettled(endpoint), fresh } },
   };
 }
 

@@ -2,7 +2,7 @@ import type { Step } from '../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from '../xds/messages.ts';
 import { answerOf } from './answer-of.ts';
 import type { Answer, ProxyEffect, ProxyEvent, ProxyStream } from './proxy-stream.ts';
-import { acknowledged, refusedBy, subscribed, type TypeStream } from './type-stream.ts';
+import { acknowledged, refusedBy, subscribed, type TypeStream, unsettled } from './type-stream.ts';
 import { typeUrls, xdsTypes } from './view.ts';
 
 /** Envoy asks for each cluster by name; more names than that are no proxy's. */
@@ -72,7 +72,7 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
 /** Endpoints that a proxy has, but waits for, since their cluster has changed meanwhile. */
 function awaited(stream: TypeStream, warming: ReadonlySet<string>): TypeStream {
   const waited = [...warming].filter((name) => stream.names.has(name));
-  return waited.length === 0 ? stream : { ...stream, fresh: new Set([...stream.fresh, ...waited]), settled: undefined };
+  return waited.length === 0 ? stream : { ...stream, ...unsettled(stream), fresh: new Set([...stream.fresh, ...waited]) };
 }
 
 /** A type that nobody serves is answered once, by nothing, so that the proxy does not wait. */

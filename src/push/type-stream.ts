@@ -11,6 +11,8 @@ export interface InFlight {
   /** What it gives; and what the client had before under these names, and those that it takes. */
   readonly given: readonly XdsResource[];
   readonly before: ReadonlyMap<string, Held | undefined>;
+  /** The view of which nothing is left to be said once it is accepted. */
+  readonly tells: TypedView | undefined;
 }
 
 /** The stream of one client, as far as it is about one type. Immutable. */
@@ -58,6 +60,7 @@ const all = '*';
 export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll: boolean, current: TypedView | undefined): TypeStream {
   const isFirst = !before.isAsked;
   if (names.kind === 'change') {
+    if (!isFirst && names.add.length === 0 && names.remove.length === 0) return before;
     const wanted = new Set(before.names);
     const fresh = new Set(before.fresh);
     const held = new Map(before.held);
@@ -70,8 +73,7 @@ export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll
     if (isFirst) for (const name of held.keys()) fresh.delete(name);
     const wildcard =
       (before.wildcard || names.add.includes(all) || (isFirst && mayBeAll && names.add.length === 0)) && !names.remove.includes(all);
-    const changed = names.add.length > 0 || names.remove.length > 0 || isFirst;
-    return { ...before, isAsked: true, wildcard, names: wanted, fresh, held, ...(changed && { settled: undefined }) };
+    return { ...before, ...unsettled(before), isAsked: true, wildcard, names: wanted, fresh, held };
   }
   const wildcard = names.names.includes(all) || (mayBeAll && names.names.length === 0 && before.names.size === 0);
   const explicit = names.names.filter((name) => name !== all);
@@ -83,15 +85,23 @@ export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll
   for (const [name, resource] of had?.resources ?? []) if (wildcard || wanted.has(name)) held.set(name, resource);
   for (const [name, resource] of before.held) if (wildcard || wanted.has(name)) held.set(name, resource);
   const fresh = new Set(explicit.filter((name) => !held.has(name) || before.fresh.has(name)));
-  return { ...before, isAsked: true, wildcard, names: wanted, fresh, held, settled: undefined };
+  return { ...before, ...unsettled(before), isAsked: true, wildcard, names: wanted, fresh, held };
 }
+
+/** Of a stream that wants something else than before: whatever was told, there may be more to say. */
+export const unsettled = ({ inFlight }: TypeStream): Pick<TypeStream, 'settled' | 'inFlight'> => ({
+  settled: undefined,
+  inFlight: inFlight && { ...inFlight, tells: undefined },
+});
 
 /** The stream after an answer was accepted. */
 export function acknowledged(before: TypeStream): TypeStream {
-  if (before.inFlight === undefined || before.refused.size === 0) return { ...before, inFlight: undefined };
+  const { inFlight } = before;
+  const after = { ...before, inFlight: undefined, settled: inFlight?.tells };
+  if (inFlight === undefined || before.refused.size === 0) return after;
   const refused = new Map(before.refused);
-  for (const { name } of before.inFlight.given) refused.delete(name);
-  return { ...before, inFlight: undefined, refused };
+  for (const { name } of inFlight.given) refused.delete(name);
+  return { ...after, refused };
 }
 
 /**
@@ -108,19 +118,32 @@ export function refusedBy(before: TypeStream, reason: string): readonly [TypeStr
   for (const { name, version } of blamed) {
     refused.set(name, version);
     const old = had.get(name);
-    if (old === undefined) held.delete(name);
+    const isWanted = before.wildcard || before.names.has(name);
+    if (old === undefined || !isWanted) held.delete(name);
     else held.set(name, old);
   }
   return [{ ...before, inFlight: undefined, held, refused, settled: undefined }, blamed];
 }
 
-/** What the client is to have by now, but for what it has refused. */
-export function wantedOf({ wildcard, names, refused }: TypeStream, { resources }: TypedView): ReadonlyMap<string, XdsResource> {
-  if (wildcard && names.size === 0 && refused.size === 0) return resources;
+/**
+ * What the client is to have by now, but for what it has refused.
+ *
+ * @param candidates of these names alone; without them of all
+ */
+export function wantedOf(
+  { wildcard, names, refused }: TypeStream,
+  { resources }: TypedView,
+  candidates?: readonly string[],
+): ReadonlyMap<string, XdsResource> {
+  if (candidates === undefined && wildcard && names.size === 0 && refused.size === 0) return resources;
   const wanted = new Map<string, XdsResource>();
   const take = (resource: XdsResource | undefined) => {
     if (resource !== undefined && refused.get(resource.name) !== resource.version) wanted.set(resource.name, resource);
   };
+  if (candidates !== undefined) {
+    for (const name of candidates) if (wildcard || names.has(name)) take(resources.get(name));
+    return wanted;
+  }
   if (wildcard) for (const resource of resources.values()) take(resource);
   for (const name of names) take(resources.get(name));
   return wanted;

@@ -38,3 +38,17 @@ export interface View extends Readonly<Record<XdsType, TypedView>> {
   /** The number of the snapshot; a newer one is greater. */
   readonly snapshot: number;
 }
+
+const differences = new WeakMap<TypedView, WeakMap<TypedView, readonly string[]>>();
+
+/** The names of what has come, gone or changed from one view to another; once for all proxies. */
+export function changedNames(before: TypedView, after: TypedView): readonly string[] {
+  const known = differences.get(after) ?? new WeakMap<TypedView, readonly string[]>();
+  differences.set(after, known);
+  const found = known.get(before);
+  if (found !== undefined) return found;
+  const changed = [...after.resources.values()].filter(({ name, version }) => before.resources.get(name)?.version !== version);
+  const names = [...changed.map(({ name }) => name), ...[...before.resources.keys()].filter((name) => !after.resources.has(name))];
+  known.set(before, names);
+  return names;
+}
