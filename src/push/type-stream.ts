@@ -88,7 +88,9 @@ export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll
   return { ...before, ...unsettled(before), isAsked: true, wildcard, names: wanted, fresh, held };
 }
 
-/** Of a stream that wants something else than before: whatever was told, there may be more to say. */
+/**
+ * Of a stream that wants something else than before: whatever was told, there may be more to say.
+ */
 export const unsettled = ({ inFlight }: TypeStream): Pick<TypeStream, 'settled' | 'inFlight'> => ({
   settled: undefined,
   inFlight: inFlight && { ...inFlight, tells: undefined },
