@@ -1,4 +1,5 @@
-import type { MetricFamily } from '../metrics/metric-family.ts';
+import { histogram, type MetricFamily } from '../metrics/metric-family.ts';
+import type { Histogram } from '../operators/histogram.ts';
 import { flawsOf } from '../store/store.ts';
 import type { DiscoveryView } from './discovery-view.ts';
 
@@ -20,6 +21,7 @@ export function discoveryFamilies({ store, snapshot, connections, counts }: Disc
     help,
     samples: Object.entries(values).map(([type, value]) => ({ labels: { type }, value })),
   });
+  const seconds = (name: string, help: string, times: Histogram): MetricFamily => ({ ...histogram('', help, times), name });
   return [
     { name: 'pilot_info', type: 'gauge', help: 'Version of the control plane.', samples: [{ labels: { version }, value: 1 }] },
     {
@@ -33,6 +35,10 @@ export function discoveryFamilies({ store, snapshot, connections, counts }: Disc
       gauge(`pilot_xds_${type}_reject`, `Answers of ${type} that proxies have rejected.`, counts.rejects[type] ?? 0),
     ),
     { name: 'pilot_total_xds_rejects', type: 'counter', help: 'Answers that proxies have rejected.', samples: [{ value: sum(counts.rejects) }] }, // prettier-ignore
+    byType('pilot_push_triggers', 'Snapshots, by the class of what has changed.', counts.triggers),
+    seconds('pilot_debounce_time', 'Seconds from a change to the snapshot that has it.', counts.times.built),
+    seconds('pilot_proxy_convergence_time', 'Seconds from a change to the answers that have it.', counts.times.answered),
+    seconds('pilot_change_to_acked_seconds', 'Seconds from a change until a proxy has accepted it.', counts.times.accepted),
     byType('pilot_inbound_updates', 'Changes that sources have told, by class.', counts.updates),
     gauge('pilot_services', 'Services that proxies may be told of.', environment?.services.size ?? 0),
     gauge('pilot_virt_services', 'VirtualServices that are in use.', environment?.virtualServices.length ?? 0),
