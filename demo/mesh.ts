@@ -53,12 +53,9 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
         [...(setpriv === undefined ? [] : ['--pdeathsig', 'TERM', process.execPath]), programOf(program), ...args],
         { env: { ...env, ...own }, stdio: ['ignore', 'inherit', 'inherit'], detached: true, cleanup: false, reject: false },
       );
-    const programs = [
-      start('pilot-discovery', made.discovery),
-      start('pilot-agent', made.agents.echo),
-      start('pilot-agent', made.agents.client),
-    ];
-    const forwarded$ = stop$.pipe(tap((name) => programs.forEach((program) => program.kill(name))));
+    const discovery = start('pilot-discovery', made.discovery);
+    const agents = [start('pilot-agent', made.agents.echo), start('pilot-agent', made.agents.client)];
+    const forwarded$ = stop$.pipe(tap((name) => agents.forEach((agent) => agent.kill(name))));
     const answers$ = interval(pause).pipe(
       concatMap(() => answerOf(ports.service)),
       bufferCount(told),
@@ -66,9 +63,12 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
       takeUntil(stop$),
     );
     const failed = new Promise<never>((_, fail) => merge(forwarded$, answers$).subscribe({ error: fail }));
-    const first = await Promise.race([...programs, failed]);
-    if (!stopped.signal.aborted) programs.forEach((program) => program.kill('SIGTERM'));
-    await Promise.all(programs);
+    const first = await Promise.race([discovery, ...agents, failed]);
+    if (!stopped.signal.aborted) agents.forEach((agent) => agent.kill('SIGTERM'));
+    await Promise.all(agents);
+    // Sidecars that drain are not to tell that it is away.
+    discovery.kill('SIGTERM');
+    await discovery;
     if (stopped.signal.aborted) return exitCodes.ok;
     return first.exitCode ?? (first.signal === undefined ? exitCodes.software : 128 + constants.signals[first.signal]);
   } finally {

@@ -31,12 +31,16 @@ export function debugRoutes(view$: Observable<DiscoveryView>, now: () => number)
       }
       return view$.pipe(
         take(1),
-        tap((view) => answer(response, 200, JSON.stringify(found(view, now())), { 'content-type': 'application/json' })),
+        tap((view) => answer(response, 200, JSON.stringify(found(view, now()), withMaps), { 'content-type': 'application/json' })),
         ignoreElements(),
       );
     };
   };
 }
+
+/** A map as an object, for JSON. */
+const withMaps = (_: string, value: unknown): unknown =>
+  value instanceof Map ? Object.fromEntries(value as Map<unknown, unknown>) : value;
 
 /** Who answers what on `--monitoringAddr`: `/metrics`. */
 export function monitoringRoutes(view$: Observable<DiscoveryView>, version: string): Routes {

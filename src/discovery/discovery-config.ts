@@ -1,4 +1,4 @@
-import { cpus } from 'node:os';
+import { cpus, hostname } from 'node:os';
 import { parseHostPort } from '../config/host-port.ts';
 import { parseBoolean, parseDuration } from '../config/value.ts';
 import { type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
@@ -45,7 +45,8 @@ export interface ResolvedDiscovery {
 
 /**
  * How to run, from the flags that were given and the environment; what cannot be read has its
- * default, and is among the problems. Pure but for the number of CPUs.
+ * default, and is among the problems. Pure but for the number of CPUs and the name
+ * of the machine.
  */
 export function discoveryConfig(
   given: Readonly<Partial<Record<DiscoveryFlagName, string>>>,
@@ -109,7 +110,7 @@ export function discoveryConfig(
       adaptive: debounce === 'adaptive',
     },
     pushThrottle: Number(throttle) > 0 ? Number(throttle) : 8 * cpus().length,
-    podName: variable('POD_NAME') ?? '',
+    podName: variable('POD_NAME') ?? hostname(),
   };
   if (config.grpc === undefined && problems.length === 0) problems.push('--grpcAddr is empty: no proxy could ask for anything');
   return { config, problems, warnings };
