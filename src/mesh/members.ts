@@ -6,8 +6,10 @@ import type { StringMatch } from './values.ts';
 
 /** Where a value is in a resource, and who is told what is wrong with it. */
 export interface Place {
-  /** `spec.http[0].route` */
-  readonly path: string;
+  /** The place around it; undefined of a resource. */
+  readonly parent: Place | undefined;
+  /** From there: `route`, `[0]`. */
+  readonly step: string;
   readonly tell: (path: string, reason: string, severity: 'error' | 'warning') => void;
 }
 
@@ -16,15 +18,29 @@ export type Read<T> = (value: unknown, place: Place) => T;
 
 /** Says that a value is wrong, and what would be right. */
 export function wrong(place: Place, reason: string): void {
-  place.tell(place.path, reason, 'error');
+  place.tell(pathOf(place), reason, 'error');
 }
 
-export function below(place: Place, step: string): Place {
-  const path = step.startsWith('[') ? `${place.path}${step}` : place.path === '' ? step : `${place.path}.${step}`;
-  return { ...place, path };
+export const below = (parent: Place, step: string): Place => ({ parent, step, tell: parent.tell });
+
+/** `spec.http[0].route`: made where something is wrong, which is rare. */
+function pathOf({ parent, step }: Place): string {
+  const before = parent === undefined ? '' : pathOf(parent);
+  return before === '' || step.startsWith('[') ? `${before}${step}` : `${before}.${step}`;
 }
 
-const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const snakes = new Map<string, string>();
+
+/** `target_port` for `targetPort`, once for each member that a reader asks for. */
+function snake(name: string): string {
+  const known = snakes.get(name);
+  if (known !== undefined) return known;
+  const made = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  snakes.set(name, made);
+  return made;
+}
+
+const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** What is written, as a message shows it. */
 function shown(value: unknown): string {
@@ -58,12 +74,11 @@ export function members<T>(
   }, has);
   for (const name of later) {
     known.add(name);
-    if (has(name)) place.tell(below(place, nameIn(name)).path, `${name} is not served yet, and has no effect`, 'warning');
+    if (has(name)) place.tell(pathOf(below(place, nameIn(name))), `${name} is not served yet, and has no effect`, 'warning');
   }
-  const names = new Set([...known].flatMap((name) => [name, snake(name)]));
-  for (const name of Object.keys(given).filter((one) => !names.has(one))) {
+  for (const name of Object.keys(given).filter((one) => !known.has(one) && !known.has(camel(one)))) {
     const near = meant(name, [...known]);
-    place.tell(below(place, name).path, `there is no such field${near === undefined ? '' : `: did you mean ${near}?`}`, 'error');
+    place.tell(pathOf(below(place, name)), `there is no such field${near === undefined ? '' : `: did you mean ${near}?`}`, 'error');
   }
   return made;
 }

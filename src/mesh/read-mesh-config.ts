@@ -27,7 +27,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
   };
   const { accessLogFormat, accessLogFile, ...standard } = defaultMeshConfig;
   const folders: string[] = [];
-  const mesh = members(value ?? {}, { path: '', tell }, [], (get): MeshConfig => {
+  const mesh = members(value ?? {}, { parent: undefined, step: '', tell }, [], (get): MeshConfig => {
     const policy = get('outboundTrafficPolicy', (inner, at) =>
       members(inner, at, [], (of) =>
         of('mode', oneOf({ ALLOW_ANY: 'allow-any', REGISTRY_ONLY: 'registry-only' } as const, standard.outboundTrafficPolicy)),

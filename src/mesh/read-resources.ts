@@ -101,7 +101,7 @@ export function readResources(content: string, { source, path, defaultNamespace 
     const { group, read } = kinds[kind];
     if (!new RegExp(`^${group}\\.istio\\.io/v1(?:alpha3|beta1)?$`).test(head.apiVersion))
       tell('apiVersion', `'${head.apiVersion}' is not ${group}.istio.io/v1, v1beta1 or v1alpha3`, 'error');
-    const at: Place = { path: '', tell };
+    const at: Place = { parent: undefined, step: '', tell };
     const ignored = ['generateName', 'generation', 'resourceVersion', 'uid', 'selfLink', 'managedFields', 'ownerReferences', 'finalizers', 'deletionTimestamp', 'deletionGracePeriodSeconds']; // prettier-ignore
     const made = members(value, at, [], (get) => {
       get('apiVersion', text);
