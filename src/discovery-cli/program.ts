@@ -17,6 +17,7 @@ export function spelledAsKnown(args: readonly string[]): readonly string[] {
 export function program(): Command {
   const all = new Command('pilot-discovery')
     .description('The control plane beside pilot-agent: a folder of YAML in, Envoy xDS v3 out')
+    .configureOutput({ outputError: () => undefined })
     .exitOverride((error) => {
       if (error.exitCode === 0) throw error;
       throw new Fatal(`${error.message.replace(/^error: /, '').replace(/\.$/, '')}; see pilot-discovery --help`, exitCodes.usage);
@@ -25,12 +26,13 @@ export function program(): Command {
     const made = new Option(`--${name} <${value}>`, standard === '' ? text : `${text} (default: ${standard})`);
     all.addOption(made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]));
   }
-  const discovery = all.command('discovery').description('serve xDS until SIGTERM').allowUnknownOption().allowExcessArguments();
+  const discovery = all.command('discovery').description('serve xDS until SIGTERM').copyInheritedSettings(all);
+  discovery.allowUnknownOption().allowExcessArguments();
   for (const [name, flag] of Object.entries(discoveryFlags)) {
     const { value, text, default: standard } = flag;
     discovery.option(`--${name} <${value}>`, standard === '' ? text : `${text} (default: ${standard})`);
   }
-  discovery.copyInheritedSettings(all).action(async () => {
+  discovery.action(async () => {
     const options = discovery.optsWithGlobals<GivenLogFlags & Partial<Record<DiscoveryFlagName, string>>>();
     const given = Object.fromEntries(Object.entries(options).filter(([name]) => name in discoveryFlags));
     await (

@@ -10,6 +10,7 @@ import { readResources } from '../mesh/read-resources.ts';
 import type { Fold } from '../operators/feedback.ts';
 import { filesSource } from '../registry/files/files-source.ts';
 import { attempt, exitCodes, Fatal } from '../run/exit.ts';
+import { takenBy } from '../run/taken-port.ts';
 import { signals } from '../streams/process-events.ts';
 import type { StoreEvent } from '../store/store-event.ts';
 import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
@@ -42,7 +43,7 @@ export async function wholeDiscovery({ given, logging, leftover, env }: WholeDis
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
   written.open();
   write({ level: 'info', event: 'discovery.started', msg: 'the control plane starts', configDir: config.configDir, ...addresses(config) });
-  for (const warning of [...warnings, ...leftover.map((text) => `${text} is not known, and ignored`), ...(log.ok ? log.warnings : [])])
+  for (const warning of [...warnings, ...unknown(leftover), ...(log.ok ? log.warnings : [])])
     write({ level: 'warn', event: 'discovery.flag_ignored', msg: 'it has no effect', warning });
 
   const files$ = filesSource(config.configDir, { read: readResources, defaultNamespace: config.namespace });
@@ -59,11 +60,36 @@ export async function wholeDiscovery({ given, logging, leftover, env }: WholeDis
       error: fail,
       complete: () => done(last?.value),
     });
-  }).finally(() => {
-    write({ level: 'info', event: 'discovery.ended', msg: 'the control plane ends' });
-    return written.close();
   });
-  if (end?.type === 'failed') throw new Fatal(`--${end.server} ${end.address}: ${end.reason}`, exitCodes.unavailable);
+  const failure = end?.type === 'failed' ? failureOf(end, config) : undefined;
+  write(
+    failure === undefined
+      ? { level: 'info', event: 'discovery.ended', msg: 'the control plane ends' }
+      : {
+          level: 'fatal',
+          event: 'discovery.failed',
+          msg: 'the control plane ends with a failure',
+          code: failure.code,
+          reason: failure.message,
+        },
+  );
+  await written.close();
+  if (failure !== undefined) throw failure;
+}
+
+/** Why an address cannot be listened on, and what to do. */
+function failureOf({ server, address, reason }: Extract<DiscoveryEvent, { readonly type: 'failed' }>, config: DiscoveryConfig): Fatal {
+  const { host = '', port = 0 } = { grpcAddr: config.grpc, httpAddr: config.http, monitoringAddr: config.monitoring }[server] ?? {};
+  const why = reason.includes('EADDRINUSE')
+    ? `is taken${takenBy({ host, port, choose: `--${server}` })}`
+    : `cannot be listened on: ${reason}`;
+  return new Fatal(`--${server} ${address} ${why}`, exitCodes.unavailable);
+}
+
+/** A flag that nobody knows, with its value where it has one. */
+function unknown(leftover: readonly string[]): readonly string[] {
+  const flags = leftover.join(' ').split(/ (?=--)/);
+  return flags.filter((flag) => flag !== '').map((flag) => `${flag} is not known, and ignored`);
 }
 
 function addresses({ grpc, http, monitoring }: DiscoveryConfig): Readonly<Record<string, string>> {

@@ -20,10 +20,15 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
     flaws.push({ key: undefined, origin: { source: 'mesh', path, line }, field, reason, severity });
   if (error !== undefined) told(lines.linePos(error.pos[0]).line, '', `it is no YAML: ${error.message.split('\n')[0] ?? ''}`, 'error');
   const value: unknown = error === undefined ? (document.toJS() as unknown) : undefined;
+  const lineOf = (field: string): number => {
+    const steps = field.split(/[.[\]]+/).filter((step) => step !== '').map((step) => (/^\d+$/.test(step) ? Number(step) : step)); // prettier-ignore
+    const node = document.getIn(steps, true) as { readonly range?: readonly [number, ...unknown[]] | null } | undefined;
+    return lines.linePos(node?.range?.[0] ?? 0).line;
+  };
   // Of a field that is not known here nothing more is said than that.
   const tell: Place['tell'] = (field, reason, severity) => {
     const isForeign = reason.startsWith('there is no such field');
-    told(1, field, isForeign ? 'it has no effect here' : reason, isForeign ? 'warning' : severity);
+    told(lineOf(field), field, isForeign ? 'it has no effect here' : reason, isForeign ? 'warning' : severity);
   };
   const { accessLogFormat, accessLogFile, ...standard } = defaultMeshConfig;
   const folders: string[] = [];
