@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { caFiles } from '../src/config/certificate-files.ts';
 import { flags } from '../src/config/flags.ts';
+import { discoveryFlags } from '../src/discovery/discovery-flags.ts';
 import { annotationsFile } from '../src/run/effective-config.ts';
 import { exitCodes } from '../src/run/exit.ts';
 
@@ -42,7 +43,15 @@ describe.each(pages)('%s', (page) => {
   });
 
   it('names ports that are those of the program', () => {
-    const usual = [flags.proxyAdminPort.default, flags.statusPort.default, '15010', '15012', '15021', '15090'];
+    const usual = [
+      flags.proxyAdminPort.default,
+      flags.statusPort.default,
+      '15010',
+      '15012',
+      '15021',
+      '15090',
+      discoveryFlags.monitoringAddr.default.slice(1),
+    ];
     expect(['15021', '15090'].filter((port) => !source.includes(port.replace(/(\d{2})(\d{3})/, '$1_$2')))).toEqual([]);
     expect([...text.matchAll(/\b15\d{3}\b/g)].map(([port]) => port).filter((port) => !usual.includes(port))).toEqual([]);
   });

@@ -69,7 +69,7 @@ describe.skipIf(controlPlane === undefined)('what a proxy is told is what istiod
           });
         };
         // istiod takes connections before it has read its folder.
-        await expect.poll(unexplained, { timeout: 3_000, interval: 200 }).toEqual([]);
+        await expect.poll(unexplained, { timeout: 15_000, interval: 200 }).toEqual([]);
       }
     } finally {
       await istiod.dispose();

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
@@ -109,7 +110,7 @@ describe('two sidecars that live from pilot-discovery', () => {
         () => rmSync(join(rig.configDir, `50-more-${(edit + 5) % 10}.yaml`), { force: true }),
       ];
       kinds[edit % kinds.length]?.();
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await sleep(60);
     }
     rig.write('40-route.yaml', route({ weights: [0, 100] }));
     await expect.poll(() => rig.ask(), effective).toMatchObject({ status: 200, body: 'v2\n' });
@@ -164,6 +165,9 @@ describe('two sidecars that live from pilot-discovery', () => {
   });
 
   it('is killed and comes back, no request fails, and nothing is sent that the proxies have', { timeout: 60_000 }, async () => {
+    const pushes = async () => (await Promise.all(['cds', 'eds', 'lds', 'rds'].map((type) => rig.metric(`pilot_xds_pushes{type="${type}"}`)))).join(); // prettier-ignore
+    // What is under way when it is killed is sent again, as it should be.
+    await eventually(async () => (await pushes()) === (await sleep(1_000, pushes).then((later) => later())), { within: 20_000 });
     await discovery.end('SIGKILL');
     const before = load.counts.ok;
     await expect.poll(() => load.counts.ok - before, within).toBeGreaterThan(100);
@@ -175,7 +179,7 @@ describe('two sidecars that live from pilot-discovery', () => {
     };
     const client = async () => Object.values((await rig.debug<readonly Synced[]>('syncz')).find(({ proxy }) => proxy === 'client-0.default')?.resources ?? {}); // prettier-ignore
     await expect.poll(async () => (await client()).map(({ status }) => status), within).toContain('SYNCED');
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await sleep(2_000);
     expect((await client()).map(({ sentResources }) => sentResources ?? 0)).toEqual([0, 0, 0, 0]);
     rig.write('40-route.yaml', route({ weights: [0, 100] }));
     await expect.poll(() => rig.ask(), effective).toMatchObject({ status: 200, body: 'v2\n' });
