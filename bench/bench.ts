@@ -5,6 +5,7 @@ import { pinnedEnvoy } from '../src/envoy/find-envoy.ts';
 import { table } from '../scripts/docs/markdown.ts';
 import { missing } from './contenders.ts';
 import { discovery } from './discovery.ts';
+import { endurance } from './endurance.ts';
 import type { Report } from './figures.ts';
 import { idle } from './idle.ts';
 import { levers } from './levers.ts';
@@ -19,7 +20,7 @@ import { sources } from './sources.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
 
-const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = { start, idle, status, rotations, pod, load, sds, levers, profile, modules, sources, discovery }; // prettier-ignore
+const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = { start, idle, status, rotations, endurance, pod, load, sds, levers, profile, modules, sources, discovery }; // prettier-ignore
 const resultsFile = 'bench/results.json';
 const pageFile = 'docs/benchmarks.md';
 const pictureFolder = 'docs/benchmarks';
@@ -27,7 +28,7 @@ const pictureFolder = 'docs/benchmarks';
 const { values, positionals } = parseArgs({ options: { write: { type: 'boolean', default: false } }, allowPositionals: true });
 const [name, amount] = positionals;
 const names = Object.keys(titles) as BenchName[];
-const chosen = name === 'all' ? names : names.filter((one) => one === name);
+const chosen = name === 'all' ? names.filter((one) => one !== 'endurance') : names.filter((one) => one === name);
 if (chosen.length === 0) {
   console.error(`usage: npm run bench -- NAME [AMOUNT] [--write], with one of all, ${names.join(', ')}`);
   process.exitCode = 64;

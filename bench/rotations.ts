@@ -20,17 +20,17 @@ const longest = 60_000;
  * default.
  */
 export async function rotations(number = 30): Promise<Report> {
-  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  const scene = await rotationScene();
   const { add, figures } = collected();
   try {
     for (const contender of scene.contenders) {
       const { name, kind } = contender;
       if (kind === 'go-1.30') continue; // it has no hot restart
-      await scene.whileLive(contender, () => rotate(scene, timed, (ms) => add('rotated', name, ms - minDelay)));
+      await scene.whileLive(contender, () => rotate(scene, 1, timed, (ms) => add('rotated', name, ms - minDelay)));
       if (kind === 'go-1.5') continue; // 10 s each
       const gains = async ({ pid }: Life) => {
         const before = memoryOf(pid);
-        await rotate(scene, number);
+        await rotate(scene, 1, number);
         add('rotated-more', name, memoryOf(pid).rss - before.rss);
       };
       await scene.whileLive(contender, gains, { flags: ['--minDelay', '0s'] });
@@ -46,13 +46,18 @@ export async function rotations(number = 30): Promise<Report> {
   };
 }
 
+/** The place in which all rotate: an Envoy with a certificate. */
+export function rotationScene(): Promise<Scene> {
+  return makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+}
+
 /**
- * Changes the certificate so many times, each after the last parent has gone, and tells the ms from
- * each change until the Envoy of that epoch is LIVE.
+ * Changes the certificate for each epoch from the first to the last, each after the last parent has
+ * gone, and tells the ms from each change until the Envoy of that epoch is LIVE.
  */
-async function rotate(scene: Scene, number: number, took: (ms: number) => void = () => undefined): Promise<void> {
+export async function rotate(scene: Scene, first: number, last: number, took: (ms: number) => void = () => undefined): Promise<void> {
   await sleep(3_000);
-  for (let epoch = 1; epoch <= number; epoch++) {
+  for (let epoch = first; epoch <= last; epoch++) {
     took(await rotated(scene, epoch));
     while (envoys(scene.folder) > 1) await sleep(20);
   }

@@ -7,6 +7,7 @@ import { hammer } from './hammer.ts';
 import { memoryOf } from './process-figures.ts';
 import { makeScene, type Place, type Scene } from './scene.ts';
 
+const [probe, scrape] = ['/healthz/ready', '/stats/prometheus'];
 const connections = 8;
 /** Of each measurement, and of what goes before one that counts. In ms. */
 const duration = 4_000;
@@ -22,7 +23,7 @@ export async function status(minutes = 0.5): Promise<Report> {
   const { add, figures } = collected();
   let failed = 0;
   for (const families of [10, 1_000]) {
-    const scene = await makeScene((place) => envoyConfig(place, families));
+    const scene = await statusScene(families);
     try {
       for (const contender of scene.contenders) failed += await measure(scene, contender, families, minutes, add);
     } finally {
@@ -38,6 +39,24 @@ export async function status(minutes = 0.5): Promise<Report> {
   };
 }
 
+/** The place in which all are asked: an application with so many families of metrics, of 1 KB each. */
+export function statusScene(families: number): Promise<Scene> {
+  return makeScene((place) => envoyConfig(place, families));
+}
+
+/** With this an agent merges the metrics of the application of the place into its own. */
+export function merging({ ports }: Place): { readonly env: NodeJS.ProcessEnv } {
+  return { env: { ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({ scrape: 'true', port: String(ports.listen), path: '/metrics' }) } };
+}
+
+/** Asks for so many minutes, with eight clients, and resolves to the number of what failed. */
+export async function fullLoad({ ports }: Place, minutes: number, paths: readonly string[] = [probe, scrape]): Promise<number> {
+  let failed = 0;
+  for (const end = performance.now() + minutes * 60_000; performance.now() < end;)
+    for (const path of paths) failed += (await hammer({ port: ports.status, path, connections, duration })).failed;
+  return failed;
+}
+
 async function measure(
   scene: Scene,
   contender: Contender,
@@ -46,20 +65,14 @@ async function measure(
   add: ReturnType<typeof collected>['add'],
 ): Promise<number> {
   const { name, kind } = contender;
-  const { ports } = scene;
-  const target = JSON.stringify({ scrape: 'true', port: String(ports.listen), path: '/metrics' });
-  const life = scene.start(contender, { env: { ISTIO_PROMETHEUS_ANNOTATIONS: target } });
+  const life = scene.start(contender, merging(scene));
   let failed = 0;
-  const strike = async (path: string, clients: number, time: number) => {
-    const impact = await hammer({ port: ports.status, path, connections: clients, duration: time });
-    failed += impact.failed;
-    return impact.perSecond;
-  };
   const rate = async (path: string, clients: number) => {
-    await strike(path, clients, warming);
-    return strike(path, clients, duration);
+    const ask = (time: number) => hammer({ port: scene.ports.status, path, connections: clients, duration: time });
+    const impacts = [await ask(warming), await ask(duration)];
+    failed += impacts.reduce((sum, impact) => sum + impact.failed, 0);
+    return impacts.at(-1)?.perSecond ?? 0;
   };
-  const [probe, scrape] = ['/healthz/ready', '/stats/prometheus'];
   try {
     await life.ready();
     if (families > 10) {
@@ -73,10 +86,7 @@ async function measure(
       add('scrape-alone', name, await rate(scrape, 1));
       add('scrape-shared', name, await rate(scrape, connections));
     }
-    for (const end = performance.now() + minutes * 60_000; performance.now() < end;) {
-      await strike(probe, connections, duration);
-      if (kind !== 'go-1.5') await strike(scrape, connections, duration);
-    }
+    failed += await fullLoad(scene, minutes, kind === 'go-1.5' ? [probe] : [probe, scrape]);
     await sleep(settled);
     const after = memoryOf(life.pid);
     add('loaded-own', name, after.own);

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Contender } from './contenders.ts';
+import type { Report } from './figures.ts';
+import { type Memory, memoryOf } from './process-figures.ts';
+import { rotate, rotationScene } from './rotations.ts';
+import { fullLoad, merging, statusScene } from './status.ts';
+
+/** V8 gives back what it can after some seconds. In ms. */
+const settled = 30_000;
+/** Rotations of 300, and minutes of 60, after which memory is read: as parts of the whole. */
+const parts = [1 / 60, 1 / 12, 1 / 4, 1 / 2, 1];
+
+/**
+ * `bench endurance [MINUTES]`: what an agent holds after an hour of full load on the status port,
+ * and after 5 rotations a minute of it. Both run at once, over an Envoy each.
+ */
+export async function endurance(minutes = 60): Promise<Report> {
+  const [loaded, rotated] = await Promise.all([load(minutes), turn(minutes * 5)]);
+  return {
+    columns: ['What', 'Own (RssAnon), MB', 'RSS, MB'],
+    rows: [...loaded, ...rotated],
+    notes: [
+      `The single executable. Full load is readiness probes and scrapes of merged metrics (10 KB) by 8 clients that ask again as soon as they are answered, in turns of 4 s; memory is read ${settled / 1_000} s after it. Each rotation is for a new certificate, with \`--minDelay 0s\`.`, // prettier-ignore
+    ],
+  };
+}
+
+async function load(minutes: number): Promise<readonly (readonly string[])[]> {
+  const scene = await statusScene(10);
+  const rows: (readonly string[])[] = [];
+  try {
+    const life = scene.start(chosen(scene.contenders), merging(scene));
+    await life.ready();
+    await sleep(settled);
+    rows.push(row('at rest, before the load', memoryOf(life.pid)));
+    let done = 0;
+    for (const part of parts) {
+      const failed = await fullLoad(scene, (part - done) * minutes);
+      done = part;
+      await sleep(settled);
+      rows.push(row(`after ${round(part * minutes)} minutes of full load, ${failed} requests failed`, memoryOf(life.pid)));
+    }
+    await life.end();
+    return rows;
+  } finally {
+    scene.dispose();
+  }
+}
+
+async function turn(number: number): Promise<readonly (readonly string[])[]> {
+  const scene = await rotationScene();
+  const rows: (readonly string[])[] = [];
+  try {
+    await scene.whileLive(
+      chosen(scene.contenders),
+      async ({ pid }) => {
+        await sleep(settled);
+        rows.push(row('at rest, before the rotations', memoryOf(pid)));
+        let done = 0;
+        for (const part of parts) {
+          await rotate(scene, done + 1, Math.round(part * number));
+          done = Math.round(part * number);
+          rows.push(row(`after ${done} rotations`, memoryOf(pid)));
+        }
+      },
+      { flags: ['--minDelay', '0s'] },
+    );
+    return rows;
+  } finally {
+    scene.dispose();
+  }
+}
+
+function chosen(contenders: readonly Contender[]): Contender {
+  const executable = contenders.find(({ name }) => name === 'Executable');
+  if (executable === undefined) throw new Error('there is no executable: run `npm run package` first');
+  return executable;
+}
+
+function row(what: string, { own, rss }: Memory): readonly string[] {
+  return [what, own.toFixed(1), rss.toFixed(1)];
+}
+
+function round(minutes: number): string {
+  return String(Number(minutes.toPrecision(2)));
+}
