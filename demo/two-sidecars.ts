@@ -45,7 +45,7 @@ export interface SidecarPorts {
 }
 
 /** Loopback addresses of the two, so that they may have the same ports. */
-const addresses = { client: '127.0.0.20', echo: '127.0.0.21' };
+export const addresses = { client: '127.0.0.20', echo: '127.0.0.21' };
 
 /**
  * Makes a mesh below `folder`: certificates for two identities, YAML, and an application in two

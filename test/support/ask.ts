@@ -12,6 +12,8 @@ export interface Question {
   readonly host?: string;
   /** Further headers. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The address, where it is not 127.0.0.1. */
+  readonly address?: string;
   /** In ms; default 5000. */
   readonly timeout?: number;
 }
@@ -20,9 +22,9 @@ export interface Question {
 export function ask(
   to: number | string,
   path: string,
-  { method = 'GET', host = 'localhost', headers = {}, timeout = 5_000 }: Question = {},
+  { method = 'GET', host = 'localhost', headers = {}, address = '127.0.0.1', timeout = 5_000 }: Question = {},
 ): Promise<Answer> {
-  const at = typeof to === 'number' ? { host: '127.0.0.1', port: to } : { socketPath: to };
+  const at = typeof to === 'number' ? { host: address, port: to } : { socketPath: to };
   return new Promise((done) => {
     const fail = (error: Error) => done({ status: 0, body: error.message });
     const asked = request({ ...at, method, path, headers: { host, ...headers }, agent: false, timeout }, (response) => {

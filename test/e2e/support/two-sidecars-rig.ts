@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
-import { type Command, type MeshPorts, type SidecarPorts, twoSidecars } from '../../../demo/two-sidecars.ts';
+import { addresses, type Command, type MeshPorts, type SidecarPorts, twoSidecars } from '../../../demo/two-sidecars.ts';
 import { type Answer, ask } from '../../support/ask.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import { program } from './program.ts';
@@ -40,6 +40,8 @@ export interface TwoSidecarsRig {
   metric(row: string): Promise<number | undefined>;
   /** Status and body of a request for `echo.mesh`. */
   ask(path?: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** The same of the sidecar of `echo` itself, in plain text. */
+  askPlain(): Promise<Answer>;
   dispose(): Promise<void>;
 }
 
@@ -105,6 +107,7 @@ export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
       return line === undefined ? undefined : Number(line.slice(row.length));
     },
     ask: (path = '/', headers = {}) => ask(ports.service, path, { host: 'echo.mesh', headers }),
+    askPlain: () => ask(ports.inbound[0], '/', { host: 'echo.mesh', address: addresses.echo }),
     async dispose() {
       await Promise.all(running.map((one) => one.end('SIGTERM')));
       await made.dispose();
