@@ -5,8 +5,8 @@ import type { Answer, ProxyEffect, ProxyEvent, ProxyStream } from './proxy-strea
 import { acknowledged, refusedBy, subscribed, type TypeStream, unsettled } from './type-stream.ts';
 import { typeUrls, xdsTypes } from './view.ts';
 
-/** Envoy asks for each cluster by name; more names than that are no proxy's. */
-const mostNames = 10_000;
+/** Envoy names each cluster whose endpoints it asks for; more than so many are no proxy's. */
+const mostNames = 100_000;
 
 type ProxyStep = Step<ProxyStream, ProxyEffect>;
 

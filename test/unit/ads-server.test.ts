@@ -1,14 +1,18 @@
 import { promisify } from 'node:util';
 import { create } from '@bufbuild/protobuf';
-import { type ClientDuplexStream, Client, credentials, Metadata, Server, ServerCredentials, type StatusObject } from '@grpc/grpc-js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { BehaviorSubject, NEVER, type Observable } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { grpcDefinition } from '../../src/grpc/grpc-definition.ts';
-import { AggregatedDiscoveryService } from '../../src/proto/envoy/service/discovery/v3/ads_pb.ts';
-import { type DeltaDiscoveryResponse, DeltaDiscoveryRequestSchema, DiscoveryRequestSchema, type DiscoveryResponse, type Node } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+import {
+  DeltaDiscoveryRequestSchema,
+  DiscoveryRequestSchema,
+  type DiscoveryResponse,
+  type Node,
+} from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { AdsEvent } from '../../src/push/ads-event.ts';
 import { serveAds } from '../../src/push/ads-server.ts';
 import { type TypedView, typeUrls, type View } from '../../src/push/view.ts';
+import { deltaClient, wholeClient } from '../support/proxy-client.ts';
 
 const nothing: TypedView = { version: '', resources: new Map() };
 
@@ -37,18 +41,16 @@ async function served(viewFor$: (node: Node) => Observable<View> | string, throt
   return { port, events };
 }
 
-function stream<Response>(port: number, name: 'streamAggregatedResources' | 'deltaAggregatedResources') {
-  const method = grpcDefinition(AggregatedDiscoveryService)[name];
-  if (method === undefined) throw new Error('there is no such method');
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
-  const open = client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, new Metadata());
-  const call = open as unknown as ClientDuplexStream<object, Response>;
-  const [answers, statuses]: [Response[], StatusObject[]] = [[], []];
-  call.on('data', (answer: Response) => answers.push(answer));
-  call.on('error', () => undefined);
-  call.on('status', (status: StatusObject) => statuses.push(status));
+function wholeStream(port: number) {
+  const client = wholeClient(port);
   ended.push(() => client.close());
-  return { call, answers, statuses };
+  return client;
+}
+
+function deltaStream(port: number) {
+  const client = deltaClient(port);
+  ended.push(() => client.close());
+  return client;
 }
 
 const node = { id: 'sidecar~10.0.0.1~a.b~c' };
@@ -57,7 +59,7 @@ const whole = (more: object = {}) => create(DiscoveryRequestSchema, { node, type
 describe('serveAds', () => {
   it('answers both variants, and says who asks and what becomes of it', async () => {
     const { port, events } = await served(() => new BehaviorSubject(view(1, { a: 'A' })));
-    const [sotw, delta] = [stream<DiscoveryResponse>(port, 'streamAggregatedResources'), stream<DeltaDiscoveryResponse>(port, 'deltaAggregatedResources')]; // prettier-ignore
+    const [sotw, delta] = [wholeStream(port), deltaStream(port)]; // prettier-ignore
     sotw.call.write(whole());
     delta.call.write(create(DeltaDiscoveryRequestSchema, { node, typeUrl: typeUrls.cluster }));
     await expect.poll(() => [sotw.answers.length, delta.answers.length]).toEqual([1, 1]);
@@ -76,7 +78,7 @@ describe('serveAds', () => {
 
   it('says when a proxy has gone', async () => {
     const { port, events } = await served(() => new BehaviorSubject(view(1, {})));
-    const { call, answers } = stream<DiscoveryResponse>(port, 'streamAggregatedResources');
+    const { call, answers } = wholeStream(port);
     call.write(whole());
     await expect.poll(() => answers).toHaveLength(1);
     call.cancel();
@@ -98,7 +100,7 @@ describe('serveAds', () => {
   ])('ends a stream %s, and no other one', async (_, viewFor$, more, code, details) => {
     const good$ = new BehaviorSubject(view(1, { a: 'A' }));
     const { port, events } = await served(({ id }) => (id === 'sidecar~good~a.b~c' ? good$ : viewFor$()));
-    const [bad, other] = [stream<DiscoveryResponse>(port, 'streamAggregatedResources'), stream<DiscoveryResponse>(port, 'streamAggregatedResources')]; // prettier-ignore
+    const [bad, other] = [wholeStream(port), wholeStream(port)]; // prettier-ignore
     other.call.write(whole({ node: { id: 'sidecar~good~a.b~c' } }));
     await expect.poll(() => other.answers).toHaveLength(1);
     bad.call.write(whole(more));
@@ -111,7 +113,7 @@ describe('serveAds', () => {
 
   it('has a proxy ask elsewhere where nothing is known for 5 s', { timeout: 15_000 }, async () => {
     const { port } = await served(() => NEVER);
-    const { call, statuses } = stream<DiscoveryResponse>(port, 'streamAggregatedResources');
+    const { call, statuses } = wholeStream(port);
     call.write(whole());
     await expect.poll(() => statuses, { timeout: 10_000 }).toMatchObject([{ code: 14, details: 'not all sources are read yet' }]);
   });
@@ -120,7 +122,7 @@ describe('serveAds', () => {
     const large = (text: string) => view(Number(text), { a: text.padEnd(1 << 20, '.') });
     const view$ = new BehaviorSubject(large('0'));
     const { port, events } = await served(() => view$, 1);
-    const [stuck, other] = [stream<DiscoveryResponse>(port, 'streamAggregatedResources'), stream<DiscoveryResponse>(port, 'streamAggregatedResources')]; // prettier-ignore
+    const [stuck, other] = [wholeStream(port), wholeStream(port)]; // prettier-ignore
     stuck.call.pause();
     stuck.call.write(whole());
     await expect.poll(() => events.filter(({ type }) => type === 'answered')).toHaveLength(1);

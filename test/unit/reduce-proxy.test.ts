@@ -149,8 +149,8 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     ['without a node id', { node: undefined }, 'the first request has no node id'],
     [
       'for too many names',
-      { add: Array.from({ length: 10_001 }, (_, index) => String(index)) },
-      'it asks for 10001 names, and 10000 are the limit',
+      { add: Array.from({ length: 100_001 }, (_, index) => String(index)) },
+      'it asks for 100001 names, and 100000 are the limit',
     ],
   ])('ends a stream whose first request is %s', (_, more, reason) => {
     expect(stream(variant).ask('endpoint', more)).toEqual([{ type: 'end', reason }]);

@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { connect } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { afterEach, describe, expect, it } from 'vitest';
+import { typeUrls } from '../../src/push/view.ts';
+import { DiscoveryRequestSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { acceptingClient, wholeClient } from '../support/proxy-client.ts';
+import { ask } from '../support/ask.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Running, type TwoSidecarsRig, twoSidecarsRig } from './support/two-sidecars-rig.ts';
+
+const effective = { timeout: 10_000, interval: 50 };
+const nodeOf = (name: string) => ({ id: `sidecar~127.0.0.1~${name}.default~default.svc.cluster.local` });
+
+/** ServiceEntries `svc-FROM.mesh` and on, in one text. */
+function services(from: number, number: number, port: number, endpoint: number): string {
+  return Array.from({ length: number }, (_, index) => `apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: svc-${from + index}, namespace: default }
+spec:
+  hosts: [svc-${from + index}.mesh]
+  location: MESH_EXTERNAL
+  resolution: STATIC
+  ports: [{ number: ${port}, name: http, protocol: HTTP }]
+  endpoints: [{ address: 127.0.0.1, ports: { http: ${endpoint} } }]
+`).join('---\n'); // prettier-ignore
+}
+
+/** A proxy that asks for all clusters and reads so many bytes a second of the answer. */
+function slowReader(port: number, bytesPerSecond: number): { readonly read: () => number; readonly close: () => void } {
+  const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
+  const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
+  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' });
+  const message = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: nodeOf('slow'), typeUrl: typeUrls.cluster }));
+  const length = Buffer.alloc(5);
+  length.writeUInt32BE(message.length, 1);
+  stream.on('error', () => undefined).write(Buffer.concat([length, message]));
+  let read = 0;
+  const reading = setInterval(() => (read += (stream.read(bytesPerSecond) as Buffer | null)?.length ?? 0), 1_000);
+  return {
+    read: () => read,
+    close: () => {
+      clearInterval(reading);
+      session.destroy();
+    },
+  };
+}
+
+describe('a control plane with much to do', () => {
+  let rig: TwoSidecarsRig;
+  const ends: (() => void)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0)) end();
+    await rig.dispose();
+  });
+
+  async function started(more?: readonly string[]): Promise<Running> {
+    const discovery = rig.startDiscovery(more);
+    await eventually(async () => (await ask(rig.ports.http, '/ready')).status === 200, { within: 60_000 });
+    return discovery;
+  }
+
+  it('has 10,000 ServiceEntries at its start, and a sidecar answers by them', { timeout: 180_000 }, async () => {
+    rig = await twoSidecarsRig();
+    const backend = createServer((_, response) => void response.end('here')).listen(0, '127.0.0.1');
+    await once(backend, 'listening');
+    ends.push(() => backend.close().closeAllConnections());
+    const { port } = backend.address() as AddressInfo;
+    for (let file = 0; file < 100; file += 1) rig.write(`50-${file}.yaml`, services(file * 100, 100, rig.ports.service, port));
+    await started();
+    rig.startAgents();
+    const answer = (host: string) => ask(rig.ports.service, '/', { host });
+    for (const host of ['svc-0.mesh', 'svc-4999.mesh', 'svc-9999.mesh'])
+      await expect.poll(() => answer(host), { timeout: 120_000, interval: 200 }).toEqual({ status: 200, body: 'here' });
+  });
+
+  it('holds no more for proxies that do not accept or do not read, and the others have each change', { timeout: 120_000 }, async () => {
+    rig = await twoSidecarsRig();
+    for (let file = 0; file < 10; file += 1) rig.write(`50-${file}.yaml`, services(file * 100, 100, 20_000, 20_001));
+    const { pid = 0 } = await started();
+    const silent = wholeClient(rig.ports.xds);
+    silent.call.write(create(DiscoveryRequestSchema, { node: nodeOf('silent'), typeUrl: typeUrls.cluster }));
+    const slow = slowReader(rig.ports.xds, 1024);
+    const crowd = Array.from({ length: 500 }, (_, number) => acceptingClient(rig.ports.xds, nodeOf(`crowd-${number}`).id, typeUrls.cluster)); // prettier-ignore
+    ends.push(...[...crowd, silent, slow].map((each) => () => each.close()));
+    const haveAll = () => crowd.filter(({ answers }) => answers.length > 0).length;
+    await expect.poll(haveAll, { timeout: 60_000, interval: 100 }).toBe(500);
+    await expect.poll(() => silent.answers.length, effective).toBe(1);
+    const memory = () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+    let before = 0;
+    for (let change = 0; change < 60; change += 1) {
+      if (change === 10) before = memory();
+      rig.write('60-changing.yaml', services(50_000 + change, 1, 20_000, 20_001));
+      const name = `outbound|20000||svc-${50_000 + change}.mesh`;
+      const arrived = () =>
+        crowd.filter(({ answers }) => answers.slice(-2).some(({ resources }) => resources.some((resource) => resource.name === name)))
+          .length;
+      await expect.poll(arrived, { timeout: 10_000, interval: 20 }).toBe(500);
+    }
+    // Each of the 50 answers would have a megabyte, for each of the two that do not take it.
+    expect(memory() - before).toBeLessThan(50);
+    expect(silent.answers).toHaveLength(1);
+    expect(slow.read()).toBeGreaterThan(1_024);
+  });
+
+  it('pushes once a window under 200 changes a second, and the newest at the end', { timeout: 120_000 }, async () => {
+    rig = await twoSidecarsRig();
+    await started();
+    const client = acceptingClient(rig.ports.xds, nodeOf('client').id, typeUrls.cluster);
+    ends.push(() => client.close());
+    await expect.poll(() => client.answers.length, effective).toBe(1);
+    const begun = performance.now();
+    let change = 0;
+    for (; performance.now() - begun < 60_000; change += 1) {
+      rig.write(`50-${change % 10}.yaml`, services(change, 1, 20_000, 20_001));
+      await sleep(Math.max(0, begun + (change + 1) * 5 - performance.now()));
+    }
+    expect(change).toBeGreaterThan(10_000);
+    const names = () => {
+      const has = new Set<string>();
+      for (const { resources, removedResources } of client.answers) {
+        for (const { name } of resources) has.add(name);
+        for (const name of removedResources) has.delete(name);
+      }
+      return [...has].filter((name) => name.startsWith('outbound|20000||')).sort();
+    };
+    const newest = Array.from({ length: 10 }, (_, index) => `outbound|20000||svc-${change - 10 + index}.mesh`).sort();
+    await expect.poll(names, effective).toEqual(newest);
+    // 10 s at most between two windows; one more when it has become quiet. A change of clusters
+    // has two answers: what is new, and then what is gone.
+    const built = (await rig.metric('pilot_push_triggers{type="config"}')) ?? 0;
+    expect(built).toBeGreaterThanOrEqual(6);
+    expect(built).toBeLessThanOrEqual(9);
+    expect(client.answers.length).toBeLessThanOrEqual(1 + 2 * built);
+  });
+});

@@ -1,0 +1,40 @@
+import { create } from '@bufbuild/protobuf';
+import { type ClientDuplexStream, Client, credentials, Metadata, type StatusObject } from '@grpc/grpc-js';
+import { grpcDefinition } from '../../src/grpc/grpc-definition.ts';
+import { AggregatedDiscoveryService } from '../../src/proto/envoy/service/discovery/v3/ads_pb.ts';
+import { type DeltaDiscoveryResponse, DeltaDiscoveryRequestSchema, type DiscoveryResponse } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+
+/** A stream of a proxy that says what a test has it say. */
+export interface AdsClient<Response> {
+  readonly call: ClientDuplexStream<object, Response>;
+  readonly answers: Response[];
+  readonly statuses: StatusObject[];
+  close(): void;
+}
+
+export const wholeClient = (port: number) => adsClient<DiscoveryResponse>(port, 'streamAggregatedResources');
+export const deltaClient = (port: number) => adsClient<DeltaDiscoveryResponse>(port, 'deltaAggregatedResources');
+
+/** A connection of its own to a control plane on this machine. */
+function adsClient<Response>(port: number, name: 'streamAggregatedResources' | 'deltaAggregatedResources'): AdsClient<Response> {
+  const method = grpcDefinition(AggregatedDiscoveryService)[name];
+  if (method === undefined) throw new Error('there is no such method');
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
+  const open = client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, new Metadata());
+  const call = open as unknown as ClientDuplexStream<object, Response>;
+  const [answers, statuses]: [Response[], StatusObject[]] = [[], []];
+  call.on('data', (answer: Response) => answers.push(answer));
+  call.on('error', () => undefined);
+  call.on('status', (status: StatusObject) => statuses.push(status));
+  return { call, answers, statuses, close: () => client.close() };
+}
+
+/** A proxy with incremental xDS that asks for all of one type, and accepts all that comes. */
+export function acceptingClient(port: number, id: string, typeUrl: string): AdsClient<DeltaDiscoveryResponse> {
+  const client = deltaClient(port);
+  client.call.on('data', ({ nonce }: DeltaDiscoveryResponse) => {
+    client.call.write(create(DeltaDiscoveryRequestSchema, { typeUrl, responseNonce: nonce }));
+  });
+  client.call.write(create(DeltaDiscoveryRequestSchema, { node: { id }, typeUrl }));
+  return client;
+}
