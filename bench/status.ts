@@ -39,7 +39,7 @@ export async function status(minutes = 0.5): Promise<Report> {
   };
 }
 
-/** The place in which all are asked: an application with so many families of metrics, of 1 KB each. */
+/** Where all are asked: an application with so many families of metrics, of 1 KB each. */
 export function statusScene(families: number): Promise<Scene> {
   return makeScene((place) => envoyConfig(place, families));
 }

@@ -1,4 +1,4 @@
-import { debugAnswers } from '../../src/debug/debug-answers.ts';
+import { debugAnswers, proxyAnswers } from '../../src/debug/debug-answers.ts';
 import { discoveryFamilies } from '../../src/debug/discovery-families.ts';
 import { freshView } from '../../src/discovery/fold-view.ts';
 import { type DiscoveryFlagName, discoveryFlags } from '../../src/discovery/discovery-flags.ts';
@@ -23,11 +23,16 @@ const answers: Readonly<Record<string, string>> = {
   '/debug/registryz': 'The services',
   '/debug/endpointz': 'The endpoints of each service',
   '/debug/mesh': 'The MeshConfig',
+  '/debug/push_status': 'Services without endpoints, and hosts that two VirtualServices have',
+  '/debug/trace': 'The last 100 snapshots: what changed, how long each step took, the slowest proxy',
+  '/debug/config_dump': 'All that a proxy may have, as Envoy tells it: `?proxyID=NAME.NAMESPACE`',
+  '/debug/edsz': 'The endpoints that a proxy may have: `?proxyID=NAME.NAMESPACE`',
+  '/debug/sidecarz': 'The Sidecar that holds for a proxy: `?proxyID=NAME.NAMESPACE`',
 };
 
 export function discoveryPage(): string {
   const names = Object.keys(discoveryFlags) as DiscoveryFlagName[];
-  const served = Object.keys(debugAnswers);
+  const served = [...Object.keys(debugAnswers), ...Object.keys(proxyAnswers)];
   const unknown = served.filter((path) => answers[path] === undefined);
   if (unknown.length > 0) throw new Error(`scripts/docs/discovery.ts says nothing of ${unknown.join(', ')}`);
   return page(

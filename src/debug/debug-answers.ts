@@ -1,14 +1,19 @@
+import { configDump, printed } from '../generate/config-dump.ts';
+import type { ProxyNode } from '../generate/proxy-node.ts';
+import { sidecarOf } from '../generate/sidecar-of.ts';
 import { type ConnectionState, syncStatus } from '../push/connection-states.ts';
-import { typeUrls, type XdsType } from '../push/view.ts';
+import { typeUrls, type View, type XdsType } from '../push/view.ts';
+import type { Environment } from '../snapshot/environment.ts';
 import { eachResource } from '../store/resources.ts';
 import { flawsOf } from '../store/store.ts';
 import type { DiscoveryView } from './discovery-view.ts';
+import { duplicateHosts, withoutEndpoints } from './push-status.ts';
 
 /** What `/debug/NAME` answers, in the form of istiod. Pure. `now`: ms since 1970. */
 type DebugAnswer = (view: DiscoveryView, now: number) => unknown;
 
 /** `app-0.default`, as istiod names a proxy. */
-function proxyOf({ node }: ConnectionState): string {
+export function proxyOf({ node }: ConnectionState): string {
   return node.id.split('~')[2] ?? node.id;
 }
 
@@ -87,6 +92,27 @@ const endpointz: DebugAnswer = ({ snapshot }) =>
 
 const mesh: DebugAnswer = ({ store }) => store?.mesh ?? {};
 
+const pushStatus: DebugAnswer = ({ snapshot }) =>
+  snapshot === undefined
+    ? {}
+    : {
+        pilot_eds_no_instances: withoutEndpoints(snapshot.environment),
+        pilot_vservice_dup_domain: duplicateHosts(snapshot.environment),
+      };
+
+const timeOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+
+const trace: DebugAnswer = ({ traces, connections: states }) =>
+  traces.map(({ snapshot, class: what, keys, changed, changedAt, dueAt, builtAt, answered, accepted }) => {
+    const step = ({ number, lastAt, connection }: typeof answered) => {
+      const state = connection === undefined ? undefined : states.get(connection);
+      const ms = lastAt === undefined ? undefined : lastAt - changedAt;
+      return { answers: number, lastAt: timeOf(lastAt), ms, slowest: state === undefined ? undefined : proxyOf(state) };
+    };
+    const times = { changedAt: timeOf(changedAt), windowMs: dueAt - changedAt, buildMs: builtAt - dueAt };
+    return { snapshot, class: what, changed, keys, ...times, answered: step(answered), accepted: step(accepted) };
+  });
+
 /** By path. */
 export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {
   '/debug/syncz': syncz,
@@ -97,4 +123,20 @@ export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {
   '/debug/registryz': registryz,
   '/debug/endpointz': endpointz,
   '/debug/mesh': mesh,
+  '/debug/push_status': pushStatus,
+  '/debug/trace': trace,
+};
+
+/** A proxy that is connected, and what it may have now. */
+export interface KnownProxy {
+  readonly environment: Environment;
+  readonly node: ProxyNode;
+  readonly view: View;
+}
+
+/** What `/debug/NAME?proxyID=PROXY` answers, by path. Pure. */
+export const proxyAnswers: Readonly<Record<string, (known: KnownProxy) => unknown>> = {
+  '/debug/config_dump': ({ view }) => configDump(view),
+  '/debug/edsz': ({ view }) => printed(view, 'endpoint').map(({ said }) => said),
+  '/debug/sidecarz': ({ environment, node }) => sidecarOf(environment, node) ?? {},
 };

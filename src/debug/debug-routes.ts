@@ -1,12 +1,16 @@
 import { EMPTY, ignoreElements, map, type Observable, take, tap } from 'rxjs';
 import { insideGuard } from '../status/control-guard.ts';
 import { answer, type Handler } from '../status/handler.ts';
-import { debugAnswers } from './debug-answers.ts';
+import type { ConnectionState } from '../push/connection-states.ts';
+import { debugAnswers, type KnownProxy, proxyAnswers, proxyOf } from './debug-answers.ts';
 import { discoveryFamilies } from './discovery-families.ts';
 import { type DiscoveryView, unready } from './discovery-view.ts';
 import { printFamilies } from '../metrics/metric-family.ts';
 
 type Routes = (path: string) => Handler;
+
+/** So many proxies are named where one is asked for that is not there. */
+const mostNamed = 100;
 
 function missing(_: unknown, response: Parameters<Handler>[1]): Observable<never> {
   answer(response, 404, 'Not Found');
@@ -17,12 +21,28 @@ function missing(_: unknown, response: Parameters<Handler>[1]): Observable<never
  * Who answers what on `--httpAddr`: `/ready` to everybody, `/debug` to this machine.
  *
  * @param view$ emits at once, on subscribe, what holds now
+ * @param knownOf tells of the proxy of a node; undefined before the first snapshot
  */
-export function debugRoutes(view$: Observable<DiscoveryView>, now: () => number): Routes {
+export function debugRoutes(
+  view$: Observable<DiscoveryView>,
+  now: () => number,
+  knownOf: (view: DiscoveryView, node: ConnectionState['node']) => KnownProxy | undefined,
+): Routes {
   return (path) => {
     if (path === '/ready') return ready(view$);
-    const found = debugAnswers[path];
-    if (found === undefined) return missing;
+    const [ofAll, ofProxy] = [debugAnswers[path], proxyAnswers[path]];
+    if (ofAll === undefined && ofProxy === undefined) return missing;
+    const said = (view: DiscoveryView, url: string): readonly [status: number, body: unknown] => {
+      if (ofProxy === undefined) return [200, ofAll?.(view, now())];
+      const id = new URL(url, 'http://localhost').searchParams.get('proxyID');
+      const states = [...view.connections].map(([, state]) => state);
+      const state = states.find((one) => id !== null && (proxyOf(one) === id || one.node.id === id));
+      const known = state && knownOf(view, state.node);
+      if (known !== undefined) return [200, ofProxy(known)];
+      const connected = [...new Set(states.map(proxyOf))].slice(0, mostNamed);
+      const reason = id === null ? 'it needs ?proxyID=NAME.NAMESPACE' : `no proxy ${id} is connected`;
+      return [id === null ? 400 : 404, { error: reason, connected }];
+    };
     return (request, response) => {
       const refusal = insideGuard(request);
       if (refusal !== undefined) {
@@ -31,7 +51,10 @@ export function debugRoutes(view$: Observable<DiscoveryView>, now: () => number)
       }
       return view$.pipe(
         take(1),
-        tap((view) => answer(response, 200, JSON.stringify(found(view, now()), withMaps), { 'content-type': 'application/json' })),
+        tap((view) => {
+          const [status, body] = said(view, request.url ?? '');
+          answer(response, status, JSON.stringify(body, withMaps), { 'content-type': 'application/json' });
+        }),
         ignoreElements(),
       );
     };

@@ -2,6 +2,7 @@ import { histogram, type MetricFamily } from '../metrics/metric-family.ts';
 import type { Histogram } from '../operators/histogram.ts';
 import { flawsOf } from '../store/store.ts';
 import type { DiscoveryView } from './discovery-view.ts';
+import { duplicateHosts, withoutEndpoints } from './push-status.ts';
 
 /** The metrics of the control plane, with the names of istiod. Pure. */
 export function discoveryFamilies({ store, snapshot, connections, counts }: DiscoveryView, version: string): readonly MetricFamily[] {
@@ -36,11 +37,30 @@ export function discoveryFamilies({ store, snapshot, connections, counts }: Disc
     ),
     { name: 'pilot_total_xds_rejects', type: 'counter', help: 'Answers that proxies have rejected.', samples: [{ value: sum(counts.rejects) }] }, // prettier-ignore
     byType('pilot_push_triggers', 'Snapshots, by the class of what has changed.', counts.triggers),
+    seconds('pilot_pushcontext_init_seconds', 'Seconds that the building of a snapshot takes.', counts.times.building),
     seconds('pilot_debounce_time', 'Seconds from a change to the snapshot that has it.', counts.times.built),
     seconds('pilot_proxy_convergence_time', 'Seconds from a change to the answers that have it.', counts.times.answered),
     seconds('pilot_change_to_acked_seconds', 'Seconds from a change until a proxy has accepted it.', counts.times.accepted),
+    seconds('pilot_proxy_queue_time', 'Seconds that an answer waits until it is its turn to be written.', counts.times.queued),
+    seconds('pilot_xds_send_time', 'Seconds that the writing of an answer takes.', counts.times.written),
+    {
+      name: 'pilot_xds_config_size_bytes',
+      type: 'histogram',
+      help: 'Bytes of an answer, by type.',
+      samples: Object.entries(counts.sizes).flatMap(([type, sizes]) => histogram('', '', sizes, { type }).samples),
+    },
     byType('pilot_inbound_updates', 'Changes that sources have told, by class.', counts.updates),
     gauge('pilot_services', 'Services that proxies may be told of.', environment?.services.size ?? 0),
+    gauge(
+      'pilot_eds_no_instances',
+      'Services without an endpoint, whose endpoints are known here.',
+      environment === undefined ? 0 : withoutEndpoints(environment).length,
+    ),
+    gauge(
+      'pilot_vservice_dup_domain',
+      'Hosts that two VirtualServices have; the older one is used.',
+      environment === undefined ? 0 : duplicateHosts(environment).length,
+    ),
     gauge('pilot_virt_services', 'VirtualServices that are in use.', environment?.virtualServices.length ?? 0),
     gauge('pilot_invalid_resources', 'Resources that are refused.', new Set(refused.map(({ key, origin }) => key ?? origin.path)).size),
     { name: 'pilot_xds_bytes', type: 'counter', help: 'Bytes of all answers.', samples: [{ value: counts.bytes }] },

@@ -2,6 +2,7 @@ import { emptyHistogram, type Histogram } from '../operators/histogram.ts';
 import type { ConnectionStates } from '../push/connection-states.ts';
 import type { Environment } from '../snapshot/environment.ts';
 import type { Store } from '../store/store.ts';
+import type { PushTraces } from './push-trace.ts';
 
 /** What is known of a control plane that runs. */
 export interface DiscoveryView {
@@ -11,6 +12,7 @@ export interface DiscoveryView {
   readonly snapshot:
     { readonly number: number; readonly environment: Environment; readonly changedAt: number; readonly builtAt: number } | undefined;
   readonly connections: ConnectionStates;
+  readonly traces: PushTraces;
   readonly counts: DiscoveryCounts;
 }
 
@@ -24,19 +26,30 @@ export interface DiscoveryCounts {
   readonly refusedStreams: number;
   /** Snapshots by the class of what has changed. */
   readonly triggers: Readonly<Record<string, number>>;
-  /** Bytes of all answers. */
+  /** Bytes of all answers, and of each, by the short name of its type. */
   readonly bytes: number;
+  readonly sizes: Readonly<Record<string, Histogram>>;
   readonly times: {
     /** From the first change to the snapshot that has it. */
     readonly built: Histogram;
     /** From the first change to an answer that has it, and until it was accepted. */
     readonly answered: Histogram;
     readonly accepted: Histogram;
+    /** What the building of a snapshot has taken. */
+    readonly building: Histogram;
+    /**
+     * How long an answer waits until it is its turn to be written, and how long the writing takes.
+     */
+    readonly queued: Histogram;
+    readonly written: Histogram;
   };
 }
 
 /** In seconds, as istiod has them for its convergence. */
 const limits = [0.1, 0.25, 0.5, 1, 3, 5, 10, 20, 30];
+const shortLimits = [0.01, 0.1, 0.5, 1, 3, 5, 10, 20, 30];
+/** In bytes, as istiod has them. */
+export const sizeLimits = [1, 10_000, 1_000_000, 4_000_000, 10_000_000, 40_000_000];
 
 export const noCounts: DiscoveryCounts = {
   pushes: {},
@@ -45,7 +58,15 @@ export const noCounts: DiscoveryCounts = {
   triggers: {},
   refusedStreams: 0,
   bytes: 0,
-  times: { built: emptyHistogram(limits), answered: emptyHistogram(limits), accepted: emptyHistogram(limits) },
+  sizes: {},
+  times: {
+    built: emptyHistogram(limits),
+    answered: emptyHistogram(limits),
+    accepted: emptyHistogram(limits),
+    building: emptyHistogram(shortLimits),
+    queued: emptyHistogram(limits),
+    written: emptyHistogram(shortLimits),
+  },
 };
 
 /** Why it is not ready; undefined if it is. Pure. */

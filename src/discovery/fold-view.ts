@@ -1,5 +1,6 @@
-import { type DiscoveryCounts, type DiscoveryView, noCounts } from '../debug/discovery-view.ts';
-import { observed } from '../operators/histogram.ts';
+import { type DiscoveryCounts, type DiscoveryView, noCounts, sizeLimits } from '../debug/discovery-view.ts';
+import { traceOfAnswer, traceOfBuilt } from '../debug/push-trace.ts';
+import { counted as withValue, emptyHistogram, observed } from '../operators/histogram.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import { ConnectionMap } from '../push/connection-map.ts';
 import { foldConnections } from '../push/connection-states.ts';
@@ -7,7 +8,13 @@ import { typeUrls } from '../push/view.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 import type { Snapshot } from './snapshots.ts';
 
-export const freshView: DiscoveryView = { store: undefined, snapshot: undefined, connections: ConnectionMap.empty(), counts: noCounts };
+export const freshView: DiscoveryView = {
+  store: undefined,
+  snapshot: undefined,
+  connections: ConnectionMap.empty(),
+  traces: [],
+  counts: noCounts,
+};
 
 /** What is known after an event. Pure. `now`: ms since 1970. */
 export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number): DiscoveryView {
@@ -19,7 +26,12 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
         counts: event.changes.class === 'none' ? view.counts : counted(view.counts, 'updates', event.changes.class),
       };
     case 'built':
-      return { ...view, snapshot: event.snapshot, counts: countsOfBuilt(view.counts, event.snapshot) };
+      return {
+        ...view,
+        snapshot: event.snapshot,
+        traces: traceOfBuilt(view.traces, event.snapshot),
+        counts: countsOfBuilt(view.counts, event.snapshot),
+      };
     case 'listening':
     case 'failed':
     case 'terminate-requested':
@@ -27,15 +39,17 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
       return view;
     default: {
       const connections = foldConnections(view.connections, event, now);
-      return { ...view, connections, counts: countsAfter(timed(view, event, now), event) };
+      const traces = event.type === 'answered' || event.type === 'accepted' ? traceOfAnswer(view.traces, event, now) : view.traces;
+      return { ...view, connections, traces, counts: countsAfter(timed(view, event, now), event) };
     }
   }
 }
 
 /** The first snapshot is no change. */
-function countsOfBuilt(counts: DiscoveryCounts, { number, changes, changedAt, builtAt }: Snapshot): DiscoveryCounts {
-  if (number === 1) return counts;
-  const times = { ...counts.times, built: observed(counts.times.built, builtAt - changedAt) };
+function countsOfBuilt(counts: DiscoveryCounts, { number, changes, changedAt, dueAt, builtAt }: Snapshot): DiscoveryCounts {
+  const building = observed(counts.times.building, builtAt - dueAt);
+  if (number === 1) return { ...counts, times: { ...counts.times, building } };
+  const times = { ...counts.times, building, built: observed(counts.times.built, builtAt - changedAt) };
   return { ...counted(counts, 'triggers', changes.class), times };
 }
 
@@ -47,7 +61,15 @@ function timed({ counts, snapshot }: DiscoveryView, event: AdsEvent, now: number
 }
 
 function countsAfter(counts: DiscoveryCounts, event: Exclude<DiscoveryEvent, { readonly type: 'told' | 'built' }>): DiscoveryCounts {
-  if (event.type === 'answered') return { ...counted(counts, 'pushes', shortType(event.typeUrl)), bytes: counts.bytes + event.bytes };
+  if (event.type === 'answered') {
+    const type = shortType(event.typeUrl);
+    const sizes = { ...counts.sizes, [type]: withValue(counts.sizes[type] ?? emptyHistogram(sizeLimits), event.bytes) };
+    return { ...counted(counts, 'pushes', type), bytes: counts.bytes + event.bytes, sizes };
+  }
+  if (event.type === 'written') {
+    const { queued, written } = counts.times;
+    return { ...counts, times: { ...counts.times, queued: observed(queued, event.queuedMs), written: observed(written, event.writingMs) } };
+  }
   if (event.type === 'rejected') return counted(counts, 'rejects', shortType(event.typeUrl));
   if (event.type === 'stream-refused') return { ...counts, refusedStreams: counts.refusedStreams + 1 };
   return counts;

@@ -1,5 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { concat, distinctUntilChanged, EMPTY, filter, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, switchMap, takeWhile, timer } from 'rxjs'; // prettier-ignore
+import type { KnownProxy } from '../debug/debug-answers.ts';
 import type { DiscoveryView } from '../debug/discovery-view.ts';
 import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
 import { readNode } from '../generate/read-node.ts';
@@ -44,8 +45,15 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
       shareReplay({ bufferSize: 1, refCount: true }),
     );
     const make = viewer();
+    const proxyOf = (node: Node) => readNode({ id: node.id, metadata: node.metadata }, localityOf(node));
+    const knownOf = ({ snapshot }: DiscoveryView, node: Node): KnownProxy | undefined => {
+      const proxy = proxyOf(node);
+      if (snapshot === undefined || typeof proxy === 'string') return undefined;
+      const { number, environment } = snapshot;
+      return { environment, node: proxy, view: make(number, environment, proxy) };
+    };
     const viewFor$ = (node: Node): Observable<View> | string => {
-      const proxy = readNode({ id: node.id, metadata: node.metadata }, localityOf(node));
+      const proxy = proxyOf(node);
       if (typeof proxy === 'string') return proxy;
       return snapshot$.pipe(map(({ number, environment }) => make(number, environment, proxy)));
     };
@@ -59,6 +67,7 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
             controlPlane: JSON.stringify({ Component: 'pilot-discovery', ID: config.podName, Info: { version } }),
             throttle: config.pushThrottle,
             keepalive: config.keepalive,
+            scheduler,
           }),
       ],
       [
@@ -66,7 +75,7 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
         config.http,
         http(
           'httpAddr',
-          debugRoutes(view$, () => scheduler.now()),
+          debugRoutes(view$, () => scheduler.now(), knownOf),
         ),
       ],
       ['monitoringAddr', config.monitoring, http('monitoringAddr', monitoringRoutes(view$, version))],

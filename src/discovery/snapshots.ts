@@ -14,8 +14,11 @@ export interface Snapshot {
   readonly environment: Environment;
   /** Since the snapshot before. */
   readonly changes: Changes;
-  /** When the first of its changes was told, and when it was built: ms since 1970. */
+  /**
+   * When the first of its changes was told, when it was due, and when it was built: ms since 1970.
+   */
   readonly changedAt: number;
+  readonly dueAt: number;
   readonly builtAt: number;
 }
 
@@ -63,7 +66,7 @@ export function snapshots(
           map(([store, changes]): Due => ({ type: 'due', store, changes })),
         );
         return merge(told$, first$, later$).pipe(
-          scan((before: Step, sign: Told | Due) => next(before, sign, scheduler.now()), { number: 0 }),
+          scan((before: Step, sign: Told | Due) => next(before, sign, () => scheduler.now()), { number: 0 }),
           map(({ sign }) => sign),
           filter((sign) => sign !== undefined),
         );
@@ -86,7 +89,8 @@ interface Step {
   readonly sign?: Told | Built;
 }
 
-function next(before: Step, sign: Told | Due, now: number): Step {
+function next(before: Step, sign: Told | Due, clock: () => number): Step {
+  const now = clock();
   if (sign.type === 'told') {
     const isChange = sign.changes.class !== 'none' && before.changedAt === undefined;
     return { ...before, sign, ...(isChange && { changedAt: now }) };
@@ -94,6 +98,6 @@ function next(before: Step, sign: Told | Due, now: number): Step {
   const { store, changes } = sign;
   const environment = buildEnvironment(before.environment, store, changes);
   const number = before.number + 1;
-  const snapshot = { number, store, environment, changes, changedAt: before.changedAt ?? now, builtAt: now };
+  const snapshot = { number, store, environment, changes, changedAt: before.changedAt ?? now, dueAt: now, builtAt: clock() };
   return { number, environment, sign: { type: 'built', snapshot } };
 }

@@ -1,6 +1,6 @@
 /**
- * How many took at most so long, for each of some limits in seconds; how many there were; and how
- * long all of them took, in seconds.
+ * How many values are at most as large as each of some limits; how many there are; and their sum.
+ * Times are in seconds.
  */
 export interface Histogram {
   readonly buckets: readonly { readonly limit: number; readonly count: number }[];
@@ -14,11 +14,15 @@ export function emptyHistogram(limits: readonly number[]): Histogram {
 }
 
 /** With one more, that took so many ms. Pure. */
-export function observed({ buckets, count, sum }: Histogram, ms: number): Histogram {
-  const seconds = ms / 1_000;
+export function observed(histogram: Histogram, ms: number): Histogram {
+  return counted(histogram, ms / 1_000);
+}
+
+/** With one more value. Pure. */
+export function counted({ buckets, count, sum }: Histogram, value: number): Histogram {
   return {
-    buckets: buckets.map((bucket) => ({ ...bucket, count: bucket.count + Number(seconds <= bucket.limit) })),
+    buckets: buckets.map((bucket) => ({ ...bucket, count: bucket.count + Number(value <= bucket.limit) })),
     count: count + 1,
-    sum: sum + seconds,
+    sum: sum + value,
   };
 }

@@ -24,6 +24,8 @@ export type AdsEvent =
   /** A request names what it wants: the names that the proxy follows by now; empty for all. */
   | (OfConnection & { readonly type: 'asked'; readonly typeUrl: string; readonly names: readonly string[] })
   | (OfAnswer & { readonly type: 'answered'; readonly version: string; readonly resources: number; readonly bytes: number })
+  /** How long an answer has waited for its turn, and how long its writing took. */
+  | (OfConnection & { readonly type: 'written'; readonly queuedMs: number; readonly writingMs: number })
   | (OfAnswer & { readonly type: 'accepted' })
   | (Omit<OfAnswer, 'snapshot'> & {
       readonly type: 'rejected';

@@ -15,6 +15,7 @@ import {
   Observable,
   of,
   race,
+  type SchedulerLike,
   share,
   Subject,
   switchMap,
@@ -48,6 +49,7 @@ export interface AdsOptions {
    * as a text, why it is given nothing.
    */
   readonly viewFor$: (node: Node) => Observable<View> | string;
+  readonly scheduler: SchedulerLike;
 }
 
 /** https://grpc.io/docs/guides/status-codes/ */
@@ -64,13 +66,12 @@ const longestWrite = 1_000;
  * streams. To `throttle` proxies is written at once; others wait for their turn. A stream on which
  * something throws is ended by an error, and no other is touched. Never completes, never errors.
  */
-export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$ }: AdsOptions): Observable<AdsEvent> {
+export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$, scheduler }: AdsOptions): Observable<AdsEvent> {
   return new Observable((subscriber) => {
     const encode = answerEncoder(controlPlane);
     const call$ = new Subject<readonly [Variant, Call]>();
-    const write$ = new Subject<Observable<unknown>>();
+    const write$ = new Subject<Observable<AdsEvent>>();
     const written$ = write$.pipe(mergeMap((one$) => one$, throttle));
-    subscriber.add(written$.subscribe());
     let connections = 0;
     const event$ = call$.pipe(
       mergeMap(([variant, call]) => {
@@ -78,7 +79,7 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
         return serveStream(connections, variant, call);
       }),
     );
-    subscriber.add(event$.subscribe(subscriber));
+    subscriber.add(merge(written$, event$).subscribe(subscriber));
     const called = (variant: Variant) => (call: Call) => call$.next([variant, call]);
     server.addService(definition(), { streamAggregatedResources: called('state-of-the-world'), deltaAggregatedResources: called('delta') });
 
@@ -161,11 +162,21 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
       function send(answer: Answer): AdsEvent {
         if (answer.typeUrl === typeUrls.cluster) clusters$.next();
         const bytes = encode(answer, variant);
-        const done$ = new Observable((done) => {
+        const done$ = new Observable<void>((done) => {
           if (call.writableEnded || call.destroyed) done.complete();
-          else call.write(bytes, () => done.complete());
+          else call.write(bytes, () => done.next());
         });
-        write$.next(race(done$, over$, timer(longestWrite)).pipe(take(1), takeUntil(over$)));
+        const queuedAt = scheduler.now();
+        write$.next(
+          defer(() => {
+            const begunAt = scheduler.now();
+            return race(done$, timer(longestWrite, scheduler)).pipe(
+              take(1),
+              map((): AdsEvent => ({ type: 'written', connection, queuedMs: begunAt - queuedAt, writingMs: scheduler.now() - begunAt })),
+              takeUntil(over$),
+            );
+          }),
+        );
         const { typeUrl, nonce, version, snapshot, resources } = answer;
         return { type: 'answered', connection, typeUrl, nonce, version, snapshot, resources: resources.length, bytes: bytes.length };
       }

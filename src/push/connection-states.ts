@@ -40,7 +40,7 @@ export function foldConnections(states: ConnectionStates, event: AdsEvent, now: 
   const state = states.get(connection);
   if (state === undefined) return states;
   if (event.type === 'disconnected') return states.without(connection);
-  if (event.type === 'stream-refused' || event.type === 'unknown-type') return states;
+  if (event.type === 'stream-refused' || event.type === 'unknown-type' || event.type === 'written') return states;
   const before = state.types.get(event.typeUrl) ?? unasked;
   const types = new Map(state.types).set(event.typeUrl, typeAfter(before, event, now));
   return states.with(connection, { ...state, types });

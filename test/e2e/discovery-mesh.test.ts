@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Load, startLoad } from '../support/load.ts';
 import { type Line, type Running, type TwoSidecarsRig, twoSidecarsRig } from './support/two-sidecars-rig.ts';
@@ -83,6 +84,21 @@ describe('two sidecars that live from pilot-discovery', () => {
     const second = answers.filter(({ body }) => body.startsWith('v2')).length;
     expect(second).toBeGreaterThan(0);
     expect(second).toBeLessThan(30);
+  });
+
+  it('tells what a proxy has as Envoy itself tells it', async () => {
+    type Dump = {
+      readonly configs: readonly { readonly dynamic_active_clusters?: readonly { readonly cluster: { readonly name: string } }[] }[];
+    };
+    const namesOf = ({ configs }: Dump) => configs.flatMap((each) => (each.dynamic_active_clusters ?? []).map(({ cluster }) => cluster.name)).sort(); // prettier-ignore
+    const { body } = await ask(rig.ports.client.admin, '/config_dump');
+    expect(namesOf(await rig.debug<Dump>('config_dump?proxyID=client-0.default'))).toEqual(namesOf(JSON.parse(body) as Dump));
+    expect(await rig.debug('edsz?proxyID=client-0.default')).toHaveLength(3);
+    expect(await rig.debug('sidecarz?proxyID=echo-0.default')).toMatchObject({ kind: 'Sidecar', name: 'echo' });
+    expect(await rig.debug('config_dump?proxyID=nobody')).toEqual({
+      error: 'no proxy nobody is connected',
+      connected: expect.arrayContaining(['client-0.default', 'echo-0.default']) as unknown,
+    });
   });
 
   it('answers nobody without a certificate of the mesh', async () => {

@@ -70,8 +70,8 @@ ${endpoints.map(([version, port]) => `    - { address: 127.0.0.1, ports: { http:
   let edit = 0;
 
   /**
-   * Writes the rules of `back.mesh`, its routes and what its DestinationRule has beside the subsets,
-   * and waits until they are in effect.
+   * Writes the rules of `back.mesh`, its routes and what its DestinationRule has beside the
+   * subsets, and waits until they are in effect.
    */
   async function rules(http: string, policy = '{}'): Promise<void> {
     edit += 1;

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { create } from '@bufbuild/protobuf';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { BehaviorSubject, NEVER, type Observable } from 'rxjs';
+import { asyncScheduler, BehaviorSubject, NEVER, type Observable } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   DeltaDiscoveryRequestSchema,
@@ -27,7 +27,7 @@ afterEach(() => ended.splice(0).forEach((end) => end()));
 async function served(viewFor$: (node: Node) => Observable<View> | string, throttle = 16) {
   const server = new Server();
   const events: AdsEvent[] = [];
-  const serving = serveAds(server, { controlPlane: 'test', throttle, viewFor$ }).subscribe({
+  const serving = serveAds(server, { controlPlane: 'test', throttle, viewFor$, scheduler: asyncScheduler }).subscribe({
     next: (event) => events.push(event),
     error: (error: unknown) => {
       throw error;
@@ -68,7 +68,7 @@ describe('serveAds', () => {
     expect(delta.answers[0]).toMatchObject({ systemVersionInfo: '1', resources: [{ name: 'a', version: 'A' }], removedResources: [] });
     sotw.call.write(whole({ versionInfo: '1', responseNonce: sotw.answers[0]?.nonce }));
     delta.call.write(create(DeltaDiscoveryRequestSchema, { typeUrl: typeUrls.cluster, responseNonce: delta.answers[0]?.nonce ?? '', errorDetail: { code: 3, message: 'a: no' } })); // prettier-ignore
-    await expect.poll(() => events.map(({ type }) => type).sort()).toEqual(['accepted', 'answered', 'answered', 'asked', 'asked', 'connected', 'connected', 'rejected']); // prettier-ignore
+    await expect.poll(() => events.map(({ type }) => type).sort()).toEqual(['accepted', 'answered', 'answered', 'asked', 'asked', 'connected', 'connected', 'rejected', 'written', 'written']); // prettier-ignore
     expect(events.find(({ type }) => type === 'rejected')).toMatchObject({
       names: ['a'],
       keys: ['VirtualService/default/v'],

@@ -1,16 +1,20 @@
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
-import { debugAnswers } from '../../src/debug/debug-answers.ts';
+import { debugAnswers, proxyAnswers } from '../../src/debug/debug-answers.ts';
 import { discoveryFamilies } from '../../src/debug/discovery-families.ts';
 import type { DiscoveryView } from '../../src/debug/discovery-view.ts';
 import type { DiscoveryEvent } from '../../src/discovery/discovery-event.ts';
 import { foldView, freshView } from '../../src/discovery/fold-view.ts';
+import { readNode } from '../../src/generate/read-node.ts';
 import { narrateDiscovery } from '../../src/discovery/narrate-discovery.ts';
 import { defaultMeshConfig } from '../../src/mesh/mesh-config.ts';
 import { NodeSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../../src/push/view.ts';
+import { duplicateHosts, withoutEndpoints } from '../../src/debug/push-status.ts';
 import { emptyStore } from '../../src/store/store.ts';
-import { environmentOf } from '../support/generated.ts';
+import { viewer } from '../../src/generate/view-of.ts';
+import { cases } from '../differential/cases.ts';
+import { environmentOf, proxyAt } from '../support/generated.ts';
 
 const store = emptyStore(['files'], defaultMeshConfig);
 const node = create(NodeSchema, {
@@ -19,7 +23,7 @@ const node = create(NodeSchema, {
 });
 const built = (number: number, changedAt: number, builtAt: number): DiscoveryEvent => ({
   type: 'built',
-  snapshot: { number, store, environment: environmentOf(''), changes: { class: 'config', keys: new Set(['VirtualService/default/a']) }, changedAt, builtAt }, // prettier-ignore
+  snapshot: { number, store, environment: environmentOf(''), changes: { class: 'config', keys: new Set(['VirtualService/default/a']) }, changedAt, dueAt: builtAt - 50, builtAt }, // prettier-ignore
 });
 const of = { connection: 7, typeUrl: typeUrls.route } as const;
 const answered = (nonce: string, snapshot: number): DiscoveryEvent => ({ type: 'answered', ...of, nonce, snapshot, version: 'v', resources: 2, bytes: 100 }); // prettier-ignore
@@ -52,6 +56,72 @@ describe('what the control plane says of itself', () => {
     expect(value(told, 'pilot_proxy_convergence_time', '_sum')).toBeCloseTo(0.2);
     expect(value(told, 'pilot_change_to_acked_seconds', '_sum')).toBeCloseTo(0.3);
     expect(value(told, 'pilot_push_triggers', '', { type: 'config' })).toBe(1);
+  });
+
+  it('has how large answers are, how long they wait and how long they are written', () => {
+    const view = after([connected, 0], [answered('n1', 1), 5], [{ type: 'written', connection: 7, queuedMs: 400, writingMs: 20 }, 6]);
+    expect(value(view, 'pilot_xds_config_size_bytes', '_sum', { type: 'rds' })).toBe(100);
+    expect(value(view, 'pilot_xds_config_size_bytes', '_bucket', { type: 'rds', le: '1' })).toBe(0);
+    expect(value(view, 'pilot_proxy_queue_time', '_sum')).toBeCloseTo(0.4);
+    expect(value(view, 'pilot_xds_send_time', '_sum')).toBeCloseTo(0.02);
+  });
+
+  it('traces the last 100 snapshots: what changed, the steps, and who was last', () => {
+    const view = after([connected, 0], [built(2, 1_000, 1_150), 1_150], [answered('n', 2), 1_160], [{ type: 'accepted', ...of, nonce: 'n', snapshot: 2 }, 1_190]); // prettier-ignore
+    expect(JSON.parse(JSON.stringify(debugAnswers['/debug/trace']?.(view, 0)))).toEqual([
+      {
+        snapshot: 2,
+        class: 'config',
+        changed: 1,
+        keys: ['VirtualService/default/a'],
+        changedAt: '1970-01-01T00:00:01.000Z',
+        windowMs: 100,
+        buildMs: 50,
+        answered: { answers: 1, lastAt: '1970-01-01T00:00:01.160Z', ms: 160, slowest: 'app-0.default' },
+        accepted: { answers: 1, lastAt: '1970-01-01T00:00:01.190Z', ms: 190, slowest: 'app-0.default' },
+      },
+    ]);
+    const many = Array.from({ length: 150 }, (_, number) => [built(number, 0, 100), 100] as const);
+    expect(after(...many).traces.map(({ snapshot }) => snapshot)).toEqual(Array.from({ length: 100 }, (_, index) => 149 - index));
+    const late = foldView(after(...many), { type: 'accepted', ...of, nonce: 'n', snapshot: 60 }, 7_000);
+    expect(late.traces.find(({ snapshot }) => snapshot === 60)?.accepted).toEqual({ number: 1, lastAt: 7_000, connection: 7 });
+  });
+
+  const entry = (name: string, endpoints: string) => `{ apiVersion: networking.istio.io/v1, kind: ServiceEntry, metadata: { name: ${name}, namespace: a }, spec: { hosts: [${name}.mesh], resolution: STATIC, ports: [{ number: 80, name: http, protocol: HTTP }], endpoints: ${endpoints} } }`; // prettier-ignore
+  const rule = (namespace: string, exportTo: string, gateways = '[mesh]') => `{ apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: { name: r, namespace: ${namespace} }, spec: { hosts: [full.mesh], exportTo: ${exportTo}, gateways: ${gateways}, http: [{ directResponse: { status: 200 } }] } }`; // prettier-ignore
+
+  it('names services without endpoints', () => {
+    const environment = environmentOf([entry('full', '[{ address: 10.0.0.9 }]'), entry('empty', '[]')].join('\n---\n'));
+    expect(withoutEndpoints(environment)).toEqual(['empty.mesh:80']);
+  });
+
+  it('names hosts that two VirtualServices have, where one namespace sees both', () => {
+    const found = (...rules: readonly string[]) => duplicateHosts(environmentOf(rules.join('\n---\n'))).map(({ host }) => host);
+    expect(found(rule('a', '["*"]'), rule('b', '["*"]'))).toEqual(['full.mesh']);
+    expect(found(rule('a', '["."]'), rule('b', '["."]'))).toEqual([]);
+    expect(found(rule('a', '["*"]'), rule('b', '["*"]', '[ns/gateway]'))).toEqual([]);
+  });
+
+  it('prints all that a proxy may have in the form of Envoy', () => {
+    const environment = environmentOf(entry('full', '[{ address: 10.0.0.9 }]'));
+    const known = { environment, node: proxyAt(), view: viewer()(1, environment, proxyAt()) };
+    const dump = proxyAnswers['/debug/config_dump']?.(known) as { readonly configs: readonly Readonly<Record<string, unknown>>[] };
+    const kinds = dump.configs.map((each) => String(each['@type']).split('.').pop());
+    expect(kinds).toEqual(['ClustersConfigDump', 'EndpointsConfigDump', 'ListenersConfigDump', 'RoutesConfigDump']);
+    expect(dump.configs[0]?.['dynamic_active_clusters']).toContainEqual({
+      version_info: expect.any(String) as string,
+      cluster: expect.objectContaining({ name: 'outbound|80||full.mesh', type: 'EDS', connect_timeout: '10s' }) as unknown,
+    });
+    expect(proxyAnswers['/debug/edsz']?.(known)).toMatchObject([{ cluster_name: 'outbound|80||full.mesh' }]);
+    expect(proxyAnswers['/debug/sidecarz']?.(known)).toEqual({});
+  });
+
+  it.each(cases)('prints $name', ({ yaml, id, metadata, locality }) => {
+    const environment = environmentOf(yaml);
+    const node = readNode({ id, metadata }, locality);
+    if (typeof node === 'string') throw new Error(node);
+    const text = JSON.stringify(proxyAnswers['/debug/config_dump']?.({ environment, node, view: viewer()(1, environment, node) }));
+    expect(text).toContain('BlackHoleCluster');
   });
 
   it('says of each proxy whether it has what it was given', () => {
