@@ -13,14 +13,14 @@ import { load } from './load.ts';
 import { type BenchName, type KeptReport, machine, page, pictures, titles } from './page.ts';
 import { modules } from './modules.ts';
 import { pod } from './pod.ts';
-import { profile } from './profile.ts';
+import { profile, scrape } from './profile.ts';
 import { rotations } from './rotations.ts';
 import { sds } from './sds.ts';
 import { sources } from './sources.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
 
-const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = { start, idle, status, rotations, endurance, pod, load, sds, levers, profile, modules, sources, discovery }; // prettier-ignore
+const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = { start, idle, status, rotations, endurance, pod, load, sds, levers, profile, scrape, modules, sources, discovery }; // prettier-ignore
 const resultsFile = 'bench/results.json';
 const pageFile = 'docs/benchmarks.md';
 const pictureFolder = 'docs/benchmarks';

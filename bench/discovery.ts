@@ -1,27 +1,38 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { execa } from 'execa';
+import { type DeltaDiscoveryResponse, DeltaDiscoveryRequestSchema, DeltaDiscoveryResponseSchema } from '../src/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+import { typeUrls } from '../src/push/view.ts';
+import { acceptingClient, deltaClient } from '../test/support/proxy-client.ts';
 import { connects } from '../test/support/connects.ts';
 import { freePorts } from '../test/support/free-ports.ts';
 import { ask } from '../test/support/ask.ts';
 import type { Report } from './figures.ts';
+import { memoryOf } from './process-figures.ts';
 
 const peers = resolve('../shared/peers');
 const program = resolve('dist/pilot-discovery.cjs');
 
-/** Services × proxies, and the variant of xDS. */
-const scenes = [
+/** Services × proxies, the variant of xDS, and whether each proxy has a Sidecar of its own. */
+const scenes: readonly Scene[] = [
   { services: 100, proxies: 100, delta: true },
   { services: 1_000, proxies: 100, delta: true },
   { services: 1_000, proxies: 100, delta: false },
+  { services: 1_000, proxies: 100, delta: false, sidecars: true },
   { services: 100, proxies: 1_000, delta: true },
-] as const;
+];
 
-type Scene = (typeof scenes)[number];
+interface Scene {
+  readonly services: number;
+  readonly proxies: number;
+  readonly delta: boolean;
+  readonly sidecars?: boolean;
+}
 
 /** What the fleet has measured of one control plane. Times in ms, memory and bytes in MB. */
 interface Measured {
@@ -43,6 +54,7 @@ const goals: Readonly<Record<string, number>> = {
   'delta rds bytes': 0.4,
   'delta cds bytes': 0.01,
   'whole rds last': 0.5,
+  'whole rds last sidecars': 1.2,
   'delta connect': 0.4,
 };
 
@@ -58,24 +70,25 @@ export async function discovery(rounds = 5): Promise<Report> {
     const [ours, istiod] = [await measured('ours', scene, rounds), await measured('istiod', scene, rounds)];
     rows.push(...rowsOf(scene, ours, istiod));
   }
+  rows.push(await reconnectRow(1_000), await growthRow(100));
   for (const count of [100, 10_000]) rows.push(await startRow(count));
   return {
     columns: ['Services × proxies', 'What', 'pilot-discovery', 'istiod 1.26', 'Ratio', 'Goal'],
     rows,
     notes: [
       `Times are from the change of a file until the last proxy has the change, medians of ${rounds} rounds; CPU is that of the control plane for one change. All ` +
-        'proxies are of one class. istiod has its limit of requests lifted; it waits 100 ms for a file to rest, and 100 ms more in its window.',
+        'proxies are of one class, but where each has a Sidecar. istiod has its limit of requests lifted; it waits 100 ms for a file to rest, and 100 ms more in its window.',
       'Where a goal is missed: an endpoint costs each proxy an answer of its own in both programs, and what JavaScript adds per answer counts then; the ' +
         'memory is the young generation of V8 and buffers of sockets.',
     ],
   };
 }
 
-function rowsOf({ services, proxies, delta }: Scene, ours: Measured, istiod: Measured): string[][] {
-  const name = `${services.toLocaleString('en')} × ${proxies.toLocaleString('en')}, ${delta ? 'delta' : 'whole'}`;
+function rowsOf({ services, proxies, delta, sidecars = false }: Scene, ours: Measured, istiod: Measured): string[][] {
+  const name = `${services.toLocaleString('en')} × ${proxies.toLocaleString('en')}, ${delta ? 'delta' : 'whole'}${sidecars ? ', 100 Sidecars' : ''}`;
   const row = (what: string, key: string, unit: string, one: number, other: number, goal?: number): string[] => {
     const ratio = one / other;
-    const wanted = goal ?? (services === 1_000 ? goals[`${delta ? 'delta' : 'whole'} ${key}`] : undefined);
+    const wanted = goal ?? (services === 1_000 ? goals[`${delta ? 'delta' : 'whole'} ${key}${sidecars ? ' sidecars' : ''}`] : undefined);
     const told = wanted === undefined ? '–' : `≤ ${wanted}${ratio <= wanted ? '' : ' (missed)'}`;
     const digits = unit === 'MB' && one < 10 ? 2 : 0;
     return [name, what, `${one.toFixed(digits)} ${unit}`, `${other.toFixed(digits)} ${unit}`, ratio.toFixed(ratio < 0.1 ? 3 : 2), told];
@@ -91,9 +104,32 @@ function rowsOf({ services, proxies, delta }: Scene, ours: Measured, istiod: Mea
   ];
 }
 
-async function measured(who: 'ours' | 'istiod', { services, proxies, delta }: Scene, rounds: number): Promise<Measured> {
+async function measured(who: 'ours' | 'istiod', { proxies, delta, ...scene }: Scene, rounds: number): Promise<Measured> {
+  return over(who, scene, async ({ folder, port, pid }) => {
+    const args = ['-addr', `127.0.0.1:${port}`, '-n', String(proxies), '-dir', folder, '-pid', String(pid), '-rounds', String(rounds), ...(delta ? ['-delta'] : [])]; // prettier-ignore
+    const { stdout, stderr } = await execa(join(peers, 'fleet'), args, { timeout: 300_000 });
+    return read(`${stdout}\n${stderr}`, pid);
+  });
+}
+
+/** A control plane that runs. */
+interface Running {
+  readonly folder: string;
+  readonly port: number;
+  readonly pid: number;
+}
+
+/** Starts a control plane over so many services, and ends it when `use` is over. */
+async function over<T>(
+  who: 'ours' | 'istiod',
+  { services, sidecars = false }: Pick<Scene, 'services' | 'sidecars'>,
+  use: (running: Running) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-bench-'));
-  const fill = () => execa(join(peers, 'fleet'), ['services', String(services), folder]);
+  const fill = async () => {
+    await execa(join(peers, 'fleet'), ['services', String(services), folder]);
+    if (sidecars) writeFileSync(join(folder, 'sidecars.yaml'), sidecarPerProxy());
+  };
   const [port = 0] = await freePorts(3);
   let child: ChildProcess | undefined;
   try {
@@ -109,15 +145,79 @@ async function measured(who: 'ours' | 'istiod', { services, proxies, delta }: Sc
       await fill();
       await sleep(4_000);
     }
-    const pid = who === 'ours' ? child.pid : await childOf(child.pid ?? 0);
-    const args = ['-addr', `127.0.0.1:${port}`, '-n', String(proxies), '-dir', folder, '-pid', String(pid), '-rounds', String(rounds), ...(delta ? ['-delta'] : [])]; // prettier-ignore
-    const { stdout, stderr } = await execa(join(peers, 'fleet'), args, { timeout: 300_000 });
-    return read(`${stdout}\n${stderr}`, pid ?? 0);
+    const pid = who === 'ours' ? (child.pid ?? 0) : await childOf(child.pid ?? 0);
+    return await use({ folder, port, pid });
   } finally {
     child?.kill('SIGTERM');
     if (child?.exitCode === null) await once(child, 'exit');
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The fleet calls its proxies `p0`, `p1` and so on. */
+function sidecarPerProxy(): string {
+  return Array.from({ length: 100 }, (_, number) => `apiVersion: networking.istio.io/v1
+kind: Sidecar
+metadata: { name: p${number}, namespace: ns0 }
+spec: { workloadSelector: { labels: { app: p${number} } } }
+`).join('---\n'); // prettier-ignore
+}
+
+/** Bytes of clusters and endpoints for a proxy that comes back with all of them. */
+async function reconnectRow(services: number): Promise<string[]> {
+  const [ours, istiod] = [await over('ours', { services }, reconnect), await over('istiod', { services }, reconnect)];
+  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(3)} MB`;
+  const ratio = ours / istiod;
+  return [`${services.toLocaleString('en')} × 1, delta`, 'it connects again, bytes', megabytes(ours), megabytes(istiod), ratio.toFixed(3), `≤ 0.02${ratio <= 0.02 ? '' : ' (missed)'}`]; // prettier-ignore
+}
+
+async function reconnect({ port }: Running): Promise<number> {
+  const node = { id: 'sidecar~10.9.0.1~p0.ns0~ns0.svc.cluster.local' };
+  const versions: Record<string, Record<string, string>> = {};
+  let bytes = 0;
+  for (const time of ['first', 'again']) {
+    bytes = 0;
+    const client = deltaClient(port);
+    client.call.on('data', (answer: DeltaDiscoveryResponse) => {
+      const { typeUrl, nonce, resources } = answer;
+      bytes += toBinary(DeltaDiscoveryResponseSchema, answer).length;
+      for (const { name, version } of resources) (versions[typeUrl] ??= {})[name] = version;
+      client.call.write(create(DeltaDiscoveryRequestSchema, { typeUrl, responseNonce: nonce }));
+    });
+    const askFor = async (typeUrl: string, names: readonly string[]) => {
+      const initialResourceVersions = time === 'first' ? {} : (versions[typeUrl] ?? {});
+      client.call.write(create(DeltaDiscoveryRequestSchema, { node, typeUrl, resourceNamesSubscribe: [...names], initialResourceVersions })); // prettier-ignore
+      await sleep(5_000); // an answer that is not sent cannot be waited for
+    };
+    await askFor(typeUrls.cluster, []);
+    await askFor(
+      typeUrls.endpoint,
+      Object.keys(versions[typeUrls.cluster] ?? {}).filter((name) => name.startsWith('outbound|')),
+    );
+    client.close();
+  }
+  return bytes;
+}
+
+/** What the memory is after 1,000 changes, over what it is after 100 of them. */
+async function growthRow(services: number): Promise<string[]> {
+  const ratio = await over('ours', { services }, async ({ folder, port, pid }) => {
+    const clients = Array.from({ length: 10 }, (_, number) => acceptingClient(port, `sidecar~10.9.0.${number}~p${number}.ns0~ns0.svc.cluster.local`, typeUrls.cluster)); // prettier-ignore
+    let early = NaN;
+    for (let change = 1; change <= 1_000; change += 1) {
+      for (const { answers } of clients) answers.length = 0;
+      writeFileSync(join(folder, 'changing.yaml'), `apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: changing, namespace: ns0 }
+spec: { hosts: [changing-${change}.mesh], resolution: STATIC, ports: [{ number: 80, name: http, protocol: HTTP }], endpoints: [{ address: 10.1.1.1 }] }
+`); // prettier-ignore
+      await until(() => clients.every(({ answers }) => answers.length > 0), 5);
+      if (change === 100) early = memoryOf(pid).rss;
+    }
+    for (const client of clients) client.close();
+    return memoryOf(pid).rss / early;
+  });
+  return [`${services} × 10, delta`, 'memory after 1,000 changes, over after 100', ratio.toFixed(2), '–', '–', `≤ 1.1${ratio <= 1.1 ? '' : ' (missed)'}`]; // prettier-ignore
 }
 
 function startOurs(folder: string, port: number): ChildProcess {

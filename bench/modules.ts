@@ -27,6 +27,8 @@ const loaded: readonly (readonly [what: string, code: string])[] = [
   ['`execa`', kept('execa', 'execa')],
   ['`chokidar`', kept('chokidar', 'watch')],
   ['`pino`', kept('pino', 'pino')],
+  ['`@grpc/grpc-js`, in a pod of a mesh', kept('@grpc/grpc-js', 'Client, credentials, Server')],
+  ['`@peculiar/x509`, in a pod of a mesh', kept('@peculiar/x509', 'Pkcs10CertificateRequestGenerator, X509Certificate')],
   ['all modules of a start, not run', "export * from './src/cli/program.ts'; export * from './src/run/whole-agent.ts'"],
 ];
 
@@ -40,8 +42,7 @@ const settled = 1_000;
 const atRest = 20_000;
 
 /**
- * `bench modules [ROUNDS]`: what each package that the agent loads at the start takes, alone in a
- * process, over a Node that does nothing: its own memory, and the time to load it.
+ * `bench modules [ROUNDS]`: what each package that the agent loads takes, alone in a process, over a Node that does nothing: its own memory, and the time to load it.
  */
 export async function modules(rounds = 5): Promise<Report> {
   const { name: node, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };

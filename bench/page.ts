@@ -24,7 +24,8 @@ export const titles = {
   sds: 'From a change of the files to the first client that is shown it',
   levers: 'What flags of V8 and of malloc do',
   profile: 'Where the time of a start goes',
-  modules: 'What the modules of a start take',
+  scrape: 'Where the time of a scrape goes',
+  modules: 'What the modules take',
   sources: 'A folder of 10,000 files as a source',
   discovery: 'The control plane beside istiod',
 } as const;

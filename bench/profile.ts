@@ -7,7 +7,9 @@ import { envoyConfig } from '../demo/envoy-config.ts';
 import { runtimes } from './contenders.ts';
 import type { Report } from './figures.ts';
 import { median } from './median.ts';
-import { makeScene } from './scene.ts';
+import { hammer } from './hammer.ts';
+import { type Life, makeScene, type Scene } from './scene.ts';
+import { merging, statusScene } from './status.ts';
 
 interface Build {
   readonly buildProgram: (folder: string, options: { readonly sourcemap: 'external' }) => Promise<unknown>;
@@ -38,39 +40,94 @@ const least = 1;
  * process, by module: medians of self time, in ms.
  */
 export async function profile(rounds = 9): Promise<Report> {
-  const { name, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };
+  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  return profiled(scene, async (start) => {
+    const lives: Times[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const { profile: taken, origin } = await start();
+      lives.push(selfTimes(taken, origin, 0, untilSpawn(taken)));
+    }
+    const where = [...new Set(lives.flatMap((life) => [...life.keys()]))];
+    const times = new Map(where.map((key) => [key, median(lives.map((life) => life.get(key) ?? 0))]));
+    return {
+      columns: ['Where', 'Self time, ms'],
+      rows: rowsOf(times, least),
+      notes: [
+        `${node().name}; medians of ${rounds} starts, from the first line of Node to the start of Envoy's process, with the profiler on, which costs a third on top.`,
+      ],
+    };
+  });
+}
+
+/**
+ * `bench scrape [SECONDS]`: where the time of a scrape of merged metrics goes, of 1 MB, by module.
+ */
+export async function scrape(seconds = 8): Promise<Report> {
+  const scene = await statusScene(1_000);
+  return profiled(scene, async (start) => {
+    let [begun, ended, number] = [0, 0, 0];
+    const { profile: taken, origin } = await start(merging(scene), async (life) => {
+      await life.ready();
+      const ask = (duration: number) => hammer({ port: scene.ports.status, path: '/stats/prometheus', connections: 1, duration });
+      await ask(2_000);
+      begun = performance.timeOrigin + performance.now() - life.started;
+      const { perSecond } = await ask(seconds * 1_000);
+      ended = performance.timeOrigin + performance.now() - life.started;
+      number = perSecond * seconds;
+    });
+    const times = selfTimes(taken, origin, indexAt(taken, begun), indexAt(taken, ended));
+    const each = new Map([...times].filter(([where]) => !where.startsWith('idle')).map(([where, ms]) => [where, ms / number]));
+    const idle = [...times].reduce((sum, [where, ms]) => sum + (where.startsWith('idle') ? ms / number : 0), 0);
+    return {
+      columns: ['Where', 'Self time of a scrape, ms'],
+      rows: [...rowsOf(each, least / 5), ['Envoy, the application and the client are waited for', idle.toFixed(1)]],
+      notes: [
+        `${node().name}; ${number.toFixed(0)} scrapes of 1 MB, one after the other, with the profiler on. Envoy and the client share the cores.`,
+      ],
+    };
+  });
+}
+
+const node = () => runtimes().at(-1) ?? { name: '', path: process.execPath };
+
+type Start = (more?: Parameters<Scene['start']>[1], use?: (life: Life) => Promise<void>) => Promise<{ readonly profile: CpuProfile; readonly origin: Origin }>; // prettier-ignore
+
+/** Builds the bundle with a source map, and has `use` start it with the profiler on. */
+async function profiled(scene: Scene, use: (start: Start) => Promise<Report>): Promise<Report> {
+  const { name, path } = node();
   const { buildProgram, writeCodeCache } = (await import(resolve('scripts/build-program.mjs'))) as Build;
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-profile-'));
   const program = join(folder, 'pilot-agent.cjs');
-  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
   try {
     await buildProgram(folder, { sourcemap: 'external' });
     await writeCodeCache([path], program);
     const origin = originOf(join(folder, 'main.cjs.map'));
-    const lives: ReadonlyMap<string, number>[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const profiles = join(folder, `profiles-${round}`);
+    let number = 0;
+    return await use(async (more, during = () => Promise.resolve()) => {
+      const profiles = join(folder, `profiles-${number++}`);
+      let taken: CpuProfile | undefined;
       const flags = ['--cpu-prof', '--cpu-prof-interval', '100', '--cpu-prof-dir', profiles];
-      await scene.whileLive({ name, kind: 'own', command: [path, ...flags, program] }, async ({ pid }) => {
-        process.kill(pid, 'SIGTERM');
-        lives.push(selfTimes(await written(profiles), origin));
-      });
-    }
-    const where = [...new Set(lives.flatMap((life) => [...life.keys()]))];
-    const all = where.map((key) => [key, median(lives.map((life) => life.get(key) ?? 0))] as const).toSorted((a, b) => b[1] - a[1]);
-    const few = all.filter(([, ms]) => ms < least).reduce((sum, [, ms]) => sum + ms, 0);
-    const rows = [...all.filter(([, ms]) => ms >= least), [`${all.filter(([, ms]) => ms < least).length} others`, few] as const];
-    return {
-      columns: ['Where', 'Self time, ms'],
-      rows: [...rows.map(([key, ms]) => [key, ms.toFixed(1)]), ['all of it', all.reduce((sum, [, ms]) => sum + ms, 0).toFixed(1)]],
-      notes: [
-        `${name}; medians of ${rounds} starts, from the first line of Node to the start of Envoy's process, with the profiler on, which costs a third on top.`,
-      ],
-    };
+      const watched = async (life: Life) => {
+        await during(life);
+        process.kill(life.pid, 'SIGTERM');
+        taken = await written(profiles);
+      };
+      await scene.whileLive({ name, kind: 'own', command: [path, ...flags, program] }, watched, more);
+      if (taken === undefined) throw new Error('there is no profile');
+      return { profile: taken, origin };
+    });
   } finally {
     scene.dispose();
     rmSync(folder, { recursive: true });
   }
+}
+
+/** What takes more than so many ms in a row of its own, and the sum. */
+function rowsOf(times: Times, from: number): string[][] {
+  const all = [...times].toSorted((a, b) => b[1] - a[1]);
+  const sum = (some: typeof all) => some.reduce((total, [, ms]) => total + ms, 0).toFixed(1);
+  const [large, small] = [all.filter(([, ms]) => ms >= from), all.filter(([, ms]) => ms < from)];
+  return [...large.map(([where, ms]) => [where, ms.toFixed(1)]), [`${small.length} others`, sum(small)], ['all of it', sum(all)]];
 }
 
 /** Resolves to the profile that is written there when the process ends. */
@@ -86,14 +143,26 @@ async function written(folder: string): Promise<CpuProfile> {
   }
 }
 
-/** Of each place, until Envoy's process is started. */
-function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, origin: Origin): ReadonlyMap<string, number> {
-  const places = new Map(nodes.map((node) => [node.id, placeOf(node, origin)]));
+type Times = ReadonlyMap<string, number>;
+
+/** The sample at which Envoy's process is started. */
+function untilSpawn({ nodes, samples }: CpuProfile): number {
   const spawns = new Set(nodes.filter(({ callFrame: { functionName, url } }) => functionName === 'spawn' && url === 'node:internal/child_process').map(({ id }) => id)); // prettier-ignore
-  const first = samples.findIndex((id) => spawns.has(id));
+  return samples.findIndex((id) => spawns.has(id));
+}
+
+/** The first sample that is so many ms after the start. */
+function indexAt({ timeDeltas }: CpuProfile, ms: number): number {
+  let sum = 0;
+  return timeDeltas.findIndex((delta) => (sum += delta / 1_000) >= ms);
+}
+
+/** Of each place, from one sample to another, in ms. */
+function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, origin: Origin, from: number, to: number): Times {
+  const places = new Map(nodes.map((node) => [node.id, placeOf(node, origin)]));
   const times = new Map<string, number>();
-  for (const [index, id] of samples.slice(0, first).entries()) {
-    const place = places.get(id) ?? '';
+  for (let index = from; index < to; index += 1) {
+    const place = places.get(samples[index] ?? 0) ?? '';
     times.set(place, (times.get(place) ?? 0) + (timeDeltas[index] ?? 0) / 1_000);
   }
   return times;
