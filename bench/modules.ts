@@ -42,7 +42,8 @@ const settled = 1_000;
 const atRest = 20_000;
 
 /**
- * `bench modules [ROUNDS]`: what each package that the agent loads takes, alone in a process, over a Node that does nothing: its own memory, and the time to load it.
+ * `bench modules [ROUNDS]`: what each package that the agent loads takes, alone in a process, over
+ * a Node that does nothing: its own memory, and the time to load it.
  */
 export async function modules(rounds = 5): Promise<Report> {
   const { name: node, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };

@@ -13,6 +13,8 @@ export interface DiscoveryView {
     { readonly number: number; readonly environment: Environment; readonly changedAt: number; readonly builtAt: number } | undefined;
   readonly connections: ConnectionStates;
   readonly traces: PushTraces;
+  /** Somebody has asked for the end. */
+  readonly isEnding: boolean;
   readonly counts: DiscoveryCounts;
 }
 
@@ -70,7 +72,8 @@ export const noCounts: DiscoveryCounts = {
 };
 
 /** Why it is not ready; undefined if it is. Pure. */
-export function unready({ store, snapshot }: DiscoveryView): string | undefined {
+export function unready({ store, snapshot, isEnding }: DiscoveryView): string | undefined {
+  if (isEnding) return 'it ends';
   if (snapshot !== undefined) return undefined;
   const waiting = [...(store?.sources ?? [])].filter(([, source]) => !source.isSynced);
   const names = waiting.map(([name, { lost }]) => (lost === undefined ? name : `${name} (${lost})`));

@@ -21,6 +21,8 @@ export interface DiscoveryConfig {
   readonly http: ListenAddress | undefined;
   readonly monitoring: ListenAddress | undefined;
   /** All durations in ms. */
+  /** Over which proxies are sent elsewhere at the end, at most. In ms. */
+  readonly shutdownDuration: number;
   readonly keepalive: { readonly interval: number; readonly timeout: number };
   readonly debounce: {
     readonly after: number;
@@ -103,6 +105,7 @@ export function discoveryConfig(
     http: address('httpAddr'),
     monitoring: address('monitoringAddr'),
     keepalive: { interval: ofFlag('keepaliveInterval'), timeout: ofFlag('keepaliveTimeout') },
+    shutdownDuration: ofFlag('shutdownDuration'),
     debounce: {
       after: ofVariable('PILOT_DEBOUNCE_AFTER', 100),
       max: ofVariable('PILOT_DEBOUNCE_MAX', 10_000),

@@ -21,7 +21,7 @@ export const discoveryFlags = {
   monitoringAddr: { value: 'host:port', text: '/metrics; empty for none', default: ':15014' },
   keepaliveInterval: { value: 'duration', text: 'how often a proxy that says nothing is asked whether it is there', default: '30s' },
   keepaliveTimeout: { value: 'duration', text: 'how long its answer is waited for', default: '10s' },
-  shutdownDuration: { value: 'duration', text: 'ignored: at the end proxies connect elsewhere at once', default: '', ignored: true },
+  shutdownDuration: { value: 'duration', text: 'over which proxies are sent elsewhere at the end, at most', default: '10s' },
   secureGRPCAddr: { value: 'host:port', text: 'ignored: there is no xDS over TLS yet', default: '', ignored: true },
   httpsAddr: { value: 'host:port', text: 'ignored: there is no injection', default: '', ignored: true },
   registries: { value: 'names', text: 'ignored: resources come from --configDir', default: '', ignored: true },

@@ -9,6 +9,7 @@ import type { DiscoveryEvent } from './discovery-event.ts';
 import type { Snapshot } from './snapshots.ts';
 
 export const freshView: DiscoveryView = {
+  isEnding: false,
   store: undefined,
   snapshot: undefined,
   connections: ConnectionMap.empty(),
@@ -32,9 +33,10 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
         traces: traceOfBuilt(view.traces, event.snapshot),
         counts: countsOfBuilt(view.counts, event.snapshot),
       };
+    case 'terminate-requested':
+      return { ...view, isEnding: true };
     case 'listening':
     case 'failed':
-    case 'terminate-requested':
     case 'over':
       return view;
     default: {

@@ -39,6 +39,10 @@ export function narrateDiscovery(before: DiscoveryView, event: DiscoveryEvent, s
       return [
         { level: 'warn', event: 'discovery.stream_refused', msg: 'a stream is refused', address: event.address, reason: event.reason },
       ];
+    case 'terminate-requested': {
+      const msg = 'the control plane sends its proxies elsewhere, and ends then';
+      return [{ level: 'info', event: 'discovery.draining', msg, by: event.by, proxies: before.connections.size }];
+    }
     default:
       return [];
   }

@@ -1,5 +1,5 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { concat, distinctUntilChanged, EMPTY, filter, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, switchMap, takeWhile, timer } from 'rxjs'; // prettier-ignore
+import { concat, distinctUntilChanged, EMPTY, filter, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, skip, switchMap, take, takeWhile, timer, withLatestFrom } from 'rxjs'; // prettier-ignore
 import type { KnownProxy } from '../debug/debug-answers.ts';
 import type { DiscoveryView } from '../debug/discovery-view.ts';
 import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
@@ -19,6 +19,9 @@ import { foldView, freshView } from './fold-view.ts';
 import { serveGrpc } from './serve-grpc.ts';
 import { snapshots } from './snapshots.ts';
 
+/** Between two proxies that are to go elsewhere at the end, at most. In ms. */
+const leavePause = 10;
+
 export interface DiscoveryParts {
   readonly config: DiscoveryConfig;
   /** What sources tell; the names of those that are to be read before a proxy is answered. */
@@ -30,8 +33,9 @@ export interface DiscoveryParts {
 }
 
 /**
- * Runs a control plane: emits what happens, with what is known then. Ends when somebody has asked
- * for it and proxies have had the time to go elsewhere, or where an address cannot be listened on.
+ * Runs a control plane: emits what happens, with what is known then. Where somebody asks for the
+ * end, proxies are sent elsewhere one after the other, and it ends then, or at once where somebody
+ * asks again. It ends too where an address cannot be listened on.
  * Cold; errors only by a bug.
  */
 export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryView, DiscoveryEvent>> {
@@ -43,6 +47,13 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
       ofType('built'),
       map(({ snapshot }) => snapshot),
       shareReplay({ bufferSize: 1, refCount: true }),
+    );
+    const asked$ = terminate$.pipe(share());
+    const ending$ = asked$.pipe(
+      take(1),
+      withLatestFrom(view$),
+      map(([by, { connections }]) => ({ by, ms: Math.min(config.shutdownDuration, connections.size * leavePause) })),
+      share(),
     );
     const make = viewer();
     const proxyOf = (node: Node) => readNode({ id: node.id, metadata: node.metadata }, localityOf(node));
@@ -67,6 +78,7 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
             controlPlane: JSON.stringify({ Component: 'pilot-discovery', ID: config.podName, Info: { version } }),
             throttle: config.pushThrottle,
             keepalive: config.keepalive,
+            drain$: ending$.pipe(map(({ ms }) => ms)),
             scheduler,
           }),
       ],
@@ -81,8 +93,17 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
       ['monitoringAddr', config.monitoring, http('monitoringAddr', monitoringRoutes(view$, version))],
     ];
     const served$ = merge(...servers.map(([, address, serve$]) => (address === undefined ? EMPTY : serve$(address))));
-    const end$ = terminate$.pipe(
-      switchMap((by) => concat(of<DiscoveryEvent>({ type: 'terminate-requested', by }), timer(0, scheduler).pipe(map((): DiscoveryEvent => ({ type: 'over' }))))), // prettier-ignore
+    const over: DiscoveryEvent = { type: 'over' };
+    const end$ = merge(
+      ending$.pipe(
+        switchMap(({ by, ms }) =>
+          concat(of<DiscoveryEvent>({ type: 'terminate-requested', by }), timer(ms, scheduler).pipe(map(() => over))),
+        ),
+      ),
+      asked$.pipe(
+        skip(1),
+        map(() => over),
+      ),
     );
     // A proxy that is connected when the first snapshot is built is answered by it.
     const kept$ = snapshot$.pipe(ignoreElements());

@@ -121,6 +121,7 @@ export const logEvents = {
   'discovery.started': { level: 'info', text: 'The control plane starts.' },
   'discovery.ready': { level: 'info', text: 'The control plane has read all sources, and answers proxies.' },
   'discovery.failed': { level: 'fatal', text: 'The control plane ends with a failure. The line has the exit code and the reason.' },
+  'discovery.draining': { level: 'info', text: 'The control plane sends its proxies elsewhere, and ends then.' },
   'discovery.ended': { level: 'info', text: 'The control plane ends.' },
   'discovery.flag_ignored': { level: 'warn', text: 'A flag or a variable of the control plane has no effect.' },
   'discovery.source_lost': { level: 'warn', text: 'A source of the control plane cannot be read. What it has told stays.' },

@@ -8,6 +8,7 @@ import {
   filter,
   from,
   fromEvent,
+  ignoreElements,
   map,
   merge,
   mergeMap,
@@ -21,6 +22,7 @@ import {
   switchMap,
   take,
   takeUntil,
+  tap,
   timeout,
   timer,
 } from 'rxjs';
@@ -49,6 +51,8 @@ export interface AdsOptions {
    * as a text, why it is given nothing.
    */
   readonly viewFor$: (node: Node) => Observable<View> | string;
+  /** Emits once the streams are to end: over so many ms, one after the other. */
+  readonly drain$: Observable<number>;
   readonly scheduler: SchedulerLike;
 }
 
@@ -66,25 +70,42 @@ const longestWrite = 1_000;
  * streams. To `throttle` proxies is written at once; others wait for their turn. A stream on which
  * something throws is ended by an error, and no other is touched. Never completes, never errors.
  */
-export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$, scheduler }: AdsOptions): Observable<AdsEvent> {
+export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$, drain$, scheduler }: AdsOptions): Observable<AdsEvent> {
   return new Observable((subscriber) => {
     const encode = answerEncoder(controlPlane);
     const call$ = new Subject<readonly [Variant, Call]>();
     const write$ = new Subject<Observable<AdsEvent>>();
     const written$ = write$.pipe(mergeMap((one$) => one$, throttle));
     let connections = 0;
+    let isDraining = false;
+    /** What ends each stream, in the order in which they came. */
+    const leaves = new Set<() => void>();
+    const drained$ = drain$.pipe(
+      mergeMap((ms) => {
+        isDraining = true;
+        const all = [...leaves];
+        return from(all).pipe(mergeMap((leave, index) => timer((ms * index) / all.length, scheduler).pipe(tap(leave))));
+      }),
+      ignoreElements(),
+    );
     const event$ = call$.pipe(
       mergeMap(([variant, call]) => {
         connections += 1;
         return serveStream(connections, variant, call);
       }),
     );
-    subscriber.add(merge(written$, event$).subscribe(subscriber));
+    subscriber.add(merge(written$, event$, drained$).subscribe(subscriber));
     const called = (variant: Variant) => (call: Call) => call$.next([variant, call]);
     server.addService(definition(), { streamAggregatedResources: called('state-of-the-world'), deltaAggregatedResources: called('delta') });
 
     function serveStream(connection: number, variant: Variant, call: Call): Observable<AdsEvent> {
       const address = call.getPeer();
+      const leave = () => end(statusCodes.unavailable, 'the control plane ends');
+      if (isDraining) {
+        leave();
+        return EMPTY;
+      }
+      leaves.add(leave);
       const over$ = merge(fromEvent(call, 'end'), fromEvent(call, 'cancelled'), fromEvent(call, 'error')).pipe(take(1), share());
       const request$ = (fromEvent(call, 'data') as Observable<DiscoveryRequest | DeltaDiscoveryRequest>).pipe(map(readRequest), share());
       const first$ = request$.pipe(
@@ -135,6 +156,7 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
           takeUntil(over$),
         ),
         defer(() => {
+          leaves.delete(leave);
           call.end(); // where the client has ended its half
           return of<AdsEvent>({ type: 'disconnected', connection });
         }),

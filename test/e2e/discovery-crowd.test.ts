@@ -107,6 +107,34 @@ describe('a control plane with much to do', () => {
     expect(slow.read()).toBeGreaterThan(1_024);
   });
 
+  it('sends its proxies elsewhere one after the other when it is to end, and ends at once where it is asked again', async () => {
+    rig = await twoSidecarsRig();
+    const crowd = async () => {
+      const clients = Array.from({ length: 200 }, (_, number) =>
+        acceptingClient(rig.ports.xds, nodeOf(`p-${number}`).id, typeUrls.cluster),
+      );
+      ends.push(...clients.map((each) => () => each.close()));
+      await expect.poll(() => clients.filter(({ answers }) => answers.length > 0).length, effective).toBe(200);
+      return () => clients.filter(({ statuses }) => statuses.length === 0).length;
+    };
+    const first = await started();
+    const left = await crowd();
+    const ended = first.end('SIGTERM');
+    await expect.poll(() => ask(rig.ports.http, '/ready'), { interval: 10 }).toEqual({ status: 503, body: 'it ends\n' });
+    await expect.poll(left, { interval: 10, timeout: 5_000 }).toBeLessThan(150);
+    expect(left()).toBeGreaterThan(0);
+    await ended;
+    expect(left()).toBe(0);
+    expect(first.lines.map(({ event }) => event).filter((event) => event !== 'discovery.disconnected').slice(-2)).toEqual(['discovery.draining', 'discovery.ended']); // prettier-ignore
+    const second = await started(['--shutdownDuration', '1h']);
+    await crowd();
+    void second.end('SIGTERM');
+    await expect.poll(() => second.lines.some(({ event }) => event === 'discovery.draining'), { interval: 5 }).toBe(true);
+    await second.end('SIGTERM');
+    expect(second.lines.at(-1)?.event).toBe('discovery.ended');
+    expect(second.lines.filter(({ event }) => event === 'discovery.disconnected').length).toBeLessThan(150);
+  });
+
   it('pushes once a window under 200 changes a second, and the newest at the end', { timeout: 120_000 }, async () => {
     rig = await twoSidecarsRig();
     await started();

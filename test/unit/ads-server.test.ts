@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { create } from '@bufbuild/protobuf';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { asyncScheduler, BehaviorSubject, NEVER, type Observable } from 'rxjs';
+import { asyncScheduler, BehaviorSubject, NEVER, type Observable, Subject } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   DeltaDiscoveryRequestSchema,
@@ -24,10 +24,10 @@ function view(snapshot: number, clusters: Readonly<Record<string, string>>): Vie
 const ended: (() => void)[] = [];
 afterEach(() => ended.splice(0).forEach((end) => end()));
 
-async function served(viewFor$: (node: Node) => Observable<View> | string, throttle = 16) {
+async function served(viewFor$: (node: Node) => Observable<View> | string, throttle = 16, drain$: Observable<number> = NEVER) {
   const server = new Server();
   const events: AdsEvent[] = [];
-  const serving = serveAds(server, { controlPlane: 'test', throttle, viewFor$, scheduler: asyncScheduler }).subscribe({
+  const serving = serveAds(server, { controlPlane: 'test', throttle, viewFor$, drain$, scheduler: asyncScheduler }).subscribe({
     next: (event) => events.push(event),
     error: (error: unknown) => {
       throw error;
@@ -74,6 +74,24 @@ describe('serveAds', () => {
       keys: ['VirtualService/default/v'],
       reason: 'a: no',
     });
+  });
+
+  it('ends the streams one after the other when it is drained, and takes no new one', async () => {
+    const drain$ = new Subject<number>();
+    const { port, events } = await served(() => new BehaviorSubject(view(1, {})), 16, drain$);
+    const clients = [wholeStream(port), wholeStream(port), wholeStream(port)];
+    for (const { call } of clients) call.write(whole());
+    await expect.poll(() => clients.filter(({ answers }) => answers.length === 1)).toHaveLength(3);
+    drain$.next(600);
+    const left = () => clients.filter(({ statuses }) => statuses.length === 0).length;
+    await expect.poll(left, { interval: 5 }).toBe(2);
+    await expect.poll(left, { interval: 5 }).toBe(1);
+    await expect.poll(left, { interval: 5 }).toBe(0);
+    expect(clients.map(({ statuses }) => statuses[0]?.code)).toEqual([14, 14, 14]);
+    expect(events.filter(({ type }) => type === 'disconnected')).toHaveLength(3);
+    const late = wholeStream(port);
+    late.call.write(whole());
+    await expect.poll(() => late.statuses).toMatchObject([{ code: 14, details: 'the control plane ends' }]);
   });
 
   it('says when a proxy has gone', async () => {

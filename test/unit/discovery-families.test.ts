@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { debugAnswers, proxyAnswers } from '../../src/debug/debug-answers.ts';
 import { discoveryFamilies } from '../../src/debug/discovery-families.ts';
-import type { DiscoveryView } from '../../src/debug/discovery-view.ts';
+import { type DiscoveryView, unready } from '../../src/debug/discovery-view.ts';
 import type { DiscoveryEvent } from '../../src/discovery/discovery-event.ts';
 import { foldView, freshView } from '../../src/discovery/fold-view.ts';
 import { readNode } from '../../src/generate/read-node.ts';
@@ -122,6 +122,12 @@ describe('what the control plane says of itself', () => {
     if (typeof node === 'string') throw new Error(node);
     const text = JSON.stringify(proxyAnswers['/debug/config_dump']?.({ environment, node, view: viewer()(1, environment, node) }));
     expect(text).toContain('BlackHoleCluster');
+  });
+
+  it('is not ready any more once it is to end', () => {
+    const view = after([built(1, 0, 1), 1], [connected, 2], [{ type: 'terminate-requested', by: 'SIGTERM' }, 3]);
+    expect(unready(view)).toBe('it ends');
+    expect(narrateDiscovery(view, { type: 'terminate-requested', by: 'SIGTERM' }, 0, 3)).toMatchObject([{ event: 'discovery.draining', by: 'SIGTERM', proxies: 1 }]); // prettier-ignore
   });
 
   it('says of each proxy whether it has what it was given', () => {
