@@ -188,7 +188,7 @@ export const agent: readonly Mutant[] = [
     replace: "{ level: 'info', event: 'config.refused', msg: before.epochs.size",
   },
   { id: 'agent/back-off-longest', file: 'agent/exits.ts', find: 'longest: 30_000', replace: 'longest: 60_000' },
-  { id: 'agent/histogram-edge', file: 'operators/histogram.ts', find: 'seconds <= bucket.limit', replace: 'seconds < bucket.limit' },
+  { id: 'agent/histogram-edge', file: 'operators/histogram.ts', find: 'value <= bucket.limit', replace: 'value < bucket.limit' },
   {
     id: 'agent/last-transition-kept',
     file: 'agent/agent.ts',
