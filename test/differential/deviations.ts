@@ -33,3 +33,11 @@ export const deviations: readonly (readonly [where: RegExp, why: string])[] = [
     'The inboundConnectionPool of a Sidecar without ingress counts, as its documentation says; istiod leaves it out.',
   ],
 ];
+
+/** What istiod 1.26 does not answer alike each time that it starts. */
+export const unsteady: readonly (readonly [where: RegExp, why: string])[] = [
+  [
+    /^route\/80\/virtual_hosts\/"m[12]\.example\.com:80"\/domains\/1: /,
+    'Of an entry with two hosts and two addresses the first host has both addresses; with istiod now and then the second host has one of them.',
+  ],
+];
