@@ -48,6 +48,12 @@ export interface SidecarPorts {
 export const addresses = { client: '127.0.0.20', echo: '127.0.0.21' };
 
 /**
+ * Services are for the namespace of the client alone: without captured traffic a sidecar listens
+ * for each service that it sees on 127.0.0.1, and both would take requests there.
+ */
+export const namespaces = { client: 'shop', echo: 'default' };
+
+/**
  * Makes a mesh below `folder`: certificates for two identities, YAML, and an application in two
  * versions, which answer by their name and run at once.
  */
@@ -60,7 +66,7 @@ export async function twoSidecars(folder: string, ports: MeshPorts): Promise<Two
   for (const [name, text] of Object.entries(resources(ports, [v1, v2]))) writeFileSync(join(configDir, name), text);
   const agent = async (name: 'client' | 'echo'): Promise<Command> => {
     const certificates = join(folder, name, 'certs');
-    const { csr, key } = await certificateRequest(`spiffe://cluster.local/ns/default/sa/${name}`, { algorithm: 'ECDSA', pkcs8: true });
+    const { csr, key } = await certificateRequest(`spiffe://cluster.local/ns/${namespaces[name]}/sa/${name}`, { algorithm: 'ECDSA', pkcs8: true });
     const { certificate, serial } = await ca.sign(csr);
     writeCertificates(certificates, { certChain: certificate, key: key.toString('utf8'), rootCert: ca.rootCert, serial });
     const { admin, status, prometheus, health } = ports[name];
@@ -76,7 +82,7 @@ export async function twoSidecars(folder: string, ports: MeshPorts): Promise<Two
       args: ['proxy', 'sidecar', ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])],
       env: {
         POD_NAME: `${name}-0`,
-        POD_NAMESPACE: 'default',
+        POD_NAMESPACE: namespaces[name],
         SERVICE_ACCOUNT: name,
         INSTANCE_IP: addresses[name],
         PROV_CERT: certificates,
@@ -120,7 +126,7 @@ async function application(version: string): Promise<Server> {
 function resources({ service, inbound }: MeshPorts, applications: readonly [number, number]): Readonly<Record<string, string>> {
   const versions = inbound.map((port, index) => ({ version: `v${index + 1}`, port, application: applications[index] ?? 0 }));
   return {
-    '10-echo.yaml': `# The service echo.mesh. It runs twice behind one sidecar.
+    '10-echo.yaml': `# The service echo.mesh, for the namespace of the client. It runs twice behind one sidecar.
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
 metadata: { name: echo, namespace: default }
@@ -130,6 +136,7 @@ spec:
   resolution: STATIC
   ports: [{ number: ${service}, name: http, protocol: HTTP }]
   workloadSelector: { labels: { app: echo } }
+  exportTo: [${namespaces.client}]
 ${versions
   .map(
     ({ version, port }) => `---

@@ -52,6 +52,7 @@ spec:
   resolution: STATIC
   ports: [{ number: ${port}, name: http, protocol: HTTP }]
   endpoints: [{ address: 127.0.0.1 }]
+  exportTo: [shop]
   ${more}
 `;
 
@@ -92,12 +93,12 @@ describe('two sidecars that live from pilot-discovery', () => {
     };
     const namesOf = ({ configs }: Dump) => configs.flatMap((each) => (each.dynamic_active_clusters ?? []).map(({ cluster }) => cluster.name)).sort(); // prettier-ignore
     const { body } = await ask(rig.ports.client.admin, '/config_dump');
-    expect(namesOf(await rig.debug<Dump>('config_dump?proxyID=client-0.default'))).toEqual(namesOf(JSON.parse(body) as Dump));
-    expect(await rig.debug('edsz?proxyID=client-0.default')).toHaveLength(3);
+    expect(namesOf(await rig.debug<Dump>('config_dump?proxyID=client-0.shop'))).toEqual(namesOf(JSON.parse(body) as Dump));
+    expect(await rig.debug('edsz?proxyID=client-0.shop')).toHaveLength(3);
     expect(await rig.debug('sidecarz?proxyID=echo-0.default')).toMatchObject({ kind: 'Sidecar', name: 'echo' });
     expect(await rig.debug('config_dump?proxyID=nobody')).toEqual({
       error: 'no proxy nobody is connected',
-      connected: expect.arrayContaining(['client-0.default', 'echo-0.default']) as unknown,
+      connected: expect.arrayContaining(['client-0.shop', 'echo-0.default']) as unknown,
     });
   });
 
@@ -192,7 +193,7 @@ describe('two sidecars that live from pilot-discovery', () => {
       readonly proxy: string;
       readonly resources: Readonly<Record<string, { readonly status: string; readonly sentResources?: number }>>;
     };
-    const client = async () => Object.values((await rig.debug<readonly Synced[]>('syncz')).find(({ proxy }) => proxy === 'client-0.default')?.resources ?? {}); // prettier-ignore
+    const client = async () => Object.values((await rig.debug<readonly Synced[]>('syncz')).find(({ proxy }) => proxy === 'client-0.shop')?.resources ?? {}); // prettier-ignore
     await expect.poll(async () => (await client()).map(({ status }) => status), within).toContain('SYNCED');
     await sleep(2_000);
     expect((await client()).map(({ sentResources }) => sentResources ?? 0)).toEqual([0, 0, 0, 0]);

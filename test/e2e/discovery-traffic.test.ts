@@ -34,7 +34,7 @@ async function backend(name: string): Promise<Backend> {
   return made;
 }
 
-describe('requests through two sidecars that live from pilot-discovery', () => {
+describe.each(['delta', 'whole'] as const)('requests through two sidecars that live from pilot-discovery, %s xDS', (variant) => {
   let rig: TwoSidecarsRig;
   let [one, two]: Backend[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -45,7 +45,7 @@ describe('requests through two sidecars that live from pilot-discovery', () => {
     rig.write('50-back.yaml', service('back.mesh', ['one', one.port], ['two', two.port]));
     rig.write('51-shadow.yaml', service('shadow.mesh', ['two', two.port]));
     rig.startDiscovery();
-    rig.startAgents();
+    rig.startAgents(variant);
     await eventually(async () => (await to('back.mesh')).status === 200 && (await rig.ask()).status === 200, { within: 20_000 });
   }, 60_000);
   afterAll(async () => {
@@ -63,6 +63,7 @@ spec:
   hosts: [${host}]
   location: MESH_EXTERNAL
   resolution: STATIC
+  exportTo: [shop]
   ports: [{ number: ${rig.ports.service}, name: http, protocol: HTTP }]
   endpoints:
 ${endpoints.map(([version, port]) => `    - { address: 127.0.0.1, ports: { http: ${port} }, labels: { version: ${version} } }\n`).join('')}`;
@@ -218,7 +219,7 @@ spec:
 
     it('STRICT: only with a certificate, and the application is told whose', async () => {
       await expect.poll(() => rig.ask('/who'), effective).toMatchObject({ status: 200, body: 'one' });
-      expect(String(identity())).toContain('URI=spiffe://cluster.local/ns/default/sa/client');
+      expect(String(identity())).toContain('URI=spiffe://cluster.local/ns/shop/sa/client');
       expect(String(identity())).toContain('By=spiffe://cluster.local/ns/default/sa/echo');
       expect(await rig.askPlain()).toMatchObject({ status: 0 });
     });
@@ -227,7 +228,7 @@ spec:
       mode('PERMISSIVE');
       await expect.poll(() => rig.askPlain(), effective).toMatchObject({ status: 200, body: 'one' });
       await expect.poll(() => rig.ask('/who'), effective).toMatchObject({ status: 200 });
-      expect(String(identity())).toContain('URI=spiffe://cluster.local/ns/default/sa/client');
+      expect(String(identity())).toContain('URI=spiffe://cluster.local/ns/shop/sa/client');
     });
 
     it('DISABLE: plain, from sidecars too', async () => {

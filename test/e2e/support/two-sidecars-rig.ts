@@ -29,8 +29,8 @@ export interface TwoSidecarsRig {
   readonly ports: MeshPorts;
   /** The control plane, again where it was ended. */
   startDiscovery(more?: readonly string[]): Running;
-  /** The one of the client asks for differences (delta xDS), the other one for the whole. */
-  startAgents(): readonly Running[];
+  /** The one of the client asks in this variant of xDS, `delta` if left out, the other one for the whole. */
+  startAgents(variant?: 'delta' | 'whole'): readonly Running[];
   /** Writes a file of the folder as an editor does: a new one takes the place of the old one. */
   write(name: string, text: string): void;
   read(name: string): string;
@@ -87,9 +87,9 @@ export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
     configDir: made.configDir,
     ports,
     startDiscovery: (more) => start([process.execPath, resolve('dist/pilot-discovery.cjs')], made.discovery, more),
-    startAgents: () => [
+    startAgents: (variant = 'delta') => [
       start(program, made.agents.echo),
-      start(program, { ...made.agents.client, env: { ...made.agents.client.env, ISTIO_DELTA_XDS: 'true' } }),
+      start(program, { ...made.agents.client, env: { ...made.agents.client.env, ISTIO_DELTA_XDS: String(variant === 'delta') } }),
     ],
     write(name, text) {
       const path = join(made.configDir, name);
