@@ -11,7 +11,7 @@ export interface ListenAddress {
 
 /** How the control plane runs. */
 export interface DiscoveryConfig {
-  /** Folders of YAML: `--configDir`, then those of the MeshConfig. */
+  /** A folder of YAML; '' where the MeshConfig is to name it. */
   readonly configDir: string;
   readonly meshConfig: string;
   readonly domain: string;
@@ -20,10 +20,10 @@ export interface DiscoveryConfig {
   readonly grpc: ListenAddress | undefined;
   readonly http: ListenAddress | undefined;
   readonly monitoring: ListenAddress | undefined;
-  /** All durations in ms. */
-  /** Over which proxies are sent elsewhere at the end, at most. In ms. */
+  /** Over which proxies are sent elsewhere at the end, at most. This and all durations in ms. */
   readonly shutdownDuration: number;
-  readonly keepalive: { readonly interval: number; readonly timeout: number };
+  /** `age`: after so long a connection is to be made anew; 0 for never. */
+  readonly keepalive: { readonly interval: number; readonly timeout: number; readonly age: number };
   readonly debounce: {
     readonly after: number;
     readonly max: number;
@@ -90,7 +90,6 @@ export function discoveryConfig(
     return value ?? standard;
   };
 
-  if (flag('configDir') === '') problems.push('--configDir is missing: name the folder of YAML files with the resources');
   const throttle = variable('PILOT_PUSH_THROTTLE') ?? '0';
   if (!/^\d+$/.test(throttle)) problems.push(`PILOT_PUSH_THROTTLE: '${throttle}' is not a whole number`);
   const debounce = variable('PILOT_DEBOUNCE') ?? '';
@@ -104,7 +103,11 @@ export function discoveryConfig(
     grpc: address('grpcAddr'),
     http: address('httpAddr'),
     monitoring: address('monitoringAddr'),
-    keepalive: { interval: ofFlag('keepaliveInterval'), timeout: ofFlag('keepaliveTimeout') },
+    keepalive: {
+      interval: ofFlag('keepaliveInterval'),
+      timeout: ofFlag('keepaliveTimeout'),
+      age: ofFlag('keepaliveMaxServerConnectionAge'),
+    },
     shutdownDuration: ofFlag('shutdownDuration'),
     debounce: {
       after: ofVariable('PILOT_DEBOUNCE_AFTER', 100),

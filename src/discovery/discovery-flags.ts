@@ -12,7 +12,11 @@ interface DiscoveryFlag {
 
 /** The flags of `pilot-discovery discovery`, with the names of istiod. */
 export const discoveryFlags = {
-  configDir: { value: 'path', text: 'folder of YAML files with resources of Istio', default: '' },
+  configDir: {
+    value: 'path',
+    text: 'folder of YAML files with resources of Istio; `configSources` of the MeshConfig can name more',
+    default: '',
+  },
   meshConfig: { value: 'path', text: 'file with the MeshConfig; without a file its defaults hold', default: './etc/istio/config/mesh' },
   domain: { value: 'name', text: 'DNS domain of the mesh', default: 'cluster.local' },
   namespace: { value: 'name', text: 'namespace of resources that name none', default: 'default' },
@@ -21,13 +25,17 @@ export const discoveryFlags = {
   monitoringAddr: { value: 'host:port', text: '/metrics; empty for none', default: ':15014' },
   keepaliveInterval: { value: 'duration', text: 'how often a proxy that says nothing is asked whether it is there', default: '30s' },
   keepaliveTimeout: { value: 'duration', text: 'how long its answer is waited for', default: '10s' },
+  keepaliveMaxServerConnectionAge: {
+    value: 'duration',
+    text: 'after so long, 10 % more or less, a proxy is to connect anew; 0s for never',
+    default: '30m',
+  },
   shutdownDuration: { value: 'duration', text: 'over which proxies are sent elsewhere at the end, at most', default: '10s' },
   secureGRPCAddr: { value: 'host:port', text: 'ignored: there is no xDS over TLS yet', default: '', ignored: true },
   httpsAddr: { value: 'host:port', text: 'ignored: there is no injection', default: '', ignored: true },
   registries: { value: 'names', text: 'ignored: resources come from --configDir', default: '', ignored: true },
   clusterID: { value: 'name', text: 'ignored: the mesh has one cluster', default: '', ignored: true },
   networksConfig: { value: 'path', text: 'ignored: the mesh has one network', default: '', ignored: true },
-  keepaliveMaxServerConnectionAge: { value: 'duration', text: 'ignored: a connection is kept', default: '', ignored: true },
   profile: { value: 'bool', text: 'ignored', default: '', ignored: true },
   ctrlz_port: { value: 'port', text: 'ignored', default: '', ignored: true },
   ctrlz_address: { value: 'host', text: 'ignored', default: '', ignored: true },

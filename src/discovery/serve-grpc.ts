@@ -2,18 +2,20 @@ import { Server, ServerCredentials, setLogVerbosity, logVerbosity } from '@grpc/
 import { Observable } from 'rxjs';
 import type { AdsEvent } from '../push/ads-event.ts';
 import { type AdsOptions, serveAds } from '../push/ads-server.ts';
-import type { ListenAddress } from './discovery-config.ts';
+import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 
 type GrpcSign = AdsEvent | Extract<DiscoveryEvent, { readonly type: 'listening' | 'failed' }>;
 
 export interface ServeGrpcOptions extends AdsOptions {
-  /** In ms. */
-  readonly keepalive: { readonly interval: number; readonly timeout: number };
+  readonly keepalive: DiscoveryConfig['keepalive'];
 }
 
 /** A request may name many resources. In bytes. */
 const largestRequest = 64 << 20;
+
+/** So long a proxy may go on with a connection that it is to make anew, in ms. As in istiod. */
+const grace = 10_000;
 
 /**
  * Serves xDS over gRPC in plain text: emits `listening`, or `failed` and nothing more, and what
@@ -26,6 +28,11 @@ export function serveGrpc({ host, port }: ListenAddress, { keepalive, ...ads }: 
       'grpc.keepalive_time_ms': keepalive.interval,
       'grpc.keepalive_timeout_ms': keepalive.timeout,
       'grpc.max_receive_message_length': largestRequest,
+      'grpc.enable_channelz': 0, // it counts each message, for nobody
+      ...(keepalive.age > 0 && {
+        'grpc.max_connection_age_ms': keepalive.age,
+        'grpc.max_connection_age_grace_ms': Math.min(grace, keepalive.age),
+      }),
     });
     subscriber.add(serveAds(server, ads).subscribe(subscriber));
     const address = `${host === '' ? '[::]' : host.includes(':') ? `[${host}]` : host}:${port}`;

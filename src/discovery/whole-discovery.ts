@@ -1,18 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { asyncScheduler, merge, of } from 'rxjs';
+import { asyncScheduler, merge } from 'rxjs';
 import type { DiscoveryView } from '../debug/discovery-view.ts';
 import { type GivenLogFlags, logOptions } from '../config/log-options.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { openLog } from '../log/open-log.ts';
-import { defaultMeshConfig, type MeshConfig } from '../mesh/mesh-config.ts';
-import { readMeshConfig } from '../mesh/read-mesh-config.ts';
+import { defaultMeshConfig } from '../mesh/mesh-config.ts';
+import { readMeshConfig, type ReadMesh } from '../mesh/read-mesh-config.ts';
 import { readResources } from '../mesh/read-resources.ts';
 import type { Fold } from '../operators/feedback.ts';
 import { filesSource } from '../registry/files/files-source.ts';
+import { meshSource } from '../registry/files/mesh-source.ts';
 import { attempt, exitCodes, Fatal } from '../run/exit.ts';
 import { takenBy } from '../run/taken-port.ts';
 import { signals } from '../streams/process-events.ts';
-import type { StoreEvent } from '../store/store-event.ts';
 import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 import type { DiscoveryFlagName } from './discovery-flags.ts';
@@ -38,18 +38,26 @@ export async function wholeDiscovery({ given, logging, leftover, env }: WholeDis
   const log = logOptions(logging);
   const all = [...problems, ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`))];
   if (all.length > 0) throw new Fatal(all.join('; '), exitCodes.usage);
-  const mesh = meshOf(config);
+  const { mesh, folders } = meshOf(config);
+  const [folder, ...others] = [...(config.configDir === '' ? [] : [config.configDir]), ...folders];
+  if (folder === undefined) throw new Fatal('--configDir is missing: name the folder of YAML files with the resources', exitCodes.usage);
   const written = attempt(() => openLog(log.options), '--log_target');
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
   written.open();
-  write({ level: 'info', event: 'discovery.started', msg: 'the control plane starts', configDir: config.configDir, ...addresses(config) });
+  write({
+    level: 'info',
+    event: 'discovery.started',
+    msg: 'the control plane starts',
+    configDir: [folder, ...others].join(', '),
+    ...addresses(config),
+  });
   for (const warning of [...warnings, ...unknown(leftover), ...(log.ok ? log.warnings : [])])
     write({ level: 'warn', event: 'discovery.flag_ignored', msg: 'it has no effect', warning });
 
-  const files$ = filesSource(config.configDir, { read: readResources, defaultNamespace: config.namespace });
-  const event$ = merge(of<StoreEvent>({ type: 'mesh', mesh }), files$);
+  const files$ = (path: string, name: string) => filesSource(path, { name, read: readResources, defaultNamespace: config.namespace });
+  const event$ = merge(meshSource(config.meshConfig, mesh), files$(folder, 'files'), ...others.map((path) => files$(path, path)));
   const terminate$ = signals(['SIGTERM', 'SIGINT']);
-  const step$ = runDiscovery({ config, event$, sources: ['files'], terminate$, scheduler: asyncScheduler });
+  const step$ = runDiscovery({ config, event$, sources: ['mesh', 'files', ...others], terminate$, scheduler: asyncScheduler });
   const end = await new Promise<DiscoveryEvent | undefined>((done, fail) => {
     let last: Fold<DiscoveryView, DiscoveryEvent> | undefined;
     step$.subscribe({
@@ -98,14 +106,14 @@ function addresses({ grpc, http, monitoring }: DiscoveryConfig): Readonly<Record
 }
 
 /** The MeshConfig of the file that is named; its defaults where the usual file is not there. */
-function meshOf({ meshConfig }: DiscoveryConfig): MeshConfig {
-  if (!existsSync(meshConfig)) return defaultMeshConfig;
-  const { mesh, flaws } = readMeshConfig(
+function meshOf({ meshConfig }: DiscoveryConfig): Pick<ReadMesh, 'mesh' | 'folders'> {
+  if (!existsSync(meshConfig)) return { mesh: defaultMeshConfig, folders: [] };
+  const { flaws, ...read } = readMeshConfig(
     attempt(() => readFileSync(meshConfig, 'utf8'), '--meshConfig'),
     meshConfig,
   );
   const [flaw] = flaws.filter(({ severity }) => severity === 'error');
   if (flaw !== undefined)
     throw new Fatal(`--meshConfig ${flaw.origin.path}:${flaw.origin.line}: ${flaw.field}: ${flaw.reason}`, exitCodes.config);
-  return mesh;
+  return read;
 }

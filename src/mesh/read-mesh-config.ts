@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml';
-import { boolean, duration, list, members, needed, oneOf, type Place, text } from './members.ts';
+import { boolean, duration, list, members, needed, oneOf, type Place, type Read, text } from './members.ts';
 import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
 import type { Flaw } from './model.ts';
 
@@ -38,9 +38,15 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
         of('mode', oneOf({ ALLOW_ANY: 'allow-any', REGISTRY_ONLY: 'registry-only' } as const, standard.outboundTrafficPolicy)),
       ),
     );
+    const folder: Read<string> = (value, at) => {
+      const address = needed(value, at);
+      if (address !== '' && !/^fs:\/\/./.test(address))
+        at.tell('configSources', `'${address}' is not read: only fs://FOLDER is`, 'warning');
+      return address;
+    };
     const sources = get(
       'configSources',
-      list((one, at) => members(one, at, ['tlsSettings', 'subscribedResources'], (of) => of('address', needed))),
+      list((one, at) => members(one, at, ['tlsSettings', 'subscribedResources'], (of) => of('address', folder))),
     );
     for (const address of sources) if (address.startsWith('fs://')) folders.push(address.slice('fs://'.length));
     return {

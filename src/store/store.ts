@@ -76,7 +76,7 @@ function withChanged(
   const told = withResources(store.sources.get(source)?.resources ?? noResources, edits);
   const after = withSource(store, source, { resources: told, lost: undefined });
   const states = [...after.sources.values()];
-  const [only, ...others] = states;
+  const [only, ...others] = states.filter(({ resources: its }) => its !== noResources);
   const won = new Map<ResourceKey, AnyResource | undefined>();
   for (const key of edits.keys()) won.set(key, firstOf(states, key));
   const resources = only !== undefined && others.length === 0 ? only.resources : withResources(store.resources, won);

@@ -11,6 +11,7 @@ import { log } from './mutants/log.ts';
 import { node } from './mutants/node.ts';
 import { operators } from './mutants/operators.ts';
 import { proxy } from './mutants/proxy.ts';
+import { push } from './mutants/push.ts';
 import { refusal } from './mutants/refusal.ts';
 import { run } from './mutants/run.ts';
 import { sds } from './mutants/sds.ts';
@@ -38,6 +39,7 @@ export const mutants: readonly Mutant[] = [
   ...node,
   ...operators,
   ...proxy,
+  ...push,
   ...refusal,
   ...run,
   ...sds,

@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { create } from '@bufbuild/protobuf';
+import { execa } from 'execa';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DeltaDiscoveryRequestSchema, type DeltaDiscoveryResponse } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { typeUrls } from '../../src/push/view.ts';
+import { ask } from '../support/ask.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { acceptingClient, deltaClient } from '../support/proxy-client.ts';
+
+const id = 'sidecar~127.0.0.1~web.default~default.svc.cluster.local';
+const service = (host: string) => `
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: ${host.replace('.', '-')}, namespace: default }
+spec: { hosts: [${host}], resolution: DNS, ports: [{ number: 80, name: http, protocol: HTTP }] }
+`;
+
+describe('how pilot-discovery is started', () => {
+  let folder: string;
+  let [xds, http, monitoring]: number[] = [];
+  const ends: (() => unknown)[] = [];
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
+    [xds, http, monitoring] = await freePorts(3);
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+    rmSync(folder, { recursive: true });
+  });
+
+  const place = (name: string) => join(folder, name);
+  function write(name: string, text: string): void {
+    writeFileSync(place('new'), text);
+    renameSync(place('new'), place(name));
+  }
+
+  interface Line {
+    readonly event: string;
+    readonly path?: string;
+    readonly reason?: string;
+  }
+
+  async function start(...more: readonly string[]): Promise<() => readonly Line[]> {
+    const listen = Object.entries({ grpcAddr: xds, httpAddr: http, monitoringAddr: monitoring }).flatMap(([flag, port = 0]) => [`--${flag}`, `127.0.0.1:${port}`]); // prettier-ignore
+    const child = execa(process.execPath, [resolve('dist/pilot-discovery.cjs'), 'discovery', ...listen, ...more], {
+      buffer: false,
+      reject: false,
+    });
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+    ends.push(() => (child.kill('SIGTERM'), child));
+    await eventually(async () => (await ask(http ?? 0, '/ready')).status === 200, { within: 10_000 });
+    return () => said.split('\n').slice(0, -1).map((line) => JSON.parse(line) as Line); // prettier-ignore
+  }
+
+  it('has the resources of the folders that the MeshConfig names, beside those of --configDir', async () => {
+    for (const name of ['one', 'two', 'three']) {
+      mkdirSync(place(name));
+      writeFileSync(join(place(name), 'service.yaml'), service(`${name}.mesh`));
+    }
+    write('mesh', `configSources: [{ address: "fs://${place('two')}" }, { address: "fs://${place('three')}" }, { address: "xds://istiod:15010" }]`); // prettier-ignore
+    const lines = await start('--configDir', place('one'), '--meshConfig', place('mesh'));
+    const client = acceptingClient(xds ?? 0, id, typeUrls.cluster);
+    ends.push(() => client.close());
+    const names = () => client.answers.flatMap(({ resources }) => resources.map(({ name }) => name)).filter((name) => name.endsWith('.mesh')).sort(); // prettier-ignore
+    await expect.poll(names).toEqual(['outbound|80||one.mesh', 'outbound|80||three.mesh', 'outbound|80||two.mesh']);
+    write('three/service.yaml', service('four.mesh'));
+    await expect.poll(names).toContain('outbound|80||four.mesh');
+    await expect
+      .poll(() => lines().find(({ event }) => event === 'discovery.unserved'))
+      .toMatchObject({
+        path: `${place('mesh')}:1`,
+        field: 'configSources',
+        reason: "'xds://istiod:15010' is not read: only fs://FOLDER is",
+      });
+  });
+
+  it('gives its proxies what a changed MeshConfig says, and what the last good one said where it is bad or gone', async () => {
+    mkdirSync(place('resources'));
+    const lines = await start('--configDir', place('resources'), '--meshConfig', place('mesh'));
+    const client = acceptingClient(xds ?? 0, id, typeUrls.listener);
+    ends.push(() => client.close());
+    const newest = () => client.answers.flatMap(({ resources }) => resources).findLast(({ name }) => name === 'virtualOutbound')?.resource;
+    const passes = () => Buffer.from(newest()?.value ?? '').includes('PassthroughCluster');
+    await expect.poll(passes).toBe(true);
+    write('mesh', 'outboundTrafficPolicy: { mode: REGISTRY_ONLY }');
+    await expect.poll(passes).toBe(false);
+    const count = client.answers.length;
+    write('mesh', '# new\noutboundTrafficPolicy: { mode: ALL }');
+    const about = (name: string) => lines().findLast(({ event }) => event === name);
+    await expect.poll(() => about('discovery.refused')).toMatchObject({ path: `${place('mesh')}:2`, field: 'outboundTrafficPolicy.mode' });
+    rmSync(place('mesh'));
+    await expect.poll(() => about('discovery.source_lost')).toMatchObject({ source: 'mesh' });
+    write('mesh', '# back\noutboundTrafficPolicy: { mode: REGISTRY_ONLY }');
+    await expect.poll(() => about('discovery.source_back')).toMatchObject({ source: 'mesh' });
+    expect(client.answers).toHaveLength(count);
+    write('mesh', '');
+    await expect.poll(passes).toBe(true);
+  });
+
+  it('has a proxy connect anew after --keepaliveMaxServerConnectionAge, and gives it nothing that it has', async () => {
+    mkdirSync(place('resources'));
+    writeFileSync(join(place('resources'), 'service.yaml'), service('one.mesh'));
+    await start('--configDir', place('resources'), '--keepaliveMaxServerConnectionAge', '500ms');
+    const client = acceptingClient(xds ?? 0, id, typeUrls.cluster);
+    ends.push(() => client.close());
+    await expect.poll(() => client.statuses.length, { timeout: 5_000 }).toBe(1);
+    const versions = Object.fromEntries(client.answers.flatMap(({ resources }) => resources).map(({ name, version }) => [name, version]));
+    expect(Object.keys(versions)).toContain('outbound|80||one.mesh');
+    const again = deltaClient(xds ?? 0);
+    ends.push(() => again.close());
+    const answered: DeltaDiscoveryResponse[] = [];
+    again.call.on('data', (answer: DeltaDiscoveryResponse) => answered.push(answer));
+    again.call.write(create(DeltaDiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster, initialResourceVersions: versions }));
+    await expect.poll(() => again.statuses.length, { timeout: 5_000 }).toBe(1);
+    expect(answered.flatMap(({ resources }) => resources)).toEqual([]);
+  });
+});
