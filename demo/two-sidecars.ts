@@ -66,7 +66,10 @@ export async function twoSidecars(folder: string, ports: MeshPorts): Promise<Two
   for (const [name, text] of Object.entries(resources(ports, [v1, v2]))) writeFileSync(join(configDir, name), text);
   const agent = async (name: 'client' | 'echo'): Promise<Command> => {
     const certificates = join(folder, name, 'certs');
-    const { csr, key } = await certificateRequest(`spiffe://cluster.local/ns/${namespaces[name]}/sa/${name}`, { algorithm: 'ECDSA', pkcs8: true });
+    const { csr, key } = await certificateRequest(`spiffe://cluster.local/ns/${namespaces[name]}/sa/${name}`, {
+      algorithm: 'ECDSA',
+      pkcs8: true,
+    });
     const { certificate, serial } = await ca.sign(csr);
     writeCertificates(certificates, { certChain: certificate, key: key.toString('utf8'), rootCert: ca.rootCert, serial });
     const { admin, status, prometheus, health } = ports[name];
