@@ -69,7 +69,7 @@ const adsz: DebugAnswer = ({ connections: states }) => ({
     address: state.address,
     variant: state.variant,
     metadata: state.node.metadata ?? {},
-    watches: Object.fromEntries([...state.types].map(([typeUrl, { names }]) => [typeUrl, names])),
+    watches: Object.fromEntries([...state.types].map(([typeUrl, { names }]) => [typeUrl, [...names]])),
   })),
 });
 

@@ -128,15 +128,6 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
         ),
       );
       const refused$ = new Subject<AdsEvent>();
-      const asked$ = request$.pipe(
-        filter(({ names }) => (names.kind === 'all' ? true : names.add.length + names.remove.length > 0)),
-        map(({ typeUrl, names }): AdsEvent => ({
-          type: 'asked',
-          connection,
-          typeUrl,
-          names: names.kind === 'all' ? names.names : names.add,
-        })),
-      );
       const clusters$ = new Subject<void>();
       const asking$ = request$.pipe(map((request): ProxyEvent => ({ type: 'request', request })));
       const handled$ = merge(asking$, view$, patience(request$, clusters$)).pipe(
@@ -148,7 +139,7 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
         mergeMap(({ event }) => (event.type === 'done' ? [event.event] : [])),
       );
       return concat(
-        merge(refused$, connected$, asked$, handled$).pipe(
+        merge(refused$, connected$, handled$).pipe(
           catchError((error: unknown) => {
             end(statusCodes.internal, `this is a bug: ${String(error)}`);
             return EMPTY;
@@ -166,6 +157,7 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
         switch (effect.type) {
           case 'answer':
             return [{ type: 'done', event: send(effect.answer) }];
+          case 'asked':
           case 'accepted':
           case 'unknown-type':
             return [{ type: 'done', event: { ...effect, connection } }];

@@ -36,16 +36,9 @@ export function answerOf(state: ProxyStream, type: XdsType, view: View): readonl
   }
 
   const given = [...changed, ...empty, ...again];
-  const held = new Map(stream.held);
-  const had = new Map<string, Held | undefined>();
-  for (const resource of given) {
-    had.set(resource.name, held.get(resource.name));
-    held.set(resource.name, resource);
-  }
-  for (const name of removed) {
-    had.set(name, held.get(name));
-    held.delete(name);
-  }
+  const had = new Map([...given.map(({ name }) => name), ...removed].map((name) => [name, stream.held.get(name)]));
+  const isComplete = given.length === changed.length && tellsAll(stream, to, wanted, { changed, removed, candidates });
+  const held = isComplete ? to.resources : heldAfter(stream, given, removed);
   const resources = isWhole ? [...held.values()].filter((one): one is XdsResource => one.body !== undefined) : given;
   const said = {
     typeUrl: typeUrls[type],
@@ -69,6 +62,34 @@ export function answerOf(state: ProxyStream, type: XdsType, view: View): readonl
     settled: undefined,
   };
   return [type === 'cluster' ? withClusters(state, next, changed, removed, view) : withType(state, type, next), answer];
+}
+
+interface Told {
+  readonly changed: readonly XdsResource[];
+  readonly removed: readonly string[];
+  readonly candidates: readonly string[] | undefined;
+}
+
+/**
+ * Whether the client has all of a view, and nothing else, once it has been told this: it is known
+ * by the view then, and not by a list of its own.
+ */
+function tellsAll(
+  { held, settled }: TypeStream,
+  { resources }: TypedView,
+  wanted: ReadonlyMap<string, XdsResource>,
+  { changed, removed, candidates }: Told,
+): boolean {
+  if (candidates !== undefined) return held === settled?.resources && changed.length + removed.length === candidates.length;
+  const size = held.size + changed.filter(({ name }) => !held.has(name)).length - removed.length;
+  return wanted.size === resources.size && size === resources.size;
+}
+
+function heldAfter(stream: TypeStream, given: readonly XdsResource[], removed: readonly string[]): ReadonlyMap<string, Held> {
+  const held = new Map(stream.held);
+  for (const resource of given) held.set(resource.name, resource);
+  for (const name of removed) held.delete(name);
+  return held;
 }
 
 /** What the client has, and is not to have any more. Of what it names it knows that itself. */

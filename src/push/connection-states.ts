@@ -6,7 +6,7 @@ import type { ConnectionMap } from './connection-map.ts';
 /** How it stands with one type on one connection. */
 export interface TypeState {
   /** What the proxy has asked for by name; empty for all. */
-  readonly names: readonly string[];
+  readonly names: ReadonlySet<string>;
   /** The last answer, with how many resources it had, and when it was given: ms since 1970. */
   readonly sent: { readonly nonce: string; readonly snapshot: number; readonly resources: number; readonly at: number } | undefined;
   readonly acked: { readonly nonce: string; readonly snapshot: number } | undefined;
@@ -28,7 +28,7 @@ export interface ConnectionState {
 /** By number of the connection. */
 export type ConnectionStates = ConnectionMap<ConnectionState>;
 
-const unasked: TypeState = { names: [], sent: undefined, acked: undefined, rejected: undefined };
+const unasked: TypeState = { names: new Set(), sent: undefined, acked: undefined, rejected: undefined };
 
 /** The connections after an event. Pure. `now`: ms since 1970. */
 export function foldConnections(states: ConnectionStates, event: AdsEvent, now: number): ConnectionStates {

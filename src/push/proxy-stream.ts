@@ -28,6 +28,8 @@ export interface Answer {
 /** What is to be done about it. */
 export type ProxyEffect =
   | { readonly type: 'answer'; readonly answer: Answer }
+  /** It asks for a type, or for others of it: the names that it follows by now; empty for all. */
+  | { readonly type: 'asked'; readonly typeUrl: string; readonly names: ReadonlySet<string> }
   | { readonly type: 'accepted'; readonly typeUrl: string; readonly nonce: string; readonly snapshot: number }
   | {
       readonly type: 'rejected';

@@ -44,7 +44,7 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   if (count > mostNames) return [before, [{ type: 'end', reason: `it asks for ${count} names, and ${mostNames} are the limit` }]];
   const state = { ...before, isKnown: true };
   const type = xdsTypes.find((one) => typeUrls[one] === typeUrl);
-  if (type === undefined) return unserved(state, typeUrl);
+  if (type === undefined) return unserved(state, asked);
 
   const effects: ProxyEffect[] = [];
   let stream = state.types[type];
@@ -65,6 +65,7 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   const mayBeAll = type === 'cluster' || type === 'listener';
   const isFirst = !stream.isAsked;
   stream = subscribed(stream, asked, mayBeAll, state.view?.[type]);
+  if (isFirst || stream.names !== before.types[type].names) effects.push({ type: 'asked', typeUrl, names: stream.names });
   if (type === 'endpoint' && isFirst) stream = awaited(stream, warming);
   return flush({ ...state, warming, types: { ...state.types, [type]: stream } }, effects);
 }
@@ -76,13 +77,14 @@ function awaited(stream: TypeStream, warming: ReadonlySet<string>): TypeStream {
 }
 
 /** A type that nobody serves is answered once, by nothing, so that the proxy does not wait. */
-function unserved(state: ProxyStream, typeUrl: string): ProxyStep {
+function unserved(state: ProxyStream, { typeUrl, names }: EnvoyRequest): ProxyStep {
   if (state.unknown.has(typeUrl)) return [state, []];
   const unknown = new Set(state.unknown).add(typeUrl);
   const answer: Answer = { typeUrl, nonce: 'none', version: '', resources: [], removed: [], snapshot: state.view?.snapshot ?? 0 };
   return [
     { ...state, unknown },
     [
+      { type: 'asked', typeUrl, names: new Set(names.kind === 'all' ? names.names : names.add) },
       { type: 'unknown-type', typeUrl },
       { type: 'answer', answer },
     ],

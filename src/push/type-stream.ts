@@ -55,28 +55,28 @@ const all = '*';
  * The stream after a request for other names. A client of CDS or LDS that names nothing at first
  * wants all.
  *
- * @param current what there is, for a client of the state-of-the-world variant that has it already
+ * @param current what there is; a client of the state-of-the-world variant may have it already
  */
 export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll: boolean, current: TypedView | undefined): TypeStream {
   const isFirst = !before.isAsked;
+  // Of a name that is in the view its text is used: thousands of proxies hold it once.
+  const shared = (some: readonly string[]) => some.filter((name) => name !== all).map((name) => current?.resources.get(name)?.name ?? name);
   if (names.kind === 'change') {
     if (!isFirst && names.add.length === 0 && names.remove.length === 0) return before;
-    const wanted = new Set(before.names);
-    const fresh = new Set(before.fresh);
-    const held = new Map(before.held);
-    for (const name of names.add.filter((one) => one !== all)) {
-      wanted.add(name);
-      fresh.add(name);
-    }
-    for (const name of names.remove.filter((one) => one !== all)) for (const known of [wanted, fresh, held]) known.delete(name);
-    if (isFirst) for (const [name, version] of Object.entries(names.versions)) held.set(name, { name, version });
+    const added = shared(names.add);
+    const gone = new Set(names.remove);
+    const wanted = withNames(before.names, added, gone);
+    const fresh = withNames(before.fresh, added, gone);
+    let { held } = before;
+    if (gone.size > 0) held = new Map([...held].filter(([name]) => !gone.has(name)));
+    if (isFirst) held = new Map([...held, ...Object.entries(names.versions).map(([name, version]) => [name, { name, version }] as const)]);
     if (isFirst) for (const name of held.keys()) fresh.delete(name);
     const wildcard =
       (before.wildcard || names.add.includes(all) || (isFirst && mayBeAll && names.add.length === 0)) && !names.remove.includes(all);
     return { ...before, ...unsettled(before), isAsked: true, wildcard, names: wanted, fresh, held };
   }
   const wildcard = names.names.includes(all) || (mayBeAll && names.names.length === 0 && before.names.size === 0);
-  const explicit = names.names.filter((name) => name !== all);
+  const explicit = shared(names.names);
   const isSame = !isFirst && wildcard === before.wildcard && explicit.length === before.names.size && explicit.every((name) => before.names.has(name)); // prettier-ignore
   if (isSame) return before;
   const wanted = new Set(explicit);
@@ -86,6 +86,13 @@ export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll
   for (const [name, resource] of before.held) if (wildcard || wanted.has(name)) held.set(name, resource);
   const fresh = new Set(explicit.filter((name) => !held.has(name) || before.fresh.has(name)));
   return { ...before, ...unsettled(before), isAsked: true, wildcard, names: wanted, fresh, held };
+}
+
+function withNames(before: ReadonlySet<string>, added: readonly string[], gone: ReadonlySet<string>): Set<string> {
+  const after = new Set(before);
+  for (const name of added) after.add(name);
+  for (const name of gone) after.delete(name);
+  return after;
 }
 
 /**

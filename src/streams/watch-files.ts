@@ -24,8 +24,8 @@ import { ofType } from '../operators/tagged-union.ts';
 import type { SourceChange } from './config-source.ts';
 
 /**
- * Entry (an absolute path, free of links up to its last name) → identity of what is there, '' for
- * nothing.
+ * Entry (an absolute path, free of links up to its last name) → identity of what is there, with `/`
+ * at its end for a folder; '' for nothing.
  */
 export type LinkHops = ReadonlyMap<string, string>;
 
@@ -67,7 +67,7 @@ export async function linkHops(path: string): Promise<LinkHops> {
     }
     const entry = join(folder, name);
     const found = await entryAt(entry);
-    hops.set(entry, found?.identity ?? '');
+    hops.set(entry, found === undefined ? '' : `${found.identity}${found.stats.isDirectory() ? '/' : ''}`);
     if (found?.stats.isSymbolicLink() && ++links <= maxLinks) {
       const target = await targetOf(entry);
       if (target.startsWith('/')) folder = '/';
@@ -125,12 +125,12 @@ function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange
     };
 
     const folders = new Set([...hops.keys()].map(dirname));
-    const ends = [...hops.keys()].filter((path) => !folders.has(path)); // files, links, and what is not there yet
+    const ends = [...hops].filter(([, identity]) => !identity.endsWith('/')).map(([path]) => path); // files, links, and what is not there yet
     const listed = new Set(ends.map(dirname));
     // chokidar 5.0.0 takes the root folder for removed, and with it all that it watches below.
     listed.delete('/');
-    // It also asks for the state of every entry of a folder at each event, which is too much for an
-    // /etc or a /tmp merely on the way.
+    // It also asks for the state of every entry of a folder at each event, also of a folder in the
+    // one that is listed: too much for a folder that a path leads to, and for an /etc on the way.
     for (const folder of folders) if (!listed.has(folder)) subscriber.add(watchNames(folder, report, failed));
     const watcher = watch([...listed], {
       followSymlinks: false,

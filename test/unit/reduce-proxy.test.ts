@@ -26,10 +26,12 @@ const node = { id: 'sidecar~10.0.0.1~a.b~c' } as NonNullable<EnvoyRequest['node'
 /** The stream of a proxy, with what the last event has brought. */
 function stream(variant: Variant) {
   let state = freshProxy(variant);
+  const followed: (readonly string[])[] = [];
   const tell = (event: ProxyEvent): readonly ProxyEffect[] => {
     const [after, effects] = reduceProxy(state, event);
     state = after;
-    return effects;
+    for (const effect of effects) if (effect.type === 'asked') followed.push([...effect.names]);
+    return effects.filter(({ type }) => type !== 'asked');
   };
   const ask = (
     type: string,
@@ -48,7 +50,7 @@ function stream(variant: Variant) {
     return tell({ type: 'request', request: { node, typeUrl, nonce: '', refusal: undefined, names, ...rest } });
   };
   const show = (content: Content, snapshot = 1) => tell({ type: 'view', view: view(content, snapshot) });
-  return { ask, show, tell };
+  return { ask, show, tell, followed };
 }
 
 const answers = (effects: readonly ProxyEffect[]): readonly Answer[] =>
@@ -67,6 +69,16 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     const proxy = stream(variant);
     expect(proxy.ask('cluster')).toEqual([]);
     expect(said(answerOf(proxy.show({ cluster: { a: '1', b: '1' } })))).toEqual(['a=1', 'b=1']);
+  });
+
+  it('says which names are followed, when they change', () => {
+    const proxy = stream(variant);
+    proxy.show({ endpoint: { a: '1', b: '1' } });
+    const { nonce } = answerOf(proxy.ask('endpoint', { add: ['a'] }));
+    const names = variant === 'delta' ? [] : ['a'];
+    proxy.ask('endpoint', { add: names, nonce });
+    proxy.ask('endpoint', { add: [...names, 'b'] });
+    expect(proxy.followed).toEqual([['a'], ['a', 'b']]);
   });
 
   it('has one answer of a type under way, and gives the newest when it is answered', () => {
