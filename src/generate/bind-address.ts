@@ -9,7 +9,7 @@ export interface BindAddresses {
 }
 
 /** The addresses that listeners of a proxy bind to, by the family of its own addresses. */
-export function bindAddresses({ addresses }: ProxyNode): BindAddresses {
+export function bindAddresses({ addresses }: Pick<ProxyNode, 'addresses'>): BindAddresses {
   const ofIpv6 = addresses.filter((address) => isIPv6(address)).length;
   if (ofIpv6 > 0 && ofIpv6 === addresses.length) return { wildcard: '::', local: '::1', others: {} };
   return { wildcard: '0.0.0.0', local: '127.0.0.1', others: ofIpv6 > 0 ? { '0.0.0.0': '::', '127.0.0.1': '::1' } : {} };

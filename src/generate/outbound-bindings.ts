@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Protocol } from '../mesh/values.ts';
 import type { ServicePort } from '../mesh/service-entry.ts';
-import { serviceKey, type Environment, type Service } from '../snapshot/environment.ts';
+import { serviceKey, type Environment, type Service, type ServiceEndpoints } from '../snapshot/environment.ts';
 import { bindAddresses } from './bind-address.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
@@ -35,8 +35,10 @@ export const listenerKindOf = (protocol: Protocol): ListenerKind => kinds[protoc
 /** The ports that the listeners for redirected connections have. */
 const reserved: ReadonlySet<number> = new Set([15_001, 15_006]);
 
+type Node = Pick<ProxyNode, 'addresses' | 'interception'>;
+
 /** All bindings of the ports of services, in the order of the services. Pure. */
-export function outboundBindings(environment: Environment, node: ProxyNode, services: readonly Service[]): OutboundBinding[] {
+export function outboundBindings(environment: Pick<Environment, 'endpoints'>, node: Node, services: readonly Service[]): OutboundBinding[] {
   const { wildcard, local } = bindAddresses(node);
   const bound = node.interception === 'none';
   return services.flatMap((service) =>
@@ -51,7 +53,7 @@ export function outboundBindings(environment: Environment, node: ProxyNode, serv
         if (bound) return [{ ...binding, address: local, shared: false, serverName: serviceAddress === '' ? '' : serverName }];
         if (kind === 'http') return [{ ...binding, address: wildcard, shared: true, serverName: '' }];
         if (addressed) return [{ ...binding, address: serviceAddress, shared: serviceAddress === wildcard, serverName: '' }];
-        const each = serviceAddress === '' && service.resolution === 'none' ? ownAddresses(environment, node, service, port) : undefined;
+        const each = isByEndpoint(service) ? ownAddresses(environment, node, service, port) : undefined;
         return (
           each?.map((address) => ({ ...binding, address, shared: false, serverName: '' })) ?? [
             { ...binding, address: wildcard, shared: true, range: serviceAddress, serverName },
@@ -67,14 +69,32 @@ function addressesOf({ addresses }: Service): readonly string[] {
   return addresses.length === 0 ? [''] : addresses.map((address) => address.replace(/^([^:]*)\/32$|^(.*:.*)\/128$/, '$1$2'));
 }
 
-/**
- * A service without an address whose endpoints are known has a listener for each of them; undefined
- * for one for all.
- */
-function ownAddresses({ endpoints }: Environment, node: ProxyNode, service: Service, port: ServicePort): string[] | undefined {
+/** Whether each endpoint of a service has a listener, where they are known. */
+const isByEndpoint = ({ resolution, addresses }: Service): boolean => resolution === 'none' && addresses.length === 0;
+
+/** The addresses of the endpoints that have a listener each; undefined for one for all. */
+function ownAddresses(
+  { endpoints }: Pick<Environment, 'endpoints'>,
+  node: Node,
+  service: Service,
+  port: ServicePort,
+): string[] | undefined {
   const known = endpoints.get(serviceKey(service))?.get(port.number) ?? [];
   if (known.length === 0) return undefined;
   return known.map(({ address }) => address).filter((address) => isIP(address) !== 0 && address !== node.addresses[0]);
+}
+
+type Services = ReadonlyMap<string, Service>;
+
+const lookedAt = new WeakMap<Services, readonly (ServiceEndpoints | undefined)[]>();
+
+/** The endpoints that bindings depend on: the same object for as long as they are the same. */
+export function boundEndpoints({ endpoints }: Pick<Environment, 'endpoints'>, services: Services): object {
+  const now = [...services.values()].filter(isByEndpoint).map((service) => endpoints.get(serviceKey(service)));
+  const before = lookedAt.get(services);
+  if (before?.length === now.length && now.every((one, index) => one === before[index])) return before;
+  lookedAt.set(services, now);
+  return now;
 }
 
 const isTls = (protocol: Protocol): boolean => protocol === 'tls' || protocol === 'https';

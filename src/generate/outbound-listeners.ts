@@ -13,8 +13,9 @@ import { destinationRuleOf } from './destination-rule-of.ts';
 import { encodeResource } from './encode-resource.ts';
 import { outboundManager } from './http-connection-manager.ts';
 import { httpInspector, plainHttpProtocols, tlsInspector } from './listener-filters.ts';
-import { outboundBindings } from './outbound-bindings.ts';
+import { boundEndpoints, outboundBindings } from './outbound-bindings.ts';
 import { outboundEntries, type OutboundChain, type OutboundEntry } from './outbound-entries.ts';
+import { memoTable } from './memo.ts';
 import { protoDuration } from './proto-duration.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { outboundPolicyOf, sidecarOf } from './sidecar-of.ts';
@@ -29,15 +30,24 @@ type Match = Init<typeof FilterChainMatchSchema>;
  * a proxy sees.
  */
 export function outboundListeners(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): XdsResource[] {
-  const entries = outboundEntries(outboundBindings(environment, node, [...services.values()]));
-  const own = entries.map((entry) => portListener(environment, node, entry));
+  const own = entriesOf(environment, node, services).map((entry) => portListener(environment, node, entry));
   return node.interception === 'none' ? own : [...own, captureListener(environment, node)];
 }
 
 /** The names of the route configurations that these listeners ask for. */
 export function outboundRouteNames(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): string[] {
-  const chains = outboundEntries(outboundBindings(environment, node, [...services.values()])).flatMap((entry) => entry.chains);
+  const chains = entriesOf(environment, node, services).flatMap((entry) => entry.chains);
   return [...new Set(chains.flatMap((chain) => (chain.type === 'http' ? [chain.routeName] : [])))];
+}
+
+const madeEntries = memoTable<readonly OutboundEntry[]>();
+
+/** Made once for listeners and routes, and again where something that they are made of is another. */
+function entriesOf(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): readonly OutboundEntry[] {
+  const { interception, addresses } = node;
+  return madeEntries([services, boundEndpoints(environment, services)], JSON.stringify([interception, addresses]), () =>
+    outboundEntries(outboundBindings(environment, { interception, addresses }, [...services.values()])),
+  );
 }
 
 function portListener(environment: Environment, node: ProxyNode, entry: OutboundEntry): XdsResource {
