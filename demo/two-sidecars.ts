@@ -51,7 +51,7 @@ export const addresses = { client: '127.0.0.20', echo: '127.0.0.21' };
  * Services are for the namespace of the client alone: without captured traffic a sidecar listens
  * for each service that it sees on 127.0.0.1, and both would take requests there.
  */
-export const namespaces = { client: 'shop', echo: 'default' };
+const namespaces = { client: 'shop', echo: 'default' };
 
 /**
  * Makes a mesh below `folder`: certificates for two identities, YAML, and an application in two

@@ -14,7 +14,7 @@ interface DiscoveryFlag {
 export const discoveryFlags = {
   configDir: {
     value: 'path',
-    text: 'folder of YAML files with resources of Istio; `configSources` of the MeshConfig can name more',
+    text: 'folder of YAML with resources of Istio; the MeshConfig may name more',
     default: '',
   },
   meshConfig: { value: 'path', text: 'file with the MeshConfig; without a file its defaults hold', default: './etc/istio/config/mesh' },
@@ -27,7 +27,7 @@ export const discoveryFlags = {
   keepaliveTimeout: { value: 'duration', text: 'how long its answer is waited for', default: '10s' },
   keepaliveMaxServerConnectionAge: {
     value: 'duration',
-    text: 'after so long, 10 % more or less, a proxy is to connect anew; 0s for never',
+    text: 'after so long a proxy is to connect anew; 0s: never',
     default: '30m',
   },
   shutdownDuration: { value: 'duration', text: 'over which proxies are sent elsewhere at the end, at most', default: '10s' },

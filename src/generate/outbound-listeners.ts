@@ -42,7 +42,7 @@ export function outboundRouteNames(environment: Environment, node: ProxyNode, se
 
 const madeEntries = memoTable<readonly OutboundEntry[]>();
 
-/** Made once for listeners and routes, and again where something that they are made of is another. */
+/** Made once for listeners and routes, and again where what they are made of is another. */
 function entriesOf(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): readonly OutboundEntry[] {
   const { interception, addresses } = node;
   return madeEntries([services, boundEndpoints(environment, services)], JSON.stringify([interception, addresses]), () =>

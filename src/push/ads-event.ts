@@ -21,7 +21,7 @@ export type AdsEvent =
   | (OfConnection & { readonly type: 'disconnected' })
   /** A stream is ended, since nothing can be answered on it. */
   | (OfConnection & { readonly type: 'stream-refused'; readonly address: string; readonly reason: string })
-  /** A proxy asks for a type, or for others of it: the names that it follows by now; empty for all. */
+  /** A proxy asks for a type, or for other names: those that it follows by now; empty for all. */
   | (OfConnection & { readonly type: 'asked'; readonly typeUrl: string; readonly names: ReadonlySet<string> })
   | (OfAnswer & { readonly type: 'answered'; readonly version: string; readonly resources: number; readonly bytes: number })
   /** How long an answer has waited for its turn, and how long its writing took. */

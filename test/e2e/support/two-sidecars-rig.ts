@@ -29,7 +29,7 @@ export interface TwoSidecarsRig {
   readonly ports: MeshPorts;
   /** The control plane, again where it was ended. */
   startDiscovery(more?: readonly string[]): Running;
-  /** The one of the client asks in this variant of xDS, `delta` if left out, the other one for the whole. */
+  /** The one of the client asks in this variant of xDS; the other one for the whole. */
   startAgents(variant?: 'delta' | 'whole'): readonly Running[];
   /** Writes a file of the folder as an editor does: a new one takes the place of the old one. */
   write(name: string, text: string): void;
