@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { connect } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, it } from 'vitest';
 import { typeUrls } from '../../src/push/view.ts';
 import { DiscoveryRequestSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { acceptingClient, wholeClient } from '../support/proxy-client.ts';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
+import { slowReader } from '../support/slow-reader.ts';
 import { type Running, type TwoSidecarsRig, twoSidecarsRig } from './support/two-sidecars-rig.ts';
 
 const effective = { timeout: 10_000, interval: 50 };
@@ -28,26 +28,6 @@ spec:
   ports: [{ number: ${port}, name: http, protocol: HTTP }]
   endpoints: [{ address: 127.0.0.1, ports: { http: ${endpoint} } }]
 `).join('---\n'); // prettier-ignore
-}
-
-/** A proxy that asks for all clusters and reads so many bytes a second of the answer. */
-function slowReader(port: number, bytesPerSecond: number): { readonly read: () => number; readonly close: () => void } {
-  const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
-  const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
-  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' });
-  const message = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: nodeOf('slow'), typeUrl: typeUrls.cluster }));
-  const length = Buffer.alloc(5);
-  length.writeUInt32BE(message.length, 1);
-  stream.on('error', () => undefined).write(Buffer.concat([length, message]));
-  let read = 0;
-  const reading = setInterval(() => (read += (stream.read(bytesPerSecond) as Buffer | null)?.length ?? 0), 1_000);
-  return {
-    read: () => read,
-    close: () => {
-      clearInterval(reading);
-      session.destroy();
-    },
-  };
 }
 
 describe('a control plane with much to do', () => {
@@ -84,7 +64,7 @@ describe('a control plane with much to do', () => {
     const { pid = 0 } = await started();
     const silent = wholeClient(rig.ports.xds);
     silent.call.write(create(DiscoveryRequestSchema, { node: nodeOf('silent'), typeUrl: typeUrls.cluster }));
-    const slow = slowReader(rig.ports.xds, 1024);
+    const slow = slowReader(rig.ports.xds, nodeOf('slow').id, 1024);
     const crowd = Array.from({ length: 500 }, (_, number) => acceptingClient(rig.ports.xds, nodeOf(`crowd-${number}`).id, typeUrls.cluster)); // prettier-ignore
     ends.push(...[...crowd, silent, slow].map((each) => () => each.close()));
     const haveAll = () => crowd.filter(({ answers }) => answers.length > 0).length;

@@ -13,6 +13,7 @@ import type { AdsEvent } from '../../src/push/ads-event.ts';
 import { serveAds } from '../../src/push/ads-server.ts';
 import { type TypedView, typeUrls, type View } from '../../src/push/view.ts';
 import { deltaClient, wholeClient } from '../support/proxy-client.ts';
+import { slowReader } from '../support/slow-reader.ts';
 
 const nothing: TypedView = { version: '', resources: new Map() };
 
@@ -150,5 +151,21 @@ describe('serveAds', () => {
     for (let number = 1; number <= 30; number += 1) view$.next(large(String(number)));
     await expect.poll(() => other.answers.at(-1)?.versionInfo, { timeout: 5_000 }).toBe('30');
     expect(events.filter((event) => event.type === 'answered' && event.connection === 1)).toHaveLength(1);
+  });
+
+  it('gives the place of a proxy that does not read to another one after 1 s', async () => {
+    const { port, events } = await served(() => new BehaviorSubject(view(1, { a: '.'.repeat(1 << 20) })), 1);
+    const stuck = slowReader(port, 'sidecar~10.0.0.2~stuck.b~c', 0);
+    ended.push(stuck.close);
+    await expect.poll(() => events.filter(({ type }) => type === 'answered')).toHaveLength(1);
+    const other = wholeStream(port);
+    other.call.write(whole());
+    await expect
+      .poll(() => events.filter(({ type }) => type === 'written'), { timeout: 5_000 })
+      .toMatchObject([
+        { connection: 1, writingMs: expect.closeTo(1_000, -2) as number },
+        { connection: 2, queuedMs: expect.closeTo(1_000, -3) as number },
+      ]);
+    expect(other.answers).toHaveLength(1);
   });
 });

@@ -138,6 +138,16 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     expect(said(answerOf(proxy.show({ route: { '80': 'bad', '81': '3' } }, 3)))).toEqual(['81=3']);
   });
 
+  it('gives nothing where what was refused becomes again what the proxy goes on with', () => {
+    const proxy = stream(variant);
+    proxy.show({ route: { '80': '1' } });
+    const add = variant === 'delta' ? [] : ['80'];
+    proxy.ask('route', { nonce: answerOf(proxy.ask('route', { add: ['80'] })).nonce, add });
+    const { nonce } = answerOf(proxy.show({ route: { '80': '2' } }, 2));
+    proxy.ask('route', { nonce, add, refusal: { code: 3, message: 'no' } });
+    expect(answers(proxy.show({ route: { '80': '1' } }, 3))).toEqual([]);
+  });
+
   it('gives what was refused again when it has changed', () => {
     const proxy = stream(variant);
     proxy.show({ route: { '80': 'bad' } });

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'; // prettier-ignore
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoreEvent } from '../../src/store/store-event.ts';
@@ -104,6 +105,18 @@ describe('filesSource', () => {
     await expect.poll(has, limit).toBe('a 1, b 2, c 3, d 4');
     expect(read.mock.calls.map(([text]) => text)).toEqual(['---\nb 2\nd 4\n']);
     expect([...eachResource(store().resources)].find(([key]) => key.endsWith('/c'))?.[1].origin.line).toBe(6);
+  });
+
+  it('keeps what has moved to another file and is bad there', async () => {
+    put('a.yaml', 'a 1\n');
+    const { has, flaws } = await watched();
+    put('new/b.yaml', 'a bad\n');
+    await expect.poll(flaws, limit).toHaveLength(1);
+    unlinkSync(at('a.yaml'));
+    await sleep(500); // what is gone is looked at twice
+    put('c.yaml', 'c 1\n');
+    await expect.poll(has, limit).toContain('c 1');
+    expect(has()).toBe('a 1, c 1');
   });
 
   it('removes what is in no file any more, and not what has moved to another file', async () => {

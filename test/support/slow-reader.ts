@@ -1,0 +1,25 @@
+import { connect } from 'node:http2';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { DiscoveryRequestSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { typeUrls } from '../../src/push/view.ts';
+
+/** A proxy that asks for all clusters and reads so many bytes a second of the answer; 0 for none. */
+export function slowReader(port: number, id: string, bytesPerSecond: number): { readonly read: () => number; readonly close: () => void } {
+  const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
+  const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
+  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' });
+  const message = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster }));
+  const length = Buffer.alloc(5);
+  length.writeUInt32BE(message.length, 1);
+  stream.on('error', () => undefined).write(Buffer.concat([length, message]));
+  let read = 0;
+  const take = () => (bytesPerSecond === 0 ? null : (stream.read(bytesPerSecond) as Buffer | null));
+  const reading = setInterval(() => (read += take()?.length ?? 0), 1_000);
+  return {
+    read: () => read,
+    close: () => {
+      clearInterval(reading);
+      session.destroy();
+    },
+  };
+}
