@@ -3,7 +3,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { DiscoveryRequestSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../../src/push/view.ts';
 
-/** A proxy that asks for all clusters and reads so many bytes a second of the answer; 0 for none. */
+/** A proxy that asks for all clusters and reads so many bytes of the answer a second (0: none). */
 export function slowReader(port: number, id: string, bytesPerSecond: number): { readonly read: () => number; readonly close: () => void } {
   const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
   const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
