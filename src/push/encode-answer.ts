@@ -46,16 +46,16 @@ function encodeAnswer({ typeUrl, nonce, version, resources, removed }: Answer, v
   writer.tag(4, WireType.LengthDelimited).string(typeUrl).tag(5, WireType.LengthDelimited).string(nonce);
   for (const name of removed) writer.tag(6, WireType.LengthDelimited).string(name);
   const identifier = new BinaryWriter().tag(1, WireType.LengthDelimited).string(controlPlane).finish();
-  return Buffer.from(
-    writer
-      .tag(isDelta ? 7 : 6, WireType.LengthDelimited)
-      .bytes(identifier)
-      .finish(),
-  );
+  const bytes = writer
+    .tag(isDelta ? 7 : 6, WireType.LengthDelimited)
+    .bytes(identifier)
+    .finish();
+  // A copy of a short answer would keep the 8 KB of Node's pool that it is in.
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Of answers that may be given to more proxies, so many bytes are kept. */
-const most = 64 * 1024 * 1024;
+/** Of answers that may be given to more proxies, so many are kept, and so many bytes. */
+const most = { answers: 1_000, bytes: 64 * 1024 * 1024 };
 
 /** Encodes answers; an answer that several proxies are given is encoded once. */
 export function answerEncoder(controlPlane: string): (answer: Answer, variant: Variant) => Buffer {
@@ -69,7 +69,7 @@ export function answerEncoder(controlPlane: string): (answer: Answer, variant: V
     kept.set(key, made);
     size += made.length;
     for (const [oldest, { length }] of kept) {
-      if (size <= most) break;
+      if (kept.size <= most.answers && size <= most.bytes) break;
       kept.delete(oldest);
       size -= length;
     }
