@@ -7,6 +7,7 @@ import { missing } from './contenders.ts';
 import { discovery } from './discovery.ts';
 import { endurance } from './endurance.ts';
 import type { Report } from './figures.ts';
+import { held } from './held.ts';
 import { idle } from './idle.ts';
 import { levers } from './levers.ts';
 import { load } from './load.ts';
@@ -20,7 +21,7 @@ import { sources } from './sources.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
 
-const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = { start, idle, status, rotations, endurance, pod, load, sds, levers, profile, scrape, modules, sources, discovery }; // prettier-ignore
+const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = { start, idle, status, rotations, endurance, held, pod, load, sds, levers, profile, scrape, modules, sources, discovery }; // prettier-ignore
 const resultsFile = 'bench/results.json';
 const pageFile = 'docs/benchmarks.md';
 const pictureFolder = 'docs/benchmarks';

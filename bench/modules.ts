@@ -28,7 +28,10 @@ const loaded: readonly (readonly [what: string, code: string])[] = [
   ['`chokidar`', kept('chokidar', 'watch')],
   ['`pino`', kept('pino', 'pino')],
   ['`@grpc/grpc-js`, in a pod of a mesh', kept('@grpc/grpc-js', 'Client, credentials, Server')],
-  ['`@peculiar/x509`, in a pod of a mesh', kept('@peculiar/x509', 'Pkcs10CertificateRequestGenerator, X509Certificate')],
+  [
+    '`@peculiar/x509`, in a pod of a mesh',
+    "import 'reflect-metadata';" + kept('@peculiar/x509', 'Pkcs10CertificateRequestGenerator, X509Certificate'),
+  ],
   ['all modules of a start, not run', "export * from './src/cli/program.ts'; export * from './src/run/whole-agent.ts'"],
 ];
 

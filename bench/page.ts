@@ -19,6 +19,7 @@ export const titles = {
   status: 'The status port under load',
   rotations: 'Rotations',
   endurance: 'An hour of load, and 300 rotations',
+  held: 'What an agent holds after load',
   pod: 'A pod of a real mesh',
   load: 'Requests during hot restarts',
   sds: 'From a change of the files to the first client that is shown it',

@@ -1,0 +1,133 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HeapSpaceInfo } from 'node:v8';
+import { type Contender, runtimes } from './contenders.ts';
+import type { Report } from './figures.ts';
+import { memoryOf } from './process-figures.ts';
+import { rotate, rotationScene } from './rotations.ts';
+import type { Life, Scene } from './scene.ts';
+import { fullLoad, merging, statusScene } from './status.ts';
+
+/** V8 gives back what it can after some seconds. In ms. */
+const settled = 30_000;
+const rotations = 30;
+
+/** MB by part. */
+type Parts = Readonly<Record<string, number>>;
+
+/** What a process writes of itself when it is asked to. */
+interface Told {
+  readonly spaces: readonly HeapSpaceInfo[];
+  readonly external: number;
+}
+
+/**
+ * `bench held [MINUTES]`: what the memory of an agent consists of at rest, after full load on the
+ * status port, and after rotations.
+ */
+export async function held(minutes = 4): Promise<Report> {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-held-'));
+  try {
+    const { execArgv } = (await import(resolve('scripts/package-options.mjs'))) as { readonly execArgv: readonly string[] };
+    const reader = readerIn(folder, execArgv);
+    const loaded = await inScene(statusScene(10), reader, (scene) => fullLoad(scene, minutes));
+    const rotated = await inScene(rotationScene(), reader, (scene) => rotate(scene, 1, rotations));
+    const columns = [...loaded, ...rotated];
+    return {
+      columns: ['Part', 'At rest, MB', `After ${minutes} minutes of load`, 'At rest, MB', `After ${rotations} rotations`],
+      rows: Object.keys(columns[0] ?? {}).map((part) => [part, ...columns.map((parts) => (parts[part] ?? 0).toFixed(1))]),
+      notes: [
+        `The bundle on ${reader.contender.name} with the flags of the executable and \`MALLOC_ARENA_MAX=1\`, ${settled / 1_000} s after it was started, and ${settled / 1_000} s after the load and the rotations of the benchmarks above. The parts of V8 are the pages that it has. What is collectable is what a full collection then gives back.`, // prettier-ignore
+      ],
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Reader {
+  readonly contender: Contender;
+  readonly read: (life: Life) => Promise<Parts>;
+}
+
+/** An agent that tells what V8 holds, on a Node with these flags. */
+function readerIn(folder: string, nodeFlags: readonly string[]): Reader {
+  const [answer, hook] = [join(folder, 'told.json'), join(folder, 'hook.cjs')];
+  writeFileSync(
+    hook,
+    `const v8 = require('node:v8');
+const { renameSync, writeFileSync } = require('node:fs');
+v8.setFlagsFromString('--expose-gc');
+const collect = require('node:vm').runInNewContext('gc');
+const answer = ${JSON.stringify(answer)};
+const tell = () => {
+  writeFileSync(answer + '~', JSON.stringify({ spaces: v8.getHeapSpaceStatistics(), external: process.memoryUsage().arrayBuffers }));
+  renameSync(answer + '~', answer);
+};
+process.on('SIGUSR2', tell);
+process.on('SIGWINCH', () => (collect(), tell()));
+`,
+  );
+  const { name, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };
+  const told = async ({ pid }: Life, signal: NodeJS.Signals) => {
+    rmSync(answer, { force: true });
+    process.kill(pid, signal);
+    while (!existsSync(answer)) await sleep(20);
+    return JSON.parse(readFileSync(answer, 'utf8')) as Told;
+  };
+  return {
+    contender: { name, kind: 'own', command: [path, ...nodeFlags, '--require', hook, resolve('dist/pilot-agent.cjs')] },
+    async read(life) {
+      const { own, rss } = memoryOf(life.pid);
+      const parts = partsOf(await told(life, 'SIGUSR2'), own);
+      await told(life, 'SIGWINCH');
+      return { ...parts, 'own (RssAnon)': own, 'of it collectable': own - memoryOf(life.pid).own, RSS: rss };
+    },
+  };
+}
+
+function partsOf({ spaces, external }: Told, own: number): Parts {
+  const sum = (names: RegExp, sizeOf: (space: HeapSpaceInfo) => number) =>
+    spaces.reduce((total, space) => total + (names.test(space.space_name) ? sizeOf(space) : 0), 0) / 2 ** 20;
+  const [fresh, code, old] = [/^new_/, /^code_/, /^(old|large_object|trusted|shared)/];
+  const parts = {
+    "V8's room for new objects": sum(fresh, ({ physical_space_size: size }) => size),
+    'V8: older objects': sum(old, ({ space_used_size: used }) => used),
+    'V8: free between them': sum(old, ({ physical_space_size: size, space_used_size: used }) => size - used),
+    'V8: compiled code': sum(code, ({ physical_space_size: size }) => size),
+    Buffers: external / 2 ** 20,
+  };
+  const rest = own - Object.values(parts).reduce((total, value) => total + value, 0);
+  return { ...parts, 'the rest: malloc, stacks, Node itself': rest };
+}
+
+/** What is held before and after `use`. */
+async function inScene(
+  making: Promise<Scene>,
+  { contender, read }: Reader,
+  use: (scene: Scene) => Promise<unknown>,
+): Promise<readonly Parts[]> {
+  const scene = await making;
+  const parts: Parts[] = [];
+  const { env } = merging(scene);
+  try {
+    const taken = async (life: Life) => {
+      await sleep(settled);
+      parts.push(await read(life));
+    };
+    await scene.whileLive(
+      contender,
+      async (life) => {
+        await taken(life);
+        await use(scene);
+        await taken(life);
+      },
+      { env: { ...env, MALLOC_ARENA_MAX: '1' }, flags: ['--minDelay', '0s'] },
+    );
+    return parts;
+  } finally {
+    scene.dispose();
+  }
+}
