@@ -39,7 +39,7 @@ export async function held(minutes = 4): Promise<Report> {
       columns: ['Part', 'At rest, MB', `After ${minutes} minutes of load`, 'At rest, MB', `After ${rotations} rotations`],
       rows: Object.keys(columns[0] ?? {}).map((part) => [part, ...columns.map((parts) => (parts[part] ?? 0).toFixed(1))]),
       notes: [
-        `The bundle on ${reader.contender.name} with the flags of the executable and \`MALLOC_ARENA_MAX=1\`, ${settled / 1_000} s after it was started, and ${settled / 1_000} s after the load and the rotations of the benchmarks above. The parts of V8 are the pages that it has. What is collectable is what a full collection then gives back.`, // prettier-ignore
+        `The bundle on ${reader.contender.name} with the flags of the executable and \`MALLOC_ARENA_MAX=1\`, ${settled / 1_000} s after it was started, and ${settled / 1_000} s after the load and the rotations of the benchmarks above. V8 has more pages than it has objects.`, // prettier-ignore
       ],
     };
   } finally {
@@ -59,31 +59,23 @@ function readerIn(folder: string, nodeFlags: readonly string[]): Reader {
     hook,
     `const v8 = require('node:v8');
 const { renameSync, writeFileSync } = require('node:fs');
-v8.setFlagsFromString('--expose-gc');
-const collect = require('node:vm').runInNewContext('gc');
 const answer = ${JSON.stringify(answer)};
-const tell = () => {
+process.on('SIGUSR2', () => {
   writeFileSync(answer + '~', JSON.stringify({ spaces: v8.getHeapSpaceStatistics(), external: process.memoryUsage().arrayBuffers }));
   renameSync(answer + '~', answer);
-};
-process.on('SIGUSR2', tell);
-process.on('SIGWINCH', () => (collect(), tell()));
+});
 `,
   );
   const { name, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };
-  const told = async ({ pid }: Life, signal: NodeJS.Signals) => {
-    rmSync(answer, { force: true });
-    process.kill(pid, signal);
-    while (!existsSync(answer)) await sleep(20);
-    return JSON.parse(readFileSync(answer, 'utf8')) as Told;
-  };
   return {
     contender: { name, kind: 'own', command: [path, ...nodeFlags, '--require', hook, resolve('dist/pilot-agent.cjs')] },
-    async read(life) {
-      const { own, rss } = memoryOf(life.pid);
-      const parts = partsOf(await told(life, 'SIGUSR2'), own);
-      await told(life, 'SIGWINCH');
-      return { ...parts, 'own (RssAnon)': own, 'of it collectable': own - memoryOf(life.pid).own, RSS: rss };
+    async read({ pid }) {
+      const { own, rss } = memoryOf(pid);
+      rmSync(answer, { force: true });
+      process.kill(pid, 'SIGUSR2');
+      while (!existsSync(answer)) await sleep(20);
+      const told = JSON.parse(readFileSync(answer, 'utf8')) as Told;
+      return { ...partsOf(told, own), 'own (RssAnon)': own, RSS: rss };
     },
   };
 }
