@@ -5,6 +5,7 @@ import type { DiscoveryView } from '../debug/discovery-view.ts';
 import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
 import { readNode } from '../generate/read-node.ts';
 import { viewer } from '../generate/view-of.ts';
+import { withWorkload } from '../generate/with-workload.ts';
 import { type Fold, feedback } from '../operators/feedback.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { LocalitySchema } from '../proto/envoy/config/core/v3/base_pb.ts';
@@ -61,7 +62,7 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
       const proxy = proxyOf(node);
       if (snapshot === undefined || typeof proxy === 'string') return undefined;
       const { number, environment } = snapshot;
-      return { environment, node: proxy, view: make(number, environment, proxy) };
+      return { environment, node: withWorkload(environment, proxy), view: make(number, environment, proxy) };
     };
     const viewFor$ = (node: Node): Observable<View> | string => {
       const proxy = proxyOf(node);

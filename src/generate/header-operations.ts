@@ -19,10 +19,11 @@ export function headersToAdd({ set, add }: HeaderOperations): HeaderOption[] {
 }
 
 /**
- * The host that the operations set instead of that of the request; undefined where they leave it.
+ * The host that the operations put in place of that of the request, for there is but one; undefined
+ * where they leave it.
  */
-export function authorityOf({ set }: HeaderOperations): string | undefined {
-  return Object.entries(set).find(([key]) => isHost(key))?.[1];
+export function authorityOf({ set, add }: HeaderOperations): string | undefined {
+  return [...Object.entries(set), ...Object.entries(add)].find(([key]) => isHost(key))?.[1];
 }
 
 const named = (headers: Readonly<Record<string, string>>): [string, string][] =>

@@ -130,6 +130,9 @@ function statically(node: ProxyNode, number: number, defaultEndpoint: string): C
   };
 }
 
+/** Whether a `defaultEndpoint` is at the address of the workload, and not at loopback. */
+export const standsForOwn = (defaultEndpoint: string): boolean => /^(?:0\.0\.0\.0|\[::\]):/.test(defaultEndpoint);
+
 /**
  * `0.0.0.0` and `[::]` stand for the address of the workload; loopback needs no other to come from.
  */
@@ -140,7 +143,8 @@ function targetOf(node: ProxyNode, defaultEndpoint: string): { readonly address:
   const colon = defaultEndpoint.lastIndexOf(':');
   const host = defaultEndpoint.slice(0, colon);
   const own = host === '0.0.0.0' ? node.addresses.find(isIPv4) : host === '[::]' ? node.addresses.find(isIPv6) : undefined;
-  const address = own ?? (host === '[::]' || isOnlyIpv6(node) ? '::1' : '127.0.0.1');
+  const isLoopbackIpv6 = host === '[::]' || isOnlyIpv6(node) || (host === '[::1]' && node.addresses.some(isIPv6));
+  const address = own ?? (isLoopbackIpv6 ? '::1' : '127.0.0.1');
   const value = { address, portSpecifier: { case: 'portValue', value: Number(defaultEndpoint.slice(colon + 1)) } } as const;
   return { address: { case: 'socketAddress', value }, isLocal: own === undefined };
 }

@@ -20,7 +20,7 @@ export interface Placed {
  * for where it is; else, where endpoints that fail are told, the near ones first.
  */
 export function placed(endpoints: readonly Endpoint[], { loadBalancer, outlierDetection }: PortPolicy, place: Place): readonly Placed[] {
-  const localities = byLocality(endpoints);
+  const localities = byLocality(withinLimit(endpoints));
   const settings = loadBalancer?.locality;
   if (settings?.enabled === false) return localities;
   const share = settings?.distribute.find(({ from }) => isWithinLocality(place.locality, from));
@@ -33,6 +33,17 @@ function byLocality(endpoints: readonly Endpoint[]): readonly Placed[] {
   return [...groupedBy(endpoints, ({ locality }) => locality)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([locality, its]) => ({ locality, priority: 0, weight: sumOf(its), endpoints: its }));
+}
+
+/** Envoy refuses weights that make more together. */
+const mostWeight = 2 ** 32 - 1;
+
+/** Too large weights are made smaller, in proportion. */
+function withinLimit(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const sum = sumOf(endpoints);
+  if (sum <= mostWeight) return endpoints;
+  const scale = (mostWeight - endpoints.length) / sum;
+  return endpoints.map((one) => ({ ...one, weight: Math.max(1, Math.floor(one.weight * scale)) }));
 }
 
 const sumOf = (endpoints: readonly Endpoint[]): number => endpoints.reduce((sum, { weight }) => sum + Math.max(1, weight), 0);
@@ -87,8 +98,8 @@ function byPlace(a: Placed, b: Placed): number {
 const levels = 8;
 
 function distanceOf(locality: string, from: string, failover: LocalitySettings['failover']): number {
-  const [region, zone, subzone] = locality.split('/');
-  const [ownRegion, ownZone, ownSubzone] = from.split('/');
+  const [region = '', zone = '', subzone = ''] = locality.split('/');
+  const [ownRegion = '', ownZone = '', ownSubzone = ''] = from.split('/');
   if (region !== ownRegion) {
     const next = failover.find((one) => one.from === ownRegion);
     return next === undefined || next.to === region ? 3 : 4;

@@ -33,20 +33,21 @@ const kinds: Readonly<Partial<Record<Protocol, ListenerKind>>> = {
 export const listenerKindOf = (protocol: Protocol): ListenerKind => kinds[protocol] ?? 'tcp';
 
 /** The ports that the listeners for redirected connections have. */
-const reserved: ReadonlySet<number> = new Set([15_001, 15_006]);
+const captured: readonly number[] = [15_001, 15_006];
 
-type Node = Pick<ProxyNode, 'addresses' | 'interception'>;
+type Node = Pick<ProxyNode, 'addresses' | 'interception' | 'ownPorts'>;
 
 /** All bindings of the ports of services, in the order of the services. Pure. */
 export function outboundBindings(environment: Pick<Environment, 'endpoints'>, node: Node, services: readonly Service[]): OutboundBinding[] {
   const { wildcard, local } = bindAddresses(node);
   const bound = node.interception === 'none';
-  return services.flatMap((service) =>
+  // Envoy refuses two listeners at an address, whether they bind to it or not.
+  const isTaken = ({ address, port }: OutboundBinding) => address === wildcard && [...captured, ...node.ownPorts].includes(port.number);
+  const bindings = services.flatMap((service) =>
     addressesOf(service).flatMap((serviceAddress) =>
       service.ports.flatMap((port): OutboundBinding[] => {
         if (port.protocol === 'udp') return [];
         const kind = listenerKindOf(port.protocol);
-        if (!bound && kind === 'http' && reserved.has(port.number)) return [];
         const binding = { service, port, kind, range: '' };
         const addressed = serviceAddress !== '' && !serviceAddress.includes('/');
         const serverName = isTls(port.protocol) && !addressed ? service.host : '';
@@ -62,6 +63,7 @@ export function outboundBindings(environment: Pick<Environment, 'endpoints'>, no
       }),
     ),
   );
+  return bindings.filter((binding) => !isTaken(binding));
 }
 
 /** Each address is listened for on its own; a range of one address is an address. */

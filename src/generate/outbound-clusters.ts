@@ -186,8 +186,9 @@ function discoveryOf(
     };
   }
   if (endpoints.length === 0) return undefined;
-  const value = service.resolution === 'dns' ? DiscoveryType.STRICT_DNS : DiscoveryType.LOGICAL_DNS;
-  return { ...dns, clusterDiscoveryType: { case: 'type', value }, loadAssignment: loadAssignment(name, endpoints, policy, node, asked) };
+  const [value, used] =
+    service.resolution === 'dns' ? [DiscoveryType.STRICT_DNS, endpoints] : [DiscoveryType.LOGICAL_DNS, endpoints.slice(0, 1)]; // Envoy takes one
+  return { ...dns, clusterDiscoveryType: { case: 'type', value }, loadAssignment: loadAssignment(name, used, policy, node, asked) };
 }
 
 const none = { case: undefined } as const;

@@ -44,9 +44,9 @@ const madeEntries = memoTable<readonly OutboundEntry[]>();
 
 /** Made once for listeners and routes, and again where what they are made of is another. */
 function entriesOf(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): readonly OutboundEntry[] {
-  const { interception, addresses } = node;
-  return madeEntries([services, boundEndpoints(environment, services)], JSON.stringify([interception, addresses]), () =>
-    outboundEntries(outboundBindings(environment, { interception, addresses }, [...services.values()])),
+  const { interception, addresses, ownPorts } = node;
+  return madeEntries([services, boundEndpoints(environment, services)], JSON.stringify([interception, addresses, ownPorts]), () =>
+    outboundEntries(outboundBindings(environment, { interception, addresses, ownPorts }, [...services.values()])),
   );
 }
 

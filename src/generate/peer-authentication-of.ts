@@ -28,9 +28,11 @@ export function peerAuthenticationOf(
   const inNamespace = node.namespace === mesh.rootNamespace ? inRoot : (peerAuthentications.get(node.namespace) ?? []);
   const ofMesh = inRoot.find(forAll);
   const ofNamespace = inNamespace === inRoot ? undefined : inNamespace.find(forAll);
-  const ofWorkload = inNamespace.find(
-    ({ spec }) => spec.selector !== undefined && !isEmpty(spec.selector) && selects(spec.selector, node.labels),
-  );
+  // In the root namespace a selector selects nothing, as in Istio.
+  const ofWorkload =
+    inNamespace === inRoot
+      ? undefined
+      : inNamespace.find(({ spec }) => spec.selector !== undefined && !isEmpty(spec.selector) && selects(spec.selector, node.labels));
   const levels = [ofMesh, ofNamespace, ofWorkload];
   const mode = levels.reduce<SetMode>((above, level) => or(level?.spec.mode, above), 'permissive');
   const ports = [...(ofWorkload?.spec.portLevel ?? [])].flatMap(([port, own]): [number, SetMode][] =>

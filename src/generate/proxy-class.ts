@@ -1,20 +1,30 @@
+import { isIPv6 } from 'node:net';
+import type { PortPolicy, TrafficPolicy } from '../mesh/destination-rule.ts';
 import type { Environment } from '../snapshot/environment.ts';
+import { standsForOwn } from './inbound-clusters.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { sidecarOf } from './sidecar-of.ts';
+import { canonicalLabels } from './tracing.ts';
 
 /**
  * Names the class of a proxy: all that what it is given depends on. Two proxies of one class are
  * given the same. Pure.
  *
- * Labels count where a resource looks at one of them; addresses where something is served there.
+ * Labels count where a resource or a span looks at one of them; addresses where something is served
+ * there, or where a Sidecar means them.
  */
 export function classOf(environment: Environment, node: ProxyNode): string {
-  const { role, namespace, dnsDomain, interception, locality, network, clusterId, tls, labels, addresses, serviceAccount } = node;
+  const { role, namespace, dnsDomain, interception, locality, network, clusterId, tls, labels, addresses, serviceAccount, ownPorts } = node;
   const { keys, served } = lookedAt(environment);
   const seen = Object.entries(labels).filter(([key]) => keys.has(key)).sort(([a], [b]) => (a < b ? -1 : 1)); // prettier-ignore
   const own = addresses.filter((address) => served.has(address));
-  const first = addresses[0]?.includes(':') === true ? 'v6' : 'v4';
-  return JSON.stringify([role, namespace, dnsDomain, interception, locality, network, clusterId, tls, seen, own, first, own.length > 0 ? serviceAccount : '']); // prettier-ignore
+  const meant = sidecarOf(environment, node)?.spec.ingress.some(({ defaultEndpoint }) => standsForOwn(defaultEndpoint)) === true;
+  const families = addresses.map((address) => (isIPv6(address) ? 'v6' : 'v4'));
+  return JSON.stringify([role, namespace, dnsDomain, interception, locality, network, clusterId, tls, ownPorts, seen, own, families, own.length > 0 ? serviceAccount : '', meant ? addresses : []]); // prettier-ignore
 }
+
+const policiesOf = (policy: TrafficPolicy | undefined): readonly PortPolicy[] =>
+  policy === undefined ? [] : [policy, ...policy.portLevelSettings.values()];
 
 interface LookedAt {
   readonly keys: ReadonlySet<string>;
@@ -27,12 +37,18 @@ const known = new WeakMap<Environment, LookedAt>();
 function lookedAt(environment: Environment): LookedAt {
   const found = known.get(environment);
   if (found !== undefined) return found;
-  const keys = new Set<string>();
+  const keys = new Set<string>(canonicalLabels);
   const served = new Set<string>();
   const look = (labels: Readonly<Record<string, string>> | undefined) => Object.keys(labels ?? {}).forEach((key) => keys.add(key));
   for (const { spec } of environment.virtualServices)
     for (const { match } of spec.http) for (const { sourceLabels } of match) look(sourceLabels);
-  for (const rules of environment.destinationRules.values()) for (const { spec } of rules) look(spec.workloadSelector);
+  for (const rules of environment.destinationRules.values()) {
+    for (const { spec } of rules) {
+      look(spec.workloadSelector);
+      for (const policy of [spec.trafficPolicy, ...spec.subsets.map((subset) => subset.trafficPolicy)].flatMap(policiesOf))
+        for (const name of policy.loadBalancer?.locality?.failoverPriority ?? []) keys.add(name.split('=')[0] ?? '');
+    }
+  }
   for (const policies of environment.peerAuthentications.values()) for (const { spec } of policies) look(spec.selector);
   for (const sidecars of environment.sidecars.values()) for (const { spec } of sidecars) look(spec.workloadSelector);
   for (const ports of environment.endpoints.values())

@@ -16,6 +16,8 @@ export interface ProxyNode {
   readonly serviceAccount: string;
   readonly clusterId: string;
   readonly network: string;
+  /** Of the listeners that its bootstrap has for all addresses. */
+  readonly ownPorts: readonly number[];
   /** `region/zone/subzone` */
   readonly locality: string;
   readonly istioVersion: string;

@@ -61,9 +61,9 @@ function forward(rule: HttpRoute, around: Surroundings): Init<typeof RouteAction
   const weighted = route.filter(({ weight }) => weight > 0);
   const hashPolicies = (alone === undefined ? weighted : [alone]).flatMap(({ destination }) => around.hashPolicy(destination) ?? []);
   const authority =
-    (alone === undefined ? undefined : authorityOf(alone.headers.request)) ??
+    (rewrite === undefined || rewrite.authority === '' ? undefined : rewrite.authority) ??
     authorityOf(headers.request) ??
-    (rewrite === undefined || rewrite.authority === '' ? undefined : rewrite.authority);
+    (alone === undefined ? undefined : authorityOf(alone.headers.request));
   const again = retryPolicy(retries, alone !== undefined && hashPolicies.length > 0);
   const timeout = protoDuration(rule.timeoutMs ?? 0);
   return {

@@ -5,6 +5,10 @@ import type { Init } from './typed-config.ts';
 
 type CustomTag = Init<typeof CustomTagSchema>;
 
+/** What spans tell of the labels of a proxy. */
+export const canonicalLabels = ['service.istio.io/canonical-name', 'service.istio.io/canonical-revision'] as const;
+const [canonicalName, canonicalRevision] = canonicalLabels;
+
 /**
  * How requests are traced where the mesh says nothing: one in a hundred, and what the spans tell.
  */
@@ -15,8 +19,8 @@ export function tracing({ labels, clusterId, namespace }: ProxyNode): Init<typeo
     overallSampling: { value: 100 },
     customTags: [
       ...dryRunTags,
-      literal('istio.canonical_revision', labels['service.istio.io/canonical-revision'] ?? 'latest'),
-      literal('istio.canonical_service', labels['service.istio.io/canonical-name'] ?? 'unknown'),
+      literal('istio.canonical_revision', labels[canonicalRevision] ?? 'latest'),
+      literal('istio.canonical_service', labels[canonicalName] ?? 'unknown'),
       literal('istio.cluster_id', clusterId === '' ? 'unknown' : clusterId),
       literal('istio.mesh_id', 'unknown'),
       literal('istio.namespace', namespace),

@@ -1,5 +1,5 @@
 /**
- * Commands of Envoy's substitution format that a header may have:
+ * Commands of Envoy's substitution format, which headers and access logs have:
  * https://www.envoyproxy.io/docs/envoy/v1.36.2/configuration/advanced/substitution_formatter
  */
 const commands = new Set(
@@ -20,7 +20,7 @@ const commands = new Set(
   START_TIME START_TIME_LOCAL STREAM_ID TLS_JA3_FINGERPRINT TLS_JA4_FINGERPRINT TRACE_ID TRAILER UNIQUE_ID UPSTREAM_CLUSTER UPSTREAM_CLUSTER_RAW
   UPSTREAM_CONNECTION_ID UPSTREAM_CONNECTION_POOL_READY_DURATION UPSTREAM_FILTER_STATE UPSTREAM_HEADER_BYTES_RECEIVED UPSTREAM_HEADER_BYTES_SENT
   UPSTREAM_HOST UPSTREAM_HOSTS_ATTEMPTED UPSTREAM_HOST_NAME UPSTREAM_HOST_NAME_WITHOUT_PORT UPSTREAM_LOCAL_ADDRESS
-  UPSTREAM_LOCAL_ADDRESS_WITHOUT_PORT UPSTREAM_LOCAL_DNS_SAN UPSTREAM_LOCAL_IP_SAN UPSTREAM_LOCAL_PORT UPSTREAM_LOCAL_SUBJECT UPSTREAM_LOCAL_URI_SAN
+  UPSTREAM_LOCAL_ADDRESS_WITHOUT_PORT UPSTREAM_LOCAL_DNS_SAN UPSTREAM_LOCAL_IP_SAN UPSTREAM_LOCAL_PORT UPSTREAM_LOCAL_URI_SAN
   UPSTREAM_METADATA UPSTREAM_PEER_CERT UPSTREAM_PEER_CERT_V_END UPSTREAM_PEER_CERT_V_START UPSTREAM_PEER_DNS_SAN UPSTREAM_PEER_IP_SAN
   UPSTREAM_PEER_ISSUER UPSTREAM_PEER_SUBJECT UPSTREAM_PEER_URI_SAN UPSTREAM_PROTOCOL UPSTREAM_REMOTE_ADDRESS
   UPSTREAM_REMOTE_ADDRESS_WITHOUT_PORT UPSTREAM_REMOTE_PORT UPSTREAM_REQUEST_ATTEMPT_COUNT UPSTREAM_SERVER_NAME UPSTREAM_TLS_CIPHER
@@ -28,17 +28,44 @@ const commands = new Set(
   VIRTUAL_CLUSTER_NAME`.split(/\s+/),
 );
 
+const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
+/** What stands behind the name of a command, as Envoy 1.40 takes it; 1.36 takes less. */
+const needsArguments = words(
+  `CEL COALESCE COMMON_DURATION DYNAMIC_METADATA ENVIRONMENT FILTER_STATE METADATA PER_REQUEST_STATE QUERY_PARAM REQ RESP TRAILER
+  UPSTREAM_FILTER_STATE UPSTREAM_METADATA`,
+);
+const mayHaveArguments = words(
+  `DOWNSTREAM_DIRECT_LOCAL_ADDRESS_WITHOUT_PORT DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT DOWNSTREAM_LOCAL_ADDRESS_WITHOUT_PORT
+  DOWNSTREAM_PEER_CERT_V_END DOWNSTREAM_PEER_CERT_V_START DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT EMIT_TIME PATH QUERY_PARAMS
+  RESPONSE_CODE_DETAILS START_TIME START_TIME_LOCAL UPSTREAM_LOCAL_ADDRESS_WITHOUT_PORT UPSTREAM_PEER_CERT_V_END UPSTREAM_PEER_CERT_V_START
+  UPSTREAM_REMOTE_ADDRESS_WITHOUT_PORT`,
+);
+const mayHaveLength = words(
+  `CEL COALESCE DYNAMIC_METADATA ENVIRONMENT FILTER_STATE METADATA PATH QUERY_PARAM QUERY_PARAMS REQ RESP TRAILER UPSTREAM_FILTER_STATE`,
+);
+
+/** Why Envoy refuses a value of a header in a route; undefined if it does not. Pure. */
+export function headerFlaw(value: string): string | undefined {
+  return /[\0\r\n]/.test(value) ? 'a line end or NUL cannot be in a header' : formatFlaw(value);
+}
+
 /**
- * Why Envoy refuses a value of a header in a route; undefined if it does not. `%NAME%` and
- * `%NAME(arguments):length%` stand for something, `%%` for a percent sign. Pure.
+ * Why Envoy refuses a format; undefined if it does not. `%NAME%` and `%NAME(arguments):length%`
+ * stand for something, `%%` for a percent sign. Pure.
  */
 export function formatFlaw(value: string): string | undefined {
-  if (/[\0\r\n]/.test(value)) return 'a line end or NUL cannot be in a header';
-  const rest = value.replaceAll('%%', '').replace(/%([A-Z0-9_]+)(?:\((?:[^()]|\([^()]*\))*\))?(?::\d+)?%/g, (whole, name: string) => (commands.has(name) ? '' : whole)); // prettier-ignore
-  const at = rest.indexOf('%');
-  if (at < 0) return undefined;
-  const [found = '%'] = /^%[A-Za-z0-9_]*%?/.exec(rest.slice(at)) ?? [];
-  return `Envoy has no ${found}: write %% for a percent sign`;
+  // From left to right: in `%A%%B%` there is no percent sign.
+  const parts = /%%|%(?<name>[A-Z0-9_]+)(?:\((?<given>(?:[^()]|\([^()]*\))*)\))?(?<length>:\d+)?%|[^%]+/y;
+  while (parts.lastIndex < value.length) {
+    const rest = value.slice(parts.lastIndex);
+    const { name, given = '', length } = parts.exec(value)?.groups ?? { name: /^%[A-Za-z0-9_]*%?/.exec(rest)?.[0] ?? '' };
+    if (name === undefined) continue;
+    if (!commands.has(name)) return `Envoy has no ${name.startsWith('%') ? name : `%${name}%`}: write %% for a percent sign`;
+    if (given === '' && needsArguments.has(name)) return `%${name}% needs arguments: %${name}(...)%`;
+    if (given !== '' && !needsArguments.has(name) && !mayHaveArguments.has(name)) return `%${name}% has no arguments: leave (${given}) out`;
+    if (length !== undefined && !mayHaveLength.has(name)) return `%${name}% cannot be cut: leave ${length} out`;
+  }
+  return undefined;
 }
 
 /** Whether a text is a name of a header (RFC 9110 §5.1). Pure. */

@@ -125,14 +125,24 @@ export const percent: Read<number | undefined> = (value, place) => {
   return undefined;
 };
 
+/** Envoy has seconds of some durations as 32 bits. In ms. */
+const longest = 2 ** 31 * 1_000 - 1;
+
+function durationFrom(isRight: (ms: number) => boolean): Read<number | undefined> {
+  return (value, place) => {
+    if (value === undefined) return undefined;
+    const ms = typeof value === 'string' ? parseDuration(value) : undefined;
+    if (ms !== undefined && isRight(ms) && ms <= longest) return ms;
+    if (ms !== undefined && ms > longest) wrong(place, `${shown(value)} is longer than Envoy counts: at most 2147483647s`);
+    else wrong(place, `${shown(value)} is not a duration of 1ms or more (such as '500ms' or '1.5s')`);
+    return undefined;
+  };
+}
+
 /** A duration in ms; undefined where it is not given. Envoy counts no less than 1 ms. */
-export const duration: Read<number | undefined> = (value, place) => {
-  if (value === undefined) return undefined;
-  const ms = typeof value === 'string' ? parseDuration(value) : undefined;
-  if (ms !== undefined && (ms === 0 || ms >= 1)) return ms;
-  wrong(place, `${shown(value)} is not a duration of 1ms or more (such as '500ms' or '1.5s')`);
-  return undefined;
-};
+export const duration: Read<number | undefined> = durationFrom((ms) => ms === 0 || ms >= 1);
+/** The same, where Envoy refuses 0. */
+export const durationAbove0: Read<number | undefined> = durationFrom((ms) => ms >= 1);
 
 /** One of several words; in JSON they may be numbers of protobuf, which nobody writes. */
 export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): Read<T> {
@@ -180,14 +190,24 @@ export const regex: Read<string> = (value, place) => {
   return read;
 };
 
-export const stringMatch: Read<StringMatch> = (value, place) =>
-  members(value, place, [], (get, has) => {
-    const types = (['exact', 'prefix', 'regex'] as const).filter(has);
-    const [type = 'exact'] = types;
-    if (types.length !== 1) wrong(place, 'it needs exactly one of exact, prefix, regex');
-    const texts = { exact: get('exact', text), prefix: get('prefix', text), regex: get('regex', maybe(regex)) ?? '' };
-    return { type, value: texts[type] };
-  });
+function matchWith(prefix: Read<string>): Read<StringMatch> {
+  return (value, place) =>
+    members(value, place, [], (get, has) => {
+      const types = (['exact', 'prefix', 'regex'] as const).filter(has);
+      const [type = 'exact'] = types;
+      if (types.length !== 1) wrong(place, 'it needs exactly one of exact, prefix, regex');
+      const texts = { exact: get('exact', text), prefix: get('prefix', maybe(prefix)) ?? '', regex: get('regex', maybe(regex)) ?? '' };
+      return { type, value: texts[type] };
+    });
+}
+
+/** Of a path an empty prefix is right, and is any. */
+export const uriMatch: Read<StringMatch> = matchWith(text);
+export const stringMatch: Read<StringMatch> = matchWith((value, place) => {
+  const read = text(value, place);
+  if (read === '') wrong(place, "an empty prefix matches nothing: leave the match out, or give the regex '.*'");
+  return read;
+});
 
 /** Labels of `spec.workloadSelector.labels` or `spec.selector.matchLabels`; undefined for all. */
 export function selector(member: 'labels' | 'matchLabels'): Read<Readonly<Record<string, string>> | undefined> {
@@ -212,16 +232,19 @@ const areLabels = (parts: readonly string[]): boolean => parts.length > 0 && par
 
 export const isDnsName = (host: string): boolean => host.length <= 255 && areLabels(host.replace(/\.$/, '').split('.'));
 
-/** A DNS name, whose first label may be `*` for all below the rest. */
-export function hostName(wildcard: 'allowed' | 'refused'): Read<string> {
+/**
+ * A DNS name, whose first label may be `*` for all below the rest.
+ *
+ * @param others whether an IP address, and `*` for all, are hosts too
+ */
+export function hostName(others: 'too' | 'not'): Read<string> {
   return (value, place) => {
     const host = needed(value, place);
     if (host === '') return host;
-    if ((host === '*' || isIpAddress(host)) && wildcard === 'allowed') return host;
+    if ((host === '*' || isIpAddress(host)) && others === 'too') return host;
     const parts = host.replace(/\.$/, '').split('.');
-    const rest = parts[0] === '*' && wildcard === 'allowed' ? parts.slice(1) : parts;
-    if (host.length > 255 || !areLabels(rest))
-      wrong(place, `'${host}' is no host: give a DNS name${wildcard === 'allowed' ? ", of which only the first label may be '*'" : ''}`);
+    if (host.length > 255 || !areLabels(parts[0] === '*' ? parts.slice(1) : parts))
+      wrong(place, `'${host}' is no host: give a DNS name, of which only the first label may be '*'`);
     return host;
   };
 }

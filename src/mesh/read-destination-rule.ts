@@ -1,7 +1,5 @@
 import type { ClientTls, ConnectionPool, DestinationRule, HashKey, LoadBalancer, LocalitySettings, OutlierDetection, PortPolicy, Subset, TrafficPolicy } from './destination-rule.ts'; // prettier-ignore
-import { below, boolean, count, duration, exportTo, hostName, labels, list, maybe, members, named, needed, oneOf, percent, type Place, port, type Read, selector, text, whole, wrong } from './members.ts'; // prettier-ignore
-
-const big = Number.MAX_SAFE_INTEGER;
+import { below, boolean, count, duration, durationAbove0, exportTo, hostName, labels, list, maybe, members, named, needed, oneOf, percent, type Place, port, type Read, selector, text, whole, wrong } from './members.ts'; // prettier-ignore
 
 const cookie: Read<HashKey> = (value, place) =>
   members(value, place, ['attributes'], (get) => ({
@@ -15,12 +13,13 @@ const consistentHash: Read<LoadBalancer['policy']> = (value, place) =>
   members(value, place, [], (get, has) => {
     const keys = (['httpHeaderName', 'httpCookie', 'useSourceIp', 'httpQueryParameterName'] as const).filter(has);
     if (keys.length !== 1) wrong(place, 'it needs exactly one of httpHeaderName, httpCookie, useSourceIp, httpQueryParameterName');
-    const header = get('httpHeaderName', text);
+    const header = get('httpHeaderName', maybe(needed));
     const byCookie = get('httpCookie', maybe(cookie));
     const bySource = get('useSourceIp', boolean);
-    const parameter = get('httpQueryParameterName', text);
+    const parameter = get('httpQueryParameterName', maybe(needed));
+    if (bySource === false) wrong(below(place, 'useSourceIp'), 'false names nothing to go by: set it to true, or leave consistentHash out');
     const key: HashKey =
-      byCookie ?? (bySource === true ? { type: 'source-ip' } : parameter !== '' ? { type: 'query-parameter', name: parameter } : { type: 'header', name: header }); // prettier-ignore
+      byCookie ?? (parameter !== undefined ? { type: 'query-parameter', name: parameter } : header !== undefined ? { type: 'header', name: header } : { type: 'source-ip' }); // prettier-ignore
     const minimum = get('minimumRingSize', whole(0, 8 * 1024 * 1024));
     const inner = get('ringHash', maybe((ring, at) => members(ring, at, [], (of) => of('minimumRingSize', whole(0, 8 * 1024 * 1024)) ?? 0))); // prettier-ignore
     const maglev = get(
@@ -54,7 +53,7 @@ const locality: Read<LocalitySettings> = (value, place) =>
   members(value, place, [], (get) => {
     const distribute = get(
       'distribute',
-      list((one, at) => members(one, at, [], (of) => ({ from: of('from', needed), to: of('to', named(whole(0, 100))) }))),
+      list((one, at) => members(one, at, [], (of) => ({ from: of('from', needed), to: of('to', named(whole(1, 100))) }))),
     );
     distribute.forEach(({ to }, index) => {
       const sum = Object.values(to).reduce<number>((all, weight) => all + (weight ?? 0), 0);
@@ -110,18 +109,18 @@ export const connectionPool: Read<ConnectionPool> = (value, place) =>
     tcp: get('tcp', (inner, at) =>
       members(inner, at, [], (of) => ({
         maxConnections: of('maxConnections', count),
-        connectTimeoutMs: of('connectTimeout', duration),
+        connectTimeoutMs: of('connectTimeout', durationAbove0),
         tcpKeepalive: of(
           'tcpKeepalive',
           maybe((keep, within) =>
             members(keep, within, [], (own) => ({
-              probes: own('probes', whole(0, big)),
-              timeMs: own('time', duration),
-              intervalMs: own('interval', duration),
+              probes: own('probes', count),
+              timeMs: own('time', durationAbove0),
+              intervalMs: own('interval', durationAbove0),
             })),
           ),
         ),
-        maxConnectionDurationMs: of('maxConnectionDuration', duration),
+        maxConnectionDurationMs: of('maxConnectionDuration', durationAbove0),
         idleTimeoutMs: of('idleTimeout', duration),
       })),
     ),
@@ -145,8 +144,8 @@ const outlierDetection: Read<OutlierDetection> = (value, place) =>
     consecutiveGatewayErrors: get('consecutiveGatewayErrors', count),
     splitExternalLocalOriginErrors: get('splitExternalLocalOriginErrors', boolean) ?? false,
     consecutiveLocalOriginFailures: get('consecutiveLocalOriginFailures', count),
-    intervalMs: get('interval', duration),
-    baseEjectionTimeMs: get('baseEjectionTime', duration),
+    intervalMs: get('interval', durationAbove0),
+    baseEjectionTimeMs: get('baseEjectionTime', durationAbove0),
     maxEjectionPercent: get('maxEjectionPercent', whole(0, 100)),
     minHealthPercent: get('minHealthPercent', whole(0, 100)),
   }));
@@ -226,7 +225,7 @@ export function readDestinationRule(namespace: string): Read<DestinationRule> {
           wrong(below(place, `subsets[${index}].name`), `'${name}' is there twice`);
       });
       return {
-        host: get('host', hostName('allowed')),
+        host: get('host', hostName('too')),
         trafficPolicy: get('trafficPolicy', maybe(trafficPolicy)),
         subsets,
         exportTo: get('exportTo', exportTo(namespace)),

@@ -1,5 +1,20 @@
 import { isHeaderName } from './header-format.ts';
-import { below, boolean, labels, list, maybe, members, named, needed, port, type Read, stringMatch, text, wrong } from './members.ts';
+import {
+  below,
+  boolean,
+  labels,
+  list,
+  maybe,
+  members,
+  named,
+  needed,
+  port,
+  type Read,
+  stringMatch,
+  text,
+  uriMatch,
+  wrong,
+} from './members.ts';
 import type { StringMatch } from './values.ts';
 import type { HttpMatch } from './virtual-service.ts';
 
@@ -24,7 +39,7 @@ const queryMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = na
 export const httpMatch: Read<HttpMatch> = (value, place) =>
   members(value, place, [], (get) => ({
     name: get('name', text),
-    uri: get('uri', maybe(stringMatch)),
+    uri: get('uri', maybe(uriMatch)),
     ignoreUriCase: get('ignoreUriCase', boolean) ?? false,
     scheme: get('scheme', maybe(stringMatch)),
     method: get('method', maybe(stringMatch)),

@@ -1,5 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml';
-import { boolean, duration, list, members, needed, oneOf, type Place, type Read, text } from './members.ts';
+import { formatFlaw } from './header-format.ts';
+import { boolean, duration, durationAbove0, list, members, needed, oneOf, type Place, type Read, text, wrong } from './members.ts';
 import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
 import type { Flaw } from './model.ts';
 
@@ -9,6 +10,14 @@ export interface ReadMesh {
   readonly folders: readonly string[];
   readonly flaws: readonly Flaw[];
 }
+
+/** A line of text, or the fields of JSON, with the same commands. */
+const logFormat: Read<string> = (value, place) => {
+  const read = text(value, place);
+  const flaw = formatFlaw(read);
+  if (flaw !== undefined) wrong(place, flaw);
+  return read;
+};
 
 /** Reads a MeshConfig in YAML. A field that has no effect here is warned of. Pure. */
 export function readMeshConfig(content: string, path: string): ReadMesh {
@@ -54,10 +63,10 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
       trustDomain: get('trustDomain', text) || standard.trustDomain,
       outboundTrafficPolicy: policy,
       enableAutoMtls: get('enableAutoMtls', boolean) ?? standard.enableAutoMtls,
-      connectTimeoutMs: get('connectTimeout', duration) ?? standard.connectTimeoutMs,
+      connectTimeoutMs: get('connectTimeout', durationAbove0) ?? standard.connectTimeoutMs,
       protocolDetectionTimeoutMs: get('protocolDetectionTimeout', duration) ?? standard.protocolDetectionTimeoutMs,
       accessLogFile: get('accessLogFile', text) || accessLogFile,
-      accessLogFormat: get('accessLogFormat', text) || accessLogFormat,
+      accessLogFormat: get('accessLogFormat', logFormat) || accessLogFormat,
       accessLogEncoding: get('accessLogEncoding', oneOf({ TEXT: 'text', JSON: 'json' } as const, 'text')),
     };
   });

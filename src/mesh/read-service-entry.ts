@@ -75,7 +75,7 @@ function checkAddress({ address: at, ports }: Workload, place: Place): void {
 export function readServiceEntry(namespace: string): Read<ServiceEntry> {
   return (value, place) => {
     const read = members(value, place, [], (get) => ({
-      hosts: get('hosts', list(hostName('allowed'))),
+      hosts: get('hosts', list(hostName('too'))),
       addresses: get('addresses', list(address)),
       ports: get('ports', list(servicePort)),
       location: get('location', oneOf({ MESH_EXTERNAL: 'external', MESH_INTERNAL: 'internal' } as const, 'external')),
@@ -110,6 +110,8 @@ function check({ hosts, addresses, ports, resolution, endpoints, workloadSelecto
     wrong(at('workloadSelector'), 'endpoints and workloadSelector exclude each other: leave one out');
   if (resolution === 'none' && endpoints.length > 0)
     wrong(at('endpoints'), 'with resolution NONE there are none: leave them out, or use STATIC or DNS');
+  if (resolution === 'dns-round-robin' && endpoints.length > 1)
+    wrong(at('endpoints'), 'with resolution DNS_ROUND_ROBIN there is one at most: use DNS');
   if (hosts.some((host) => host.startsWith('*')) && resolution.startsWith('dns') && endpoints.length === 0)
     wrong(at('resolution'), 'a host with * cannot be looked up: give endpoints, or resolution NONE');
   if (addresses.length > 0 && resolution === 'none' && hosts.length === 0) wrong(at('addresses'), 'there is no host for them');

@@ -1,12 +1,12 @@
-import { formatFlaw, isHeaderName } from './header-format.ts';
-import { below, boolean, count, duration, exportTo, hostName, list, maybe, members, named, needed, oneOf, percent, type Place, port, type Read, regex, stringMatch, text, whole, wrong } from './members.ts'; // prettier-ignore
+import { headerFlaw, isHeaderName } from './header-format.ts';
+import { below, boolean, count, duration, durationAbove0, exportTo, hostName, list, maybe, members, named, needed, oneOf, percent, type Place, port, type Read, regex, stringMatch, text, whole, wrong } from './members.ts'; // prettier-ignore
 import { httpMatch } from './read-http-match.ts';
 import type { StringMatch } from './values.ts';
 import type { CorsPolicy, Destination, Fault, HeaderOperations, Headers, HttpDestination, HttpRoute, Mirror, Redirect, Retries, Rewrite, VirtualService } from './virtual-service.ts'; // prettier-ignore
 
 const destination: Read<Destination> = (value, place) =>
   members(value, place, [], (get) => ({
-    host: get('host', hostName('refused')),
+    host: get('host', hostName('not')),
     subset: get('subset', text),
     port: get('port', (inner, at) => members(inner, at, [], (of) => of('number', port))) ?? 0,
   }));
@@ -15,7 +15,7 @@ const values: Read<Readonly<Record<string, string>>> = (value, place) => {
   const read = named(text)(value, place);
   for (const [name, format] of Object.entries(read)) {
     checkName(name, below(place, name));
-    const flaw = formatFlaw(format);
+    const flaw = headerFlaw(format);
     if (flaw !== undefined) wrong(below(place, name), flaw);
   }
   return read;
@@ -110,7 +110,7 @@ const retries: Read<Retries> = (value, place) =>
     return {
       attempts: get('attempts', count) ?? 0,
       perTryTimeoutMs: get('perTryTimeout', duration),
-      backoffMs: get('backoff', duration),
+      backoffMs: get('backoff', durationAbove0),
       retryOn,
       retryRemoteLocalities: get('retryRemoteLocalities', boolean),
       retryIgnorePreviousHosts: get('retryIgnorePreviousHosts', boolean),
@@ -131,9 +131,9 @@ const fault: Read<Fault> = (value, place) =>
     delay: get(
       'delay',
       maybe((inner, at) =>
-        members(inner, at, ['exponentialDelay'], (of) => {
-          const fixedDelayMs = of('fixedDelay', duration);
-          if (fixedDelayMs === undefined || fixedDelayMs === 0) wrong(below(at, 'fixedDelay'), 'it is missing: a duration of 1ms or more');
+        members(inner, at, ['exponentialDelay'], (of, has) => {
+          const fixedDelayMs = of('fixedDelay', durationAbove0);
+          if (!has('fixedDelay')) wrong(below(at, 'fixedDelay'), 'it is missing: a duration of 1ms or more');
           return { fixedDelayMs: fixedDelayMs ?? 0, percentage: share(of) };
         }),
       ),
@@ -207,6 +207,7 @@ function check(
     wrong(place, 'a directResponse has no rewrite and no fault: leave them out');
   const sum = route.reduce((all, { weight }) => all + weight, 0);
   if (route.length > 1 && sum === 0) wrong(below(place, 'route'), 'the weights make 0: nothing could be chosen');
+  if (sum >= 2 ** 32) wrong(below(place, 'route'), `the weights make ${sum}, which is more than 4294967295`);
   if (delegate !== undefined)
     matches.forEach(({ sourceLabels, sourceNamespace, gateways }, index) => {
       if (Object.keys(sourceLabels).length > 0 || sourceNamespace !== '' || gateways.length > 0)
@@ -217,11 +218,13 @@ function check(
 export function readVirtualService(namespace: string): Read<VirtualService> {
   return (value, place) =>
     members(value, place, ['tcp', 'tls'], (get, has) => {
-      const hosts = get('hosts', list(hostName('allowed')));
+      const hosts = get('hosts', list(hostName('too')));
       hosts.forEach((host, index) => {
         if (hosts.indexOf(host) !== index) wrong(below(place, `hosts[${index}]`), `'${host}' is there twice`);
       });
       const gateways = get('gateways', list(needed));
+      if ((gateways.length === 0 || gateways.includes('mesh')) && hosts.includes('*'))
+        wrong(below(place, `hosts[${hosts.indexOf('*')}]`), "'*' is for gateways, and not for the mesh: name the hosts");
       const http = get('http', list(httpRoute));
       if (http.length === 0 && !has('tcp') && !has('tls')) wrong(below(place, 'http'), 'it is missing: at least one route');
       if (hosts.length === 0 && http.some(({ delegate }) => delegate !== undefined)) wrong(below(place, 'hosts'), 'it is missing: at least one host'); // prettier-ignore

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import type { MeshConfig } from '../mesh/mesh-config.ts';
 import { keyOf, type Resource } from '../mesh/model.ts';
@@ -77,7 +78,10 @@ function touchedServices(
   return names;
 }
 
-/** Of several entries of a namespace with the host, each port has what is served under its name. */
+/**
+ * Of several entries of a namespace with the host that are resolved alike, each port has what is
+ * served under its name.
+ */
 function endpointsOf(
   name: string,
   host: string,
@@ -85,8 +89,9 @@ function endpointsOf(
   selected: WorkloadsBySelector,
   old: ServiceEndpoints | undefined,
 ): ServiceEndpoints | undefined {
-  const entries = (services.get(host) ?? [])
-    .filter((service) => serviceKey(service) === name)
+  const same = (services.get(host) ?? []).filter((service) => serviceKey(service) === name);
+  const entries = same
+    .filter(({ resolution }) => resolution === same[0]?.resolution)
     .map(({ key }) => resourceAt(resources, key))
     .filter((entry): entry is Entry => entry?.kind === 'ServiceEntry');
   if (entries.length === 0) return undefined;
@@ -118,7 +123,10 @@ function servedBy(
   const identityOf = ({ serviceAccount }: Workload) =>
     serviceAccount === '' ? '' : `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount}`;
   if (spec.workloadSelector !== undefined) {
+    // Envoy has names looked up in clusters of DNS alone.
+    const isUsable = ({ address }: Workload) => spec.resolution.startsWith('dns') || address.startsWith(unix) || isIP(address) !== 0;
     return [...selected(namespace, spec.workloadSelector)]
+      .filter((one) => isUsable(one.spec))
       .sort(byAge)
       .map((one) => endpointOf(one.spec, port, identityOf(one.spec), { namespace, workloadName: one.name, key: keyOf(one) }));
   }
@@ -143,7 +151,7 @@ function endpointOf(
   const isPath = address.startsWith(unix);
   return {
     address: isPath ? address.slice(unix.length) : address,
-    port: isPath ? 0 : (ports[port.name] ?? port.targetPort ?? port.number),
+    port: isPath ? 0 : ((Object.hasOwn(ports, port.name) ? ports[port.name] : undefined) ?? port.targetPort ?? port.number),
     labels: { ...workload.labels, ...localityLabels(workload) },
     network,
     locality,

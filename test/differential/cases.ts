@@ -34,6 +34,18 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
     { name: 'nowhere', metadata: labels },
   ],
   'odd-services': [{ name: 'plain' }, { name: 'a router', id: 'router~127.0.0.10~app.default~default.svc.cluster.local' }],
+  'own-workload': [
+    { name: 'plain' },
+    { name: 'with other labels of its own', metadata: labels, locality: 'r9/z9/s9' },
+    { name: 'near', id: 'sidecar~127.0.0.20~app.default~default.svc.cluster.local', locality: 'r1/z1/' },
+  ],
+  'policies-of-the-root': [
+    {
+      name: 'in the root namespace',
+      id: 'sidecar~127.0.0.10~app.istio-system~istio-system.svc.cluster.local',
+      metadata: { NAMESPACE: 'istio-system', LABELS: { app: 'app' } },
+    },
+  ],
   'rules-of-three-namespaces': [
     { name: 'plain' },
     {

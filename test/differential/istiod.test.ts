@@ -7,6 +7,7 @@ import { endpointsOf } from '../../src/generate/endpoints.ts';
 import { listenersOf } from '../../src/generate/listeners.ts';
 import { readNode } from '../../src/generate/read-node.ts';
 import { routesOf } from '../../src/generate/routes.ts';
+import { withWorkload } from '../../src/generate/with-workload.ts';
 import { LocalitySchema } from '../../src/proto/envoy/config/core/v3/base_pb.ts';
 import { typeUrls, type XdsResource, type XdsType } from '../../src/push/view.ts';
 import { makeIstiod } from '../e2e/support/istiod.ts';
@@ -28,8 +29,9 @@ if (controlPlane === undefined) leftOut('the comparison with a real istiod', 'a 
 /** What pilot-discovery tells the proxy of a case. */
 function ours({ yaml, id, metadata, locality }: Case, mode: string): Told {
   const environment = environmentOf(yaml);
-  const node = readNode({ id, metadata: { ...metadata, INTERCEPTION_MODE: mode } }, locality);
-  if (typeof node === 'string') throw new Error(node);
+  const said = readNode({ id, metadata: { ...metadata, INTERCEPTION_MODE: mode } }, locality);
+  if (typeof said === 'string') throw new Error(said);
+  const node = withWorkload(environment, said);
   const read = (type: XdsType, resources: readonly XdsResource[]) =>
     resources.map(({ body }) => published(typeUrls[type], body) as Published);
   const cluster = read('cluster', clustersOf(environment, node));

@@ -11,19 +11,28 @@ const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: 
 const object = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
   fc.record(fields).map((made) => Object.fromEntries(Object.entries(made).filter(([, value]) => value !== undefined)));
 const word = fc.constantFrom('a', 'b-c', 'x-user', 'some', 'more');
-const duration = fc.constantFrom('1ms', '250ms', '1.5s', '1m', '2h');
+const duration = fc.constantFrom('0s', '1ms', '250ms', '1.5s', '1m', '2h');
 const percentage = fc.constantFrom(0, 0.01, 12.5, 100).map((value) => ({ value }));
 const text = fc.oneof(
   word.map((exact) => ({ exact })),
-  word.map((prefix) => ({ prefix })),
+  fc.oneof({ weight: 4, arbitrary: word }, { weight: 1, arbitrary: fc.constant('') }).map((prefix) => ({ prefix })),
   fc.constantFrom('.*', '[a-z]+', '(?i)a|b', '\\d{1,3}', '^x$').map((regex) => ({ regex })),
 );
 const path = fc.oneof(fc.constantFrom('/', '/a', '/a/').map((prefix) => ({ prefix })), fc.constantFrom('/a', '/b').map((exact) => ({ exact })), fc.constant({ regex: '/[a-z]+/\\d+' })); // prettier-ignore
 const operations = object({
   set: optional(
-    fc.constantFrom({ 'x-set': 'a' }, { 'x-set': '%DOWNSTREAM_REMOTE_ADDRESS%' }, { host: 'other.mesh' }, { 'x-set': '100 %%' }),
+    fc.constantFrom(
+      { 'x-set': 'a' },
+      { 'x-set': '%DOWNSTREAM_REMOTE_ADDRESS%' },
+      { host: 'other.mesh' },
+      { 'x-set': '100 %%' },
+      { 'x-set': '%PROTOCOL%%RESPONSE_CODE%' },
+      { 'x-set': '%REQ%' },
+      { 'x-set': '%PROTOCOL(x)%' },
+      { 'x-set': '%START_TIME:3%' },
+    ),
   ),
-  add: optional(fc.constantFrom({ 'x-add': 'b' }, { 'x-add': '%REQ(:path)%' })),
+  add: optional(fc.constantFrom({ 'x-add': 'b' }, { 'x-add': '%REQ(:path)%' }, { host: 'other.mesh' })),
   remove: optional(fc.constant(['x-gone', 'x-user'])),
 });
 const headers = object({ request: optional(operations), response: optional(operations) });
@@ -47,10 +56,17 @@ const common = {
 const abort = fc.oneof(object({ httpStatus: fc.constantFrom(400, 503), percentage }), object({ grpcStatus: fc.constant('UNAVAILABLE'), percentage })); // prettier-ignore
 const routed = object({
   ...common,
-  route: fc.array(object({ destination, weight: fc.integer({ min: 1, max: 100 }), headers: optional(headers) }), {
-    minLength: 1,
-    maxLength: 3,
-  }),
+  route: fc.array(
+    object({
+      destination,
+      weight: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: 100 }) }, { weight: 1, arbitrary: fc.constant(2 ** 31 - 1) }),
+      headers: optional(headers),
+    }),
+    {
+      minLength: 1,
+      maxLength: 3,
+    },
+  ),
   rewrite: optional(
     fc.constantFrom({ uri: '/new' }, { authority: 'new.mesh' }, { uriRegexRewrite: { match: '/(a|b)', rewrite: '/x\\1' } }),
   ),
@@ -61,7 +77,7 @@ const routed = object({
 });
 const redirected = object({ ...common, redirect: object({ uri: optional(fc.constant('/there')), authority: optional(fc.constant('there.mesh')), redirectCode: optional(fc.constantFrom(301, 302, 303, 307, 308)), scheme: optional(fc.constantFrom('http', 'https')) }) }); // prettier-ignore
 const answered = object({ ...common, directResponse: object({ status: fc.integer({ min: 200, max: 599 }), body: optional(fc.constant({ string: 'said' })) }) }); // prettier-ignore
-const hash = fc.oneof(fc.constant({ useSourceIp: true }), object({ httpHeaderName: word, minimumRingSize: optional(fc.integer({ min: 1, max: 4096 })) }), object({ httpQueryParameterName: word, maglev: optional(fc.constant({ tableSize: 65_537 })) }), fc.constant({ httpCookie: { name: 'c', ttl: '10s', path: '/' } })); // prettier-ignore
+const hash = fc.oneof(fc.boolean().map((useSourceIp) => ({ useSourceIp })), object({ httpHeaderName: word, minimumRingSize: optional(fc.integer({ min: 1, max: 4096 })) }), object({ httpQueryParameterName: word, maglev: optional(fc.constant({ tableSize: 65_537 })) }), fc.constant({ httpCookie: { name: 'c', ttl: '10s', path: '/' } })); // prettier-ignore
 const policy = object({
   loadBalancer: optional(fc.oneof(fc.constantFrom('ROUND_ROBIN', 'LEAST_REQUEST', 'RANDOM').map((simple) => ({ simple })), hash.map((consistentHash) => ({ consistentHash })), duration.map((one) => ({ simple: 'ROUND_ROBIN', warmup: { duration: one } })))), // prettier-ignore
   connectionPool: optional(object({ tcp: optional(object({ maxConnections: optional(fc.nat(100)), connectTimeout: optional(duration), idleTimeout: optional(duration), tcpKeepalive: optional(fc.constant({ time: '10s', probes: 3 })) })), http: optional(object({ http1MaxPendingRequests: optional(fc.nat(100)), maxRequestsPerConnection: optional(fc.nat(9)), h2UpgradePolicy: optional(fc.constantFrom('UPGRADE', 'DO_NOT_UPGRADE')), idleTimeout: optional(duration) })) })), // prettier-ignore
@@ -75,15 +91,18 @@ const policy = object({
 const rules = fc.tuple(...hosts.map((host, index) => fc.record({ http: fc.array(fc.oneof(routed, redirected, answered), { minLength: 1, maxLength: 4 }), trafficPolicy: policy, own: policy }).map(({ http, trafficPolicy, own }) => [ // prettier-ignore
   { apiVersion: 'networking.istio.io/v1', kind: 'VirtualService', metadata: { name: `h${index}` }, spec: { hosts: [host], http } },
   { apiVersion: 'networking.istio.io/v1', kind: 'DestinationRule', metadata: { name: `h${index}` }, spec: { host, trafficPolicy, subsets: subsets.map((name) => ({ name, labels: { version: name }, ...(name === 'v2' && { trafficPolicy: own }) })) } }, // prettier-ignore
-]))).map((all) => all.flat().map((one) => JSON.stringify(one)).join('\n---\n')); // prettier-ignore
+]))).map((all) => all.flat()); // prettier-ignore
 
-describe('rules that are valid, whatever they are', () => {
+/** One that is right, so that each round is pushed. */
+const ofRound = (round: number) => ({ apiVersion: 'networking.istio.io/v1', kind: 'VirtualService', metadata: { name: 'round' }, spec: { hosts: ['round.mesh'], http: [{ directResponse: { status: 200, body: { string: String(round) } } }] } }); // prettier-ignore
+
+describe('rules, whatever they are', () => {
   let rig: TwoSidecarsRig;
   let discovery: Running;
 
   beforeAll(async () => {
     rig = await twoSidecarsRig();
-    for (const [index, host] of hosts.entries())
+    for (const [index, host] of [...hosts, 'round.mesh'].entries())
       rig.write(`5${index}-service.yaml`, JSON.stringify({ apiVersion: 'networking.istio.io/v1', kind: 'ServiceEntry', metadata: { name: host.replace('.', '-') }, spec: { hosts: [host], location: 'MESH_EXTERNAL', resolution: 'STATIC', ports: [{ number: rig.ports.service, name: 'http', protocol: 'HTTP' }], endpoints: subsets.map((version) => ({ address: '127.0.0.1', labels: { version } })) } })); // prettier-ignore
     discovery = rig.startDiscovery();
     rig.startAgents();
@@ -93,9 +112,9 @@ describe('rules that are valid, whatever they are', () => {
 
   it('are accepted by Envoy, or refused before they are sent', { timeout: 120_000 }, async () => {
     let built = 0;
-    for (const [round, yaml] of fc.sample(rules, { numRuns: rounds, seed: 7 }).entries()) {
+    for (const [round, resources] of fc.sample(rules, { numRuns: rounds, seed: 7 }).entries()) {
       const pushes = discovery.lines.filter(({ event }) => event === 'discovery.pushed').length;
-      rig.write('60-rules.yaml', `# ${round}\n${yaml}`);
+      rig.write('60-rules.yaml', [...resources, ofRound(round)].map((one) => JSON.stringify(one)).join('\n---\n'));
       await eventually(() => discovery.lines.filter(({ event }) => event === 'discovery.pushed').length > pushes, { within: 5_000 });
       built += 1;
     }

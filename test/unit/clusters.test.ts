@@ -12,6 +12,13 @@ metadata: { name: ${name}, namespace: default }
 spec: ${spec}
 ---
 `;
+const workload = (name: string, spec: string) => `
+apiVersion: networking.istio.io/v1
+kind: WorkloadEntry
+metadata: { name: ${name}, namespace: default }
+spec: ${spec}
+---
+`;
 const ports = 'ports: [{ number: 80, name: http, protocol: HTTP }]';
 const reviews = entry(
   'reviews',
@@ -91,5 +98,66 @@ describe('endpointsOf', () => {
     expect(v2).toContain('10.0.0.3');
     expect(v2).toContain('"region":"r"');
     expect(v2).not.toContain('tlsMode');
+  });
+
+  it('has one endpoint of a service of DNS_ROUND_ROBIN, as Envoy wants it', () => {
+    const yaml =
+      workload('a', '{ address: a.test, labels: { app: rr } }') +
+      workload('b', '{ address: b.test, labels: { app: rr } }') +
+      entry('rr', `{ hosts: [rr.test], resolution: DNS_ROUND_ROBIN, ${ports}, workloadSelector: { labels: { app: rr } } }`);
+    const cluster = saidBy(ClusterSchema, clustersOf(environmentOf(yaml), proxyAt()), 'outbound|80||rr.test');
+    expect(cluster).toMatchObject({ type: 'LOGICAL_DNS', loadAssignment: { endpoints: [{ lbEndpoints: [{}] }] } });
+  });
+
+  it.each([
+    [['10.0.0.1'], '127.0.0.1'],
+    [['10.0.0.1', 'fd00::1'], '::1'],
+  ])('has [::1] of a Sidecar at the loopback that a proxy at %s has', (addresses, address) => {
+    const yaml = `
+apiVersion: networking.istio.io/v1
+kind: Sidecar
+metadata: { name: all, namespace: default }
+spec: { ingress: [{ port: { number: 9080, name: http, protocol: HTTP }, defaultEndpoint: '[::1]:8080' }] }
+`;
+    const cluster = saidBy(ClusterSchema, clustersOf(environmentOf(yaml), proxyAt({ addresses })), 'inbound|9080||');
+    expect(JSON.stringify(cluster)).toContain(`"address":"${address}"`);
+  });
+});
+
+describe('the endpoints of a service', () => {
+  const endpoints = (yaml: string) =>
+    saidBy(ClusterLoadAssignmentSchema, endpointsOf(environmentOf(yaml), proxyAt()), 'outbound|80||e.test');
+  const addresses = (yaml: string) => [...JSON.stringify(endpoints(yaml)).matchAll(/"address":"([^"]+)","portValue":(\d+)/g)].map(([, address, port]) => `${address ?? ''}:${port ?? ''}`); // prettier-ignore
+
+  it('are of the entries of its host that are resolved as the oldest is', () => {
+    const yaml =
+      entry('a', `{ hosts: [e.test], resolution: STATIC, ${ports}, endpoints: [{ address: 10.0.0.2 }] }`) +
+      entry('b', `{ hosts: [e.test], resolution: DNS, ${ports} }`);
+    expect(addresses(yaml)).toEqual(['10.0.0.2:80']);
+  });
+
+  it('have no names where Envoy looks none up', () => {
+    const yaml =
+      workload('a', '{ address: a.test, labels: { app: e } }') +
+      workload('b', '{ address: 10.0.0.3, labels: { app: e } }') +
+      entry('e', `{ hosts: [e.test], resolution: STATIC, ${ports}, workloadSelector: { labels: { app: e } } }`);
+    expect(addresses(yaml)).toEqual(['10.0.0.3:80']);
+  });
+
+  it('have the port of the service, whatever its name is', () => {
+    const named = 'ports: [{ number: 80, name: constructor, protocol: HTTP }]';
+    expect(addresses(entry('e', `{ hosts: [e.test], resolution: STATIC, ${named}, endpoints: [{ address: 10.0.0.2 }] }`))).toEqual([
+      '10.0.0.2:80',
+    ]);
+  });
+
+  it('have weights whose sum Envoy takes, in proportion', () => {
+    const [large, larger] = [1_000_000_000, 2_000_000_000];
+    const all = [larger, larger, large].map((weight, index) => `{ address: 10.0.0.${index + 1}, weight: ${weight} }`);
+    const said = JSON.stringify(endpoints(entry('e', `{ hosts: [e.test], resolution: STATIC, ${ports}, endpoints: [${all.join()}] }`)));
+    const [first = 0, second = 0, third = 0, sum = 0] = [...said.matchAll(/"loadBalancingWeight":(\d+)/g)].map(([, weight]) => Number(weight)); // prettier-ignore
+    expect([first, first / third]).toEqual([second, expect.closeTo(2, 5)]);
+    expect(sum).toBe(first + second + third);
+    expect(sum).toBeLessThan(2 ** 32);
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readMeshConfig } from '../../src/mesh/read-mesh-config.ts';
 import { readResources } from '../../src/mesh/read-resources.ts';
 
 const read = (text: string) => readResources(text, { source: 'files', path: 'f.yaml', defaultNamespace: 'default' });
@@ -82,6 +83,10 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     [
       '{ resolutoin: DNS, hosts: [a.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.0.0.1 }] }',
       'resolutoin: there is no such field: did you mean resolution?',
+    ],
+    [
+      '{ hosts: [a.com], ports: [{ number: 80, name: a }], resolution: DNS_ROUND_ROBIN, endpoints: [{ address: b.com }, { address: c.com }] }',
+      'endpoints: with resolution DNS_ROUND_ROBIN there is one at most: use DNS',
     ],
   ],
   WorkloadEntry: [
@@ -191,6 +196,30 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       '{ hosts: [a.com], http: [{ mathc: [], route: [{ destination: { host: b.com } }] }] }',
       'http[0].mathc: there is no such field: did you mean match?',
     ],
+    [
+      "{ hosts: ['*'], http: [{ route: [{ destination: { host: b.com } }] }] }",
+      "hosts[0]: '*' is for gateways, and not for the mesh: name the hosts",
+    ],
+    [
+      "{ hosts: [a.com], http: [{ route: [{ destination: { host: '*' } }] }] }",
+      "http[0].route[0].destination.host: '*' is no host: give a DNS name, of which only the first label may be '*'",
+    ],
+    [
+      '{ hosts: [a.com], http: [{ retries: { attempts: 2, backoff: 0s }, route: [{ destination: { host: b.com } }] }] }',
+      "http[0].retries.backoff: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
+    ],
+    [
+      '{ hosts: [a.com], http: [{ timeout: 9999999999999999h, route: [{ destination: { host: b.com } }] }] }',
+      "http[0].timeout: '9999999999999999h' is longer than Envoy counts: at most 2147483647s",
+    ],
+    [
+      "{ hosts: [a.com], http: [{ match: [{ headers: { x: { prefix: '' } } }], route: [{ destination: { host: b.com } }] }] }",
+      "http[0].match[0].headers.x.prefix: an empty prefix matches nothing: leave the match out, or give the regex '.*'",
+    ],
+    [
+      '{ hosts: [a.com], http: [{ route: [{ destination: { host: b.com }, weight: 2147483647 }, { destination: { host: c.com }, weight: 2147483647 }, { destination: { host: d.com }, weight: 2 }] }] }',
+      'http[0].route: the weights make 4294967296, which is more than 4294967295',
+    ],
   ],
   DestinationRule: [
     ['{}', 'host: it is missing'],
@@ -268,6 +297,38 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     [
       '{ host: a.com, trafficPolicy: { loadBalncer: {} } }',
       'trafficPolicy.loadBalncer: there is no such field: did you mean loadBalancer?',
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { connectionPool: { tcp: { connectTimeout: 0s } } } }',
+      "trafficPolicy.connectionPool.tcp.connectTimeout: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { connectionPool: { tcp: { maxConnectionDuration: 0s } } } }',
+      "trafficPolicy.connectionPool.tcp.maxConnectionDuration: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { connectionPool: { tcp: { tcpKeepalive: { probes: 4294967296 } } } } }',
+      'trafficPolicy.connectionPool.tcp.tcpKeepalive.probes: 4294967296 is not a whole number from 0 to 2147483647',
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { outlierDetection: { interval: 0s } } }',
+      "trafficPolicy.outlierDetection.interval: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { outlierDetection: { baseEjectionTime: 0s } } }',
+      "trafficPolicy.outlierDetection.baseEjectionTime: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
+    ],
+    [
+      "{ host: a.com, trafficPolicy: { loadBalancer: { consistentHash: { httpHeaderName: '' } } } }",
+      'trafficPolicy.loadBalancer.consistentHash.httpHeaderName: it is missing',
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { loadBalancer: { consistentHash: { useSourceIp: false } } } }',
+      'trafficPolicy.loadBalancer.consistentHash.useSourceIp: false names nothing to go by: set it to true, or leave consistentHash out',
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { loadBalancer: { localityLbSetting: { distribute: [{ from: r1/*, to: { r1/*: 0, r2/*: 100 } }] } } } }',
+      'trafficPolicy.loadBalancer.localityLbSetting.distribute[0].to.r1/*: 0 is not a whole number from 1 to 100',
     ],
   ],
   Sidecar: [
@@ -409,6 +470,18 @@ describe('a mistake around a spec', () => {
   it('is at the line of its field', () => {
     const text = resource('ServiceEntry', '\n  hosts: [a.com]\n  ports:\n    - number: 80\n      name: http\n      protocol: HTPP');
     expect(read(text).flaws).toMatchObject([{ field: 'spec.ports[0].protocol', origin: { line: 9 } }]);
+  });
+});
+
+describe('a mistake in the MeshConfig', () => {
+  it.each([
+    ['connectTimeout: 0s', "connectTimeout: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')"],
+    ["accessLogFormat: '%BAD%'", 'accessLogFormat: Envoy has no %BAD%: write %% for a percent sign'],
+    [`accessLogFormat: '{"path": "%REQ%"}'`, 'accessLogFormat: %REQ% needs arguments: %REQ(...)%'],
+  ])('%s is named with its line', (text, said) => {
+    const { flaws } = readMeshConfig(`trustDomain: td\n${text}\n`, 'mesh.yaml');
+    expect(flaws).toMatchObject([{ origin: { path: 'mesh.yaml', line: 2 }, severity: 'error' }]);
+    expect(flaws.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([said]);
   });
 });
 
