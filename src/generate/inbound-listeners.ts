@@ -9,7 +9,7 @@ import { listenerAccessLogs } from './access-log.ts';
 import { bindAddresses, socketAddress } from './bind-address.ts';
 import { encodeResource } from './encode-resource.ts';
 import { inboundChains, type InboundPort } from './inbound-chains.ts';
-import { inspectors, originalDestination } from './listener-filters.ts';
+import { inspectors, originalDestination, originalSource } from './listener-filters.ts';
 import { ownPorts } from './own-ports.ts';
 import { peerAuthenticationOf, type PeerPolicy, type SetMode } from './peer-authentication-of.ts';
 import { protoDuration } from './proto-duration.ts';
@@ -59,7 +59,7 @@ function captureListener(
     name,
     address: socketAddress(bindAddresses(node).wildcard, 15_006),
     filterChains,
-    listenerFilters: [originalDestination, ...inspectors(filterChains)],
+    listenerFilters: [originalDestination, ...(node.interception === 'tproxy' ? [originalSource] : []), ...inspectors(filterChains)],
     listenerFiltersTimeout: protoDuration(mesh.protocolDetectionTimeoutMs),
     continueOnListenerFiltersTimeout: true,
     trafficDirection: TrafficDirection.INBOUND,

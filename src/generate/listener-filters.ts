@@ -5,6 +5,7 @@ import type {
 } from '../proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { HttpInspectorSchema } from '../proto/envoy/extensions/filters/listener/http_inspector/v3/http_inspector_pb.ts';
 import { OriginalDstSchema } from '../proto/envoy/extensions/filters/listener/original_dst/v3/original_dst_pb.ts';
+import { OriginalSrcSchema } from '../proto/envoy/extensions/filters/listener/original_src/v3/original_src_pb.ts';
 import { TlsInspectorSchema } from '../proto/envoy/extensions/filters/listener/tls_inspector/v3/tls_inspector_pb.ts';
 import { typedConfig, type Init } from './typed-config.ts';
 
@@ -14,6 +15,12 @@ type FilterChain = Init<typeof FilterChainSchema>;
 
 /** Tells where a redirected connection was going to. */
 export const originalDestination: ListenerFilter = typedConfig('envoy.filters.listener.original_dst', OriginalDstSchema);
+
+/**
+ * Connects to the application from the address of the client. The mark tells these connections from
+ * others in the rules of TPROXY, as Istio sets them up.
+ */
+export const originalSource: ListenerFilter = typedConfig('envoy.filters.listener.original_src', OriginalSrcSchema, { mark: 1337 });
 
 /** Tells TLS, and the name that it asks for. */
 export const tlsInspector: ListenerFilter = typedConfig('envoy.filters.listener.tls_inspector', TlsInspectorSchema, {

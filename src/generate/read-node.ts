@@ -22,7 +22,6 @@ export function readNode({ id, metadata = {} }: RequestNode, locality = ''): Pro
     const value = metadata[key];
     return typeof value === 'string' ? value : '';
   };
-  const port = (key: string, otherwise: number): number => Number(metadata[key] ?? otherwise) || otherwise;
   const [name = '', ...rest] = workload.split('.');
   const namespace = text('NAMESPACE') || text('CONFIG_NAMESPACE') || rest.join('.') || (dnsDomain.split('.')[0] ?? '');
   const addresses = text('INSTANCE_IPS').split(',').map((one) => one.trim()).filter((one) => one !== ''); // prettier-ignore
@@ -40,7 +39,7 @@ export function readNode({ id, metadata = {} }: RequestNode, locality = ''): Pro
     serviceAccount: text('SERVICE_ACCOUNT'),
     clusterId: text('CLUSTER_ID'),
     network: text('NETWORK'),
-    ownPorts: [port('ENVOY_PROMETHEUS_PORT', 15_090), port('ENVOY_STATUS_PORT', 15_021)],
+    ownPorts: [Number(metadata['ENVOY_PROMETHEUS_PORT']) || 15_090, Number(metadata['ENVOY_STATUS_PORT']) || 15_021],
     locality,
     istioVersion: text('ISTIO_VERSION'),
     tls: {

@@ -27,6 +27,7 @@ const certificates = { TLS_CLIENT_CERT_CHAIN: '/c/chain.pem', TLS_CLIENT_KEY: '/
 
 /** Proxies that ask beside, or instead of, a plain one, by the folder. */
 const proxies: Readonly<Record<string, readonly Proxy[]>> = {
+  'clashing-ports': [{ name: 'plain', metadata: { ENVOY_PROMETHEUS_PORT: 15_090, ENVOY_STATUS_PORT: 15_021 } }],
   'client-tls': [{ name: 'plain' }, { name: 'with certificates of its own', metadata: certificates }],
   localities: [
     { name: 'in a subzone', metadata: labels, locality: 'r1/z1/s1' },

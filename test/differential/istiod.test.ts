@@ -21,7 +21,7 @@ import { type Case, cases } from './cases.ts';
 import { deviations, unsteady } from './deviations.ts';
 import { differences } from './differences.ts';
 
-const modes = ['REDIRECT', 'NONE'];
+const modes = ['REDIRECT', 'TPROXY', 'NONE'];
 const explained = new Set<RegExp>();
 
 if (controlPlane === undefined) leftOut('the comparison with a real istiod', 'a program');
