@@ -16,7 +16,7 @@ export interface ProxyNode {
   readonly serviceAccount: string;
   readonly clusterId: string;
   readonly network: string;
-  /** Of the listeners that its bootstrap has for all addresses: those of Istio where it says none. */
+  /** Of the listeners that its bootstrap has for all addresses; Istio's where it says none. */
   readonly ownPorts: readonly number[];
   /** `region/zone/subzone` */
   readonly locality: string;

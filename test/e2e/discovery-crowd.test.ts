@@ -81,8 +81,9 @@ describe('a control plane with much to do', () => {
       await expect.poll(arrived, { timeout: 10_000, interval: 20 }).toBe(500);
       after.push(memory());
     }
-    // What 500 proxies are sent is 150 MB of garbage before V8 collects it, so the lowest of 20 changes is compared. Each
-    // of the 40 answers between would have a megabyte, for each of the two that do not take it.
+    // What 500 proxies are sent is 150 MB of garbage before V8 collects it, so the lowest of 20
+    // changes is compared. Each of the 40 answers between would have a megabyte, for each of the
+    // two that do not take it.
     expect(Math.min(...after.slice(60)) - Math.min(...after.slice(20, 40))).toBeLessThan(40);
     expect(silent.answers).toHaveLength(1);
     expect(slow.read()).toBeGreaterThan(1_024);

@@ -71,14 +71,14 @@ describe('buildEnvironment: endpoints', () => {
     const environment = of(
       anyResource('ServiceEntry/n/s', serviceEntry({ workloadSelector: { app: 'x' } })),
       anyResource('ServiceEntry/n/both', serviceEntry({ hosts: ['both.com'], workloadSelector: { app: 'x', v: '1' } })),
-      anyResource('WorkloadEntry/n/b', workload({ address: '2', labels }), { createdMs: 1 }),
-      anyResource('WorkloadEntry/n/a', workload({ address: '1', labels: { app: 'x' } }), { createdMs: 2 }),
-      anyResource('WorkloadEntry/n/c', workload({ address: '3', labels: { app: 'y' } })),
-      anyResource('WorkloadEntry/other/d', workload({ address: '4', labels })),
+      anyResource('WorkloadEntry/n/b', workload({ address: '10.0.0.2', labels }), { createdMs: 1 }),
+      anyResource('WorkloadEntry/n/a', workload({ address: '10.0.0.1', labels: { app: 'x' } }), { createdMs: 2 }),
+      anyResource('WorkloadEntry/n/c', workload({ address: '10.0.0.3', labels: { app: 'y' } })),
+      anyResource('WorkloadEntry/other/d', workload({ address: '10.0.0.4', labels })),
     );
     const name = ({ namespace, workloadName, key }: Endpoint) => ` ${namespace} ${workloadName} ${key}`;
-    expect(served(environment, 'n/a.com', 80, name)).toEqual(['2:80 n b WorkloadEntry/n/b', '1:80 n a WorkloadEntry/n/a']);
-    expect(served(environment, 'n/both.com')).toEqual(['2:80']);
+    expect(served(environment, 'n/a.com', 80, name)).toEqual(['10.0.0.2:80 n b WorkloadEntry/n/b', '10.0.0.1:80 n a WorkloadEntry/n/a']);
+    expect(served(environment, 'n/both.com')).toEqual(['10.0.0.2:80']);
   });
 
   it('has the host itself for DNS without endpoints, and nothing where the client knows the address', () => {
