@@ -5,20 +5,15 @@ import { ClusterSchema } from '../../src/proto/envoy/config/cluster/v3/cluster_p
 import { ClusterLoadAssignmentSchema } from '../../src/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import { environmentOf, proxyAt, saidBy } from '../support/generated.ts';
 
-const entry = (name: string, spec: string) => `
+const made = (kind: string) => (name: string, spec: string) => `
 apiVersion: networking.istio.io/v1
-kind: ServiceEntry
+kind: ${kind}
 metadata: { name: ${name}, namespace: default }
 spec: ${spec}
 ---
 `;
-const workload = (name: string, spec: string) => `
-apiVersion: networking.istio.io/v1
-kind: WorkloadEntry
-metadata: { name: ${name}, namespace: default }
-spec: ${spec}
----
-`;
+const entry = made('ServiceEntry');
+const workload = made('WorkloadEntry');
 const ports = 'ports: [{ number: 80, name: http, protocol: HTTP }]';
 const reviews = entry(
   'reviews',
