@@ -31,9 +31,13 @@ const all: readonly Lever[] = [
   { flags: ['--max-semi-space-size=2'] },
   { flags: ['--optimize-for-size'] },
   { flags: ['--lite-mode'] },
+  { flags: ['--no-maglev'] },
   { flags: ['--v8-pool-size=0'] },
   { env: oneArena },
-  { flags: ['--max-semi-space-size=2', '--v8-pool-size=0'], env: oneArena },
+  { flags: ['--max-semi-space-size=2', '--no-maglev'] },
+  { flags: ['--max-semi-space-size=2', '--no-maglev', '--no-separate-gc-phases'] },
+  { flags: ['--max-semi-space-size=2', '--no-maglev', '--v8-pool-size=0'] },
+  { flags: ['--max-semi-space-size=2', '--no-maglev'], env: oneArena },
 ];
 
 /**
