@@ -1,18 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { startLoad } from '../support/load.ts';
+import { resetInHandshake, startLoad } from '../support/load.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
 afterEach(() => rig.dispose());
 
 const binary = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
+/** Whether the kernel gives what waits for a listener that closes to its neighbour on the port. */
+const migration = '/proc/sys/net/ipv4/tcp_migrate_req';
+const migrates = existsSync(migration) && readFileSync(migration, 'utf8').trim() === '1';
 const patient = ['--drainDuration', '50s', '--parentShutdownDuration', '60s'];
 
 const addressFile = () => join(rig.folder, 'run', 'envoy-admin-address');
@@ -60,7 +63,7 @@ it.each([0, 10, 20, 30, 45, 60, 90, 150])(
   },
 );
 
-it('a parent that is killed while it drains does not take its child along: no request is lost, and all follows to the new admin endpoint', async () => {
+it('a parent that is killed while it drains does not take its child along: no request is lost that was accepted, and all follows to the new admin endpoint', async () => {
   rig = await makeRig();
   const agent = rig.start([...patient, '--minDelay', '0s']);
   await agent.said('epoch.live', 0);
@@ -85,7 +88,9 @@ it('a parent that is killed while it drains does not take its child along: no re
   expect(address()).toBe(configured);
   expect(await restartEpoch()).toBe(1);
   const { failed, errors, ok } = await load.stop();
-  expect([failed, [...errors]]).toEqual([0, []]);
+  const reset = errors.get(resetInHandshake) ?? 0;
+  expect(failed - reset, JSON.stringify([...errors])).toBe(0);
+  expect(reset).toBeLessThanOrEqual(migrates ? 0 : 2);
   expect(ok).toBeGreaterThan(100);
   await serves(issued.serial);
 

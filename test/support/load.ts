@@ -50,6 +50,13 @@ export interface Load {
 }
 
 const sweepInterval = 50;
+/**
+ * The reason of a connection that was reset before its TLS handshake was over, so that its request
+ * was not sent. The kernel resets those that wait to be accepted when a listener with
+ * `SO_REUSEPORT` closes, unless `net.ipv4.tcp_migrate_req` is 1.
+ */
+export const resetInHandshake = 'reset in the handshake';
+
 /** So that a refused connection is not tried thousands of times a second. */
 const pauseAfterFailure = 10;
 
@@ -165,10 +172,12 @@ class Client {
     const context = this.#secureContext;
     const socket = context ? connectTls({ ...at, servername: 'localhost', secureContext: context }) : connectTcp(at);
     let reason: string | undefined;
+    let connected = false;
     this.#socket = socket;
     this.#answers = 0;
     this.#counts.connections++;
     socket.once(context ? 'secureConnect' : 'connect', () => {
+      connected = true;
       if (socket instanceof TLSSocket) this.#counts.serials.add(socket.getPeerX509Certificate()?.serialNumber ?? 'none');
       if (this.#socket === socket) socket.write(this.#request, 'latin1');
     });
@@ -176,7 +185,9 @@ class Client {
     socket.on('data', (chunk) => {
       if (this.#socket === socket) this.#receive(String(chunk));
     });
-    socket.on('error', (error: NodeJS.ErrnoException) => (reason = error.code ?? error.message));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      reason = context && !connected && error.code === 'ECONNRESET' ? resetInHandshake : (error.code ?? error.message);
+    });
     socket.on('close', () => {
       if (this.#socket === socket) this.#closed(reason);
     });

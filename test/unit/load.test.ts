@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, assert, describe, expect, it } from 'vitest';
 import { certificateAuthority } from '../../demo/certificates.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { startLoad } from '../support/load.ts';
+import { resetInHandshake, startLoad } from '../support/load.ts';
 
 const ok = (extra = '') => `HTTP/1.1 200 OK\r\n${extra}Content-Length: 2\r\n\r\nok`;
 
@@ -74,6 +74,14 @@ describe('startLoad', () => {
     await expect.poll(() => load.counts.failed, { timeout: 5000 }).toBeGreaterThan(1);
     const { ok: answered, retried, failed, errors } = await load.stop();
     assert.deepEqual({ answered, retried, errors: [...errors] }, { answered: 0, retried: 0, errors: [[reason, failed]] });
+  });
+
+  it('tells a connection that is reset in its TLS handshake from a request that is', async () => {
+    const port = await serve((socket) => socket.resetAndDestroy());
+    const load = startLoad({ port, mode: 'new-connection', clients: 1, tls: { ca: '' } });
+    await expect.poll(() => load.counts.failed, { timeout: 5000 }).toBeGreaterThan(1);
+    const { errors, failed } = await load.stop();
+    assert.deepEqual([...errors], [[resetInHandshake, failed]]);
   });
 
   it('counts refused connections, and ends by itself', async () => {
