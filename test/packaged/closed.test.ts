@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { program } from '../e2e/support/program.ts';
@@ -25,6 +25,16 @@ describe('the code cache', () => {
       env: { ...process.env, PILOT_AGENT_CODE_CACHE: 'check' },
     });
     expect(stderr).toContain('the code cache of main.cjs is not used');
+  });
+
+  it('of Node, for its own modules, is taken under the flags of the executable', async () => {
+    const { execArgv } = (await import(resolve('scripts/package-options.mjs'))) as { readonly execArgv: readonly string[] };
+    const node = `scripts/package-nodes/node_modules/node-${process.arch}/bin/node`;
+    const count = `for (const name of ['child_process', 'crypto', 'http']) require(name);
+      const { compiledWithCache, compiledWithoutCache } = require('internal/test/binding').internalBinding('builtins').getCacheUsage();
+      console.log(JSON.stringify({ taken: compiledWithCache.size > 20, refused: [...compiledWithoutCache] }));`;
+    const { stdout } = spawnSync(node, [...execArgv, '--no-warnings', '--expose-internals', '-e', count], { encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toEqual({ taken: true, refused: [] });
   });
 });
 
