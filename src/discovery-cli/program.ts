@@ -34,7 +34,7 @@ export function program(): Command {
   }
   discovery.action(async () => {
     const options = discovery.optsWithGlobals<GivenLogFlags & Partial<Record<DiscoveryFlagName, string>>>();
-    const given = Object.fromEntries(Object.entries(options).filter(([name]) => name in discoveryFlags));
+    const given = Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(discoveryFlags, name)));
     await (
       await import('../discovery/whole-discovery.ts')
     ).wholeDiscovery({ given, logging: options, leftover: discovery.args, env: process.env });
@@ -49,6 +49,12 @@ export function program(): Command {
     .action(async (method: string, path: string, { httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).request(method, path, httpAddr),
     );
+  all
+    .command('confirm')
+    .description('let removals happen that a running pilot-discovery holds back')
+    .option('--httpAddr <host:port>', 'its --httpAddr', '127.0.0.1:8080')
+    .copyInheritedSettings(all)
+    .action(async ({ httpAddr }: { readonly httpAddr: string }) => (await import('./request.ts')).confirm(httpAddr));
   all
     .command('version')
     .description('print the version')

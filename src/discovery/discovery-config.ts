@@ -22,6 +22,8 @@ export interface DiscoveryConfig {
   readonly monitoring: ListenAddress | undefined;
   /** Over which proxies are sent elsewhere at the end, at most. This and all durations in ms. */
   readonly shutdownDuration: number;
+  /** How long removals of much at once are held back; 0 for not at all. */
+  readonly massRemovalHold: number;
   /** `age`: after so long a connection is to be made anew; 0 for never. */
   readonly keepalive: { readonly interval: number; readonly timeout: number; readonly age: number };
   readonly debounce: {
@@ -32,6 +34,8 @@ export interface DiscoveryConfig {
     /** The window begins short after a silence, and grows up to `after`. */
     readonly adaptive: boolean;
   };
+  /** Of a proxy, in bytes. */
+  readonly largestRequest: number;
   /** How many proxies are written to at once. */
   readonly pushThrottle: number;
   /** `istiod-0`, or the name of the machine. */
@@ -92,6 +96,11 @@ export function discoveryConfig(
 
   const throttle = variable('PILOT_PUSH_THROTTLE') ?? '0';
   if (!/^\d+$/.test(throttle)) problems.push(`PILOT_PUSH_THROTTLE: '${throttle}' is not a whole number`);
+  const [sizePlace, size] =
+    given.largestRequest === undefined && variable('ISTIO_GPRC_MAXRECVMSGSIZE') !== undefined
+      ? ['ISTIO_GPRC_MAXRECVMSGSIZE', variable('ISTIO_GPRC_MAXRECVMSGSIZE') ?? '']
+      : ['--largestRequest', flag('largestRequest')];
+  if (!/^[1-9]\d{0,8}$/.test(size)) problems.push(`${sizePlace}: '${size}' is not a number of bytes`);
   const debounce = variable('PILOT_DEBOUNCE') ?? '';
   if (debounce !== '' && debounce !== 'adaptive') problems.push(`PILOT_DEBOUNCE: '${debounce}' is not adaptive, or empty`);
 
@@ -109,12 +118,14 @@ export function discoveryConfig(
       age: ofFlag('keepaliveMaxServerConnectionAge'),
     },
     shutdownDuration: ofFlag('shutdownDuration'),
+    massRemovalHold: ofFlag('massRemovalHold'),
     debounce: {
       after: ofVariable('PILOT_DEBOUNCE_AFTER', 100),
       max: ofVariable('PILOT_DEBOUNCE_MAX', 10_000),
       endpoints: truth('PILOT_ENABLE_EDS_DEBOUNCE', true),
       adaptive: debounce === 'adaptive',
     },
+    largestRequest: Number(size),
     pushThrottle: Number(throttle) > 0 ? Number(throttle) : 8 * cpus().length,
     podName: variable('POD_NAME') ?? hostname(),
   };

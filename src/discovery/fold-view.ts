@@ -7,6 +7,7 @@ import { foldConnections } from '../push/connection-states.ts';
 import { typeUrls } from '../push/view.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 import type { Snapshot } from './snapshots.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 export const freshView: DiscoveryView = {
   isEnding: false,
@@ -65,7 +66,7 @@ function timed({ counts, snapshot }: DiscoveryView, event: AdsEvent, now: number
 function countsAfter(counts: DiscoveryCounts, event: Exclude<DiscoveryEvent, { readonly type: 'told' | 'built' }>): DiscoveryCounts {
   if (event.type === 'answered') {
     const type = shortType(event.typeUrl);
-    const sizes = { ...counts.sizes, [type]: withValue(counts.sizes[type] ?? emptyHistogram(sizeLimits), event.bytes) };
+    const sizes = { ...counts.sizes, [type]: withValue(ownMember(counts.sizes, type) ?? emptyHistogram(sizeLimits), event.bytes) };
     return { ...counted(counts, 'pushes', type), bytes: counts.bytes + event.bytes, sizes };
   }
   if (event.type === 'written') {
@@ -78,7 +79,7 @@ function countsAfter(counts: DiscoveryCounts, event: Exclude<DiscoveryEvent, { r
 }
 
 function counted(counts: DiscoveryCounts, what: 'pushes' | 'rejects' | 'updates' | 'triggers', name: string): DiscoveryCounts {
-  return { ...counts, [what]: { ...counts[what], [name]: (counts[what][name] ?? 0) + 1 } };
+  return { ...counts, [what]: { ...counts[what], [name]: (ownMember(counts[what], name) ?? 0) + 1 } };
 }
 
 const short = new Map([
@@ -88,7 +89,7 @@ const short = new Map([
   [typeUrls.route, 'rds'],
 ]);
 
-/** `cds` for the type of clusters, and so on; the type itself for another one. Pure. */
+/** `cds` for the type of clusters, and so on; `other` for a type that is not served. Pure. */
 export function shortType(typeUrl: string): string {
-  return short.get(typeUrl) ?? typeUrl;
+  return short.get(typeUrl) ?? 'other';
 }

@@ -1,24 +1,23 @@
-import { fromBinary } from '@bufbuild/protobuf';
-import { concat, distinctUntilChanged, EMPTY, filter, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, skip, switchMap, take, takeWhile, timer, withLatestFrom } from 'rxjs'; // prettier-ignore
+import { concat, distinctUntilChanged, EMPTY, filter, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, skip, skipWhile, Subject, switchMap, take, takeWhile, timer, withLatestFrom } from 'rxjs'; // prettier-ignore
 import type { KnownProxy } from '../debug/debug-answers.ts';
 import type { DiscoveryView } from '../debug/discovery-view.ts';
 import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
-import { readNode } from '../generate/read-node.ts';
-import { viewer } from '../generate/view-of.ts';
 import { withWorkload } from '../generate/with-workload.ts';
 import { type Fold, feedback } from '../operators/feedback.ts';
 import { ofType } from '../operators/tagged-union.ts';
-import { LocalitySchema } from '../proto/envoy/config/core/v3/base_pb.ts';
 import type { Node } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { View } from '../push/view.ts';
 import { version } from '../run/version.ts';
 import { statusServer } from '../status/status-server.ts';
+import { holdRemovals } from '../snapshot/hold-removals.ts';
 import type { StoreEvent } from '../store/store-event.ts';
 import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
 import type { DiscoveryEvent, ServerName } from './discovery-event.ts';
 import { foldView, freshView } from './fold-view.ts';
+import { proxyOf } from './proxy-of.ts';
+import { proxyViews } from './proxy-views.ts';
 import { serveGrpc } from './serve-grpc.ts';
-import { snapshots } from './snapshots.ts';
+import { type Snapshot, snapshots } from './snapshots.ts';
 
 /** Between two proxies that are to go elsewhere at the end, at most. In ms. */
 const leavePause = 10;
@@ -43,7 +42,12 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
   const { config, event$, sources, terminate$, scheduler } = parts;
   const fold = (view: DiscoveryView, event: DiscoveryEvent) => foldView(view, event, scheduler.now());
   return feedback<DiscoveryView, DiscoveryEvent>(freshView, fold, (view$) => {
-    const told$ = event$.pipe(snapshots(sources, config.debounce, scheduler), share());
+    const confirm$ = new Subject<void>();
+    const told$ = event$.pipe(
+      holdRemovals(config.massRemovalHold, confirm$, scheduler),
+      snapshots(sources, config.domain, config.debounce, scheduler),
+      share(),
+    );
     const snapshot$ = told$.pipe(
       ofType('built'),
       map(({ snapshot }) => snapshot),
@@ -56,18 +60,19 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
       map(([by, { connections }]) => ({ by, ms: Math.min(config.shutdownDuration, connections.size * leavePause) })),
       share(),
     );
-    const make = viewer();
-    const proxyOf = (node: Node) => readNode({ id: node.id, metadata: node.metadata }, localityOf(node));
+    const { view: viewIn, views$, forget$ } = proxyViews(scheduler);
     const knownOf = ({ snapshot }: DiscoveryView, node: Node): KnownProxy | undefined => {
       const proxy = proxyOf(node);
       if (snapshot === undefined || typeof proxy === 'string') return undefined;
-      const { number, environment } = snapshot;
-      return { environment, node: withWorkload(environment, proxy), view: make(number, environment, proxy) };
+      const { environment } = snapshot;
+      return { environment, node: withWorkload(environment, proxy), view: viewIn(snapshot, proxy) };
     };
-    const viewFor$ = (node: Node): Observable<View> | string => {
+    const viewFor$ = (node: Node, comes: 'empty-handed' | 'with-versions'): Observable<View> | string => {
       const proxy = proxyOf(node);
       if (typeof proxy === 'string') return proxy;
-      return snapshot$.pipe(map(({ number, environment }) => make(number, environment, proxy)));
+      // An empty source at the start is a failed mount more often than a wish.
+      const mayServe = ({ store }: Snapshot) => comes === 'empty-handed' || store.content === 'told';
+      return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
     };
     const servers: readonly (readonly [ServerName, ListenAddress | undefined, (address: ListenAddress) => Observable<DiscoveryEvent>])[] = [
       [
@@ -79,6 +84,7 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
             controlPlane: JSON.stringify({ Component: 'pilot-discovery', ID: config.podName, Info: { version } }),
             throttle: config.pushThrottle,
             keepalive: config.keepalive,
+            largestRequest: config.largestRequest,
             drain$: ending$.pipe(map(({ ms }) => ms)),
             scheduler,
           }),
@@ -88,7 +94,12 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
         config.http,
         http(
           'httpAddr',
-          debugRoutes(view$, () => scheduler.now(), knownOf),
+          debugRoutes(
+            view$,
+            () => scheduler.now(),
+            knownOf,
+            () => confirm$.next(),
+          ),
         ),
       ],
       ['monitoringAddr', config.monitoring, http('monitoringAddr', monitoringRoutes(view$, version))],
@@ -108,15 +119,8 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
     );
     // A proxy that is connected when the first snapshot is built is answered by it.
     const kept$ = snapshot$.pipe(ignoreElements());
-    return merge(end$, served$, kept$, told$);
+    return merge(end$, served$, kept$, forget$, told$);
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
-}
-
-/** `region/zone/subzone`; '' where the proxy says none. */
-function localityOf({ locality }: Node): string {
-  if (locality.length === 0) return '';
-  const { region, zone, subZone } = fromBinary(LocalitySchema, locality);
-  return `${region}/${zone}/${subZone}`;
 }
 
 function http(server: ServerName, routes: Parameters<typeof statusServer>[1]): (address: ListenAddress) => Observable<DiscoveryEvent> {

@@ -42,6 +42,7 @@ export interface Built {
  */
 export function snapshots(
   sources: readonly string[],
+  domain: string,
   window: WindowOptions,
   scheduler: SchedulerLike,
 ): (event$: Observable<StoreEvent>) => Observable<Told | Built> {
@@ -66,7 +67,7 @@ export function snapshots(
           map(([store, changes]): Due => ({ type: 'due', store, changes })),
         );
         return merge(told$, first$, later$).pipe(
-          scan((before: Step, sign: Told | Due) => next(before, sign, () => scheduler.now()), { number: 0 }),
+          scan((before: Step, sign: Told | Due) => next(before, sign, domain, () => scheduler.now()), { number: 0 }),
           map(({ sign }) => sign),
           filter((sign) => sign !== undefined),
         );
@@ -89,14 +90,14 @@ interface Step {
   readonly sign?: Told | Built;
 }
 
-function next(before: Step, sign: Told | Due, clock: () => number): Step {
+function next(before: Step, sign: Told | Due, domain: string, clock: () => number): Step {
   const now = clock();
   if (sign.type === 'told') {
     const isChange = sign.changes.class !== 'none' && before.changedAt === undefined;
     return { ...before, sign, ...(isChange && { changedAt: now }) };
   }
   const { store, changes } = sign;
-  const environment = buildEnvironment(before.environment, store, changes);
+  const environment = buildEnvironment(before.environment, store, changes, domain);
   const number = before.number + 1;
   const snapshot = { number, store, environment, changes, changedAt: before.changedAt ?? now, dueAt: now, builtAt: clock() };
   return { number, environment, sign: { type: 'built', snapshot } };

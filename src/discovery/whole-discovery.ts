@@ -1,14 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { asyncScheduler, merge } from 'rxjs';
-import type { DiscoveryView } from '../debug/discovery-view.ts';
 import { type GivenLogFlags, logOptions } from '../config/log-options.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { openLog } from '../log/open-log.ts';
 import { defaultMeshConfig } from '../mesh/mesh-config.ts';
-import { readMeshConfig, type ReadMesh } from '../mesh/read-mesh-config.ts';
-import { readResources } from '../mesh/read-resources.ts';
-import type { Fold } from '../operators/feedback.ts';
+import type { ReadMesh } from '../mesh/read-mesh-config.ts';
+import { readResourcesInSteps } from '../mesh/read-resources.ts';
 import { filesSource } from '../registry/files/files-source.ts';
+import { readMeshFile } from '../registry/files/mesh-file.ts';
 import { meshSource } from '../registry/files/mesh-source.ts';
 import { attempt, exitCodes, Fatal } from '../run/exit.ts';
 import { takenBy } from '../run/taken-port.ts';
@@ -54,19 +52,23 @@ export async function wholeDiscovery({ given, logging, leftover, env }: WholeDis
   for (const warning of [...warnings, ...unknown(leftover), ...(log.ok ? log.warnings : [])])
     write({ level: 'warn', event: 'discovery.flag_ignored', msg: 'it has no effect', warning });
 
-  const files$ = (path: string, name: string) => filesSource(path, { name, read: readResources, defaultNamespace: config.namespace });
+  if (config.grpc !== undefined && !isLoopback(config.grpc.host))
+    write({ level: 'warn', event: 'discovery.open', msg: 'others than this machine reach xDS without TLS', ...addresses(config) });
+
+  const files$ = (path: string, name: string) =>
+    filesSource(path, { name, read: readResourcesInSteps, defaultNamespace: config.namespace });
   const event$ = merge(meshSource(config.meshConfig, mesh), files$(folder, 'files'), ...others.map((path) => files$(path, path)));
   const terminate$ = signals(['SIGTERM', 'SIGINT']);
   const step$ = runDiscovery({ config, event$, sources: ['mesh', 'files', ...others], terminate$, scheduler: asyncScheduler });
   const end = await new Promise<DiscoveryEvent | undefined>((done, fail) => {
-    let last: Fold<DiscoveryView, DiscoveryEvent> | undefined;
+    let last: DiscoveryEvent | undefined; // and not what was known before it, which has clients that are gone
     step$.subscribe({
       next: (step) => {
-        last = step;
+        last = step.value;
         for (const line of narrateDiscovery(step.before, step.value, startedAt, asyncScheduler.now())) write(line);
       },
       error: fail,
-      complete: () => done(last?.value),
+      complete: () => done(last),
     });
   });
   const failure = end?.type === 'failed' ? failureOf(end, config) : undefined;
@@ -105,15 +107,18 @@ function addresses({ grpc, http, monitoring }: DiscoveryConfig): Readonly<Record
   return Object.fromEntries(named.flatMap(([name, address]) => (address === undefined ? [] : [[name, `${address.host}:${address.port}`]])));
 }
 
+/** Whether only this machine reaches an address. An empty host is every address. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
 /** The MeshConfig of the file that is named; its defaults where the usual file is not there. */
 function meshOf({ meshConfig }: DiscoveryConfig): Pick<ReadMesh, 'mesh' | 'folders'> {
-  if (!existsSync(meshConfig)) return { mesh: defaultMeshConfig, folders: [] };
-  const { flaws, ...read } = readMeshConfig(
-    attempt(() => readFileSync(meshConfig, 'utf8'), '--meshConfig'),
-    meshConfig,
-  );
-  const [flaw] = flaws.filter(({ severity }) => severity === 'error');
-  if (flaw !== undefined)
-    throw new Fatal(`--meshConfig ${flaw.origin.path}:${flaw.origin.line}: ${flaw.field}: ${flaw.reason}`, exitCodes.config);
-  return read;
+  const file = readMeshFile(meshConfig);
+  if (file.kind === 'absent') return { mesh: defaultMeshConfig, folders: [] };
+  if (file.kind === 'unreadable') throw new Fatal(`--meshConfig ${meshConfig}: it cannot be read: ${file.reason}`, exitCodes.config);
+  const { error } = file;
+  if (error !== undefined)
+    throw new Fatal(`--meshConfig ${error.origin.path}:${error.origin.line}: ${error.field}: ${error.reason}`, exitCodes.config);
+  return file;
 }

@@ -3,6 +3,7 @@ import type { AccessLogSchema } from '../proto/envoy/config/accesslog/v3/accessl
 import type { SubstitutionFormatStringSchema } from '../proto/envoy/config/core/v3/substitution_format_string_pb.ts';
 import { FileAccessLogSchema } from '../proto/envoy/extensions/access_loggers/file/v3/file_pb.ts';
 import { typedConfig, type Init } from './typed-config.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 type AccessLog = Init<typeof AccessLogSchema>;
 type Format = Init<typeof SubstitutionFormatStringSchema>;
@@ -41,8 +42,8 @@ function jsonFormat({ accessLogFormat }: MeshConfig): Format {
 
 function read(format: string): Record<string, string> {
   try {
-    const value: unknown = JSON.parse(format);
-    if (typeof value === 'object' && value !== null) return value as Record<string, string>;
+    const value: unknown = parseJson(format);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, string>;
   } catch {
     // Not JSON: the usual fields.
   }

@@ -1,6 +1,3 @@
-/** The cluster that sources without one are of. */
-export const clusterId = 'Kubernetes';
-
 /** What the name of a cluster for calls says. */
 interface OutboundName {
   readonly port: number;

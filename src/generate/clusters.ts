@@ -10,8 +10,10 @@ import { asDownstream, connectionSettings, protocolOptions } from './connection-
 import { encodeResource } from './encode-resource.ts';
 import { inboundClusters, inboundSource } from './inbound-clusters.ts';
 import { outboundClusters } from './outbound-clusters.ts';
+import { ownPorts, partsOfPorts } from './own-ports.ts';
 import { protoDuration } from './proto-duration.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { sidecarOf } from './sidecar-of.ts';
 import type { Init } from './typed-config.ts';
 
 /**
@@ -19,16 +21,23 @@ import type { Init } from './typed-config.ts';
  * that always are.
  */
 export function clustersOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
-  const outbound = outboundClusters(environment, node);
-  if (node.role === 'router') return [...outbound, blackHole(environment)];
-  return [
-    ...outbound,
-    blackHole(environment),
-    passthrough(environment),
-    ...inboundClusters(environment, node),
-    inboundPassthrough(environment, node),
-  ];
+  return [...outboundClusters(environment, node), ...ownClusters(environment, node)];
 }
+
+/** Those that are not of the services that it sees. */
+export function ownClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  if (node.role === 'router') return [blackHole(environment)];
+  return [blackHole(environment), passthrough(environment), ...inboundClusters(environment, node), inboundPassthrough(environment, node)];
+}
+
+/**
+ * What these are made of, besides what those of the services are made of: equal, one by one, as
+ * long as they are.
+ */
+export const inputsOfClusters = (environment: Environment, node: ProxyNode): readonly unknown[] => [
+  sidecarOf(environment, node),
+  ...partsOfPorts(ownPorts(environment, node)),
+];
 
 /** Of what may not be called: it has no endpoint. */
 function blackHole({ mesh }: Environment): XdsResource {
@@ -51,7 +60,8 @@ const passthrough = (environment: Environment): XdsResource => originalDestinati
 
 /** Of what is served at a port that no service names. */
 function inboundPassthrough(environment: Environment, { addresses }: ProxyNode): XdsResource {
-  const [isIpv6, ...others] = new Set(addresses.map((address) => isIPv6(address)));
+  // IPv4 comes first, whatever the order of the addresses.
+  const [isIpv6, ...others] = [...new Set(addresses.map((address) => isIPv6(address)))].sort();
   const upstreamBindConfig = {
     sourceAddress: inboundSource(isIpv6 ?? false),
     extraSourceAddresses: others.map((other) => ({ address: inboundSource(other) })),

@@ -1,10 +1,11 @@
 import type { DestinationRule } from '../mesh/destination-rule.ts';
 import { keyOf, type Resource, type ResourceKey } from '../mesh/model.ts';
 import type { Environment, Service } from '../snapshot/environment.ts';
-import { isWildcard, isWithin } from './host-name.ts';
+import { isWildcard, isWithin } from '../mesh/wildcard-host.ts';
 import { memoTable } from './memo.ts';
 import { selects } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { scopeOfRules } from './scope.ts';
 import { isVisible } from './visible-services.ts';
 
 type Rule = Resource<'DestinationRule'>;
@@ -45,7 +46,7 @@ function rulesFor(
   client: string,
   { host, namespace }: Pick<Service, 'host' | 'namespace'>,
 ): readonly MatchedRule[] {
-  return lookups([destinationRules], [rootNamespace, client, namespace, host].join('\n'), () => {
+  return lookups([destinationRules], [rootNamespace, scopeOfRules({ destinationRules }, client), namespace, host].join('\n'), () => {
     const visible = hostsFor(destinationRules, host).map((name) =>
       (destinationRules.get(name) ?? []).filter((rule) => isVisible(rule.spec.exportTo, rule.namespace, client)),
     );

@@ -1,14 +1,10 @@
 import type { MeshConfig } from '../mesh/mesh-config.ts';
-import { ApiConfigSource_ApiType as ApiType, ApiVersion, type ConfigSourceSchema } from '../proto/envoy/config/core/v3/config_source_pb.ts';
-import {
-  TlsParameters_TlsProtocol as TlsProtocol,
-  type SdsSecretConfigSchema,
-} from '../proto/envoy/extensions/transport_sockets/tls/v3/common_pb.ts';
+import { TlsParameters_TlsProtocol as TlsProtocol } from '../proto/envoy/extensions/transport_sockets/tls/v3/common_pb.ts';
 import { DownstreamTlsContextSchema } from '../proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
+import type { IngressTls, TlsVersion } from '../mesh/sidecar.ts';
 import type { ProxyNode } from './proxy-node.ts';
-import { typedConfig, type TypedConfig, type Init } from './typed-config.ts';
-
-type SdsSecret = Init<typeof SdsSecretConfigSchema>;
+import { certificateInFiles, rootInFile, workloadCertificate, workloadRoot } from './sds-secret.ts';
+import { typedConfig, type TypedConfig } from './typed-config.ts';
 
 /** The socket of a chain that takes mutual TLS of the mesh. */
 export function mutualTls({ trustDomain }: MeshConfig, { tls }: ProxyNode): TypedConfig {
@@ -28,7 +24,7 @@ export function mutualTls({ trustDomain }: MeshConfig, { tls }: ProxyNode): Type
         ],
       },
       tlsCertificateSdsSecretConfigs: [
-        serverCertChain === '' || serverKey === '' ? workloadSecret('default') : fileSecret(`file-cert:${serverCertChain}~${serverKey}`),
+        serverCertChain === '' || serverKey === '' ? workloadCertificate() : certificateInFiles(serverCertChain, serverKey, 'workload'),
       ],
       validationContextType: {
         case: 'combinedValidationContext',
@@ -36,7 +32,7 @@ export function mutualTls({ trustDomain }: MeshConfig, { tls }: ProxyNode): Type
           defaultValidationContext: {
             matchSubjectAltNames: [{ matchPattern: { case: 'prefix', value: `spiffe://${trustDomain}/` } }],
           },
-          validationContextSdsSecretConfig: serverRootCert === '' ? workloadSecret('ROOTCA') : fileSecret(`file-root:${serverRootCert}`),
+          validationContextSdsSecretConfig: serverRootCert === '' ? workloadRoot() : rootInFile(serverRootCert, 'workload'),
         },
       },
       alpnProtocols: ['h2', 'http/1.1'],
@@ -45,20 +41,42 @@ export function mutualTls({ trustDomain }: MeshConfig, { tls }: ProxyNode): Type
   });
 }
 
-/** A secret of the agent, for which Envoy waits as long as it takes. */
-const workloadSecret = (name: string): SdsSecret => ({ name, sdsConfig: { ...sdsConfig, initialFetchTimeout: {} } });
-
-const fileSecret = (name: string): SdsSecret => ({ name, sdsConfig });
-
-const sdsConfig: Init<typeof ConfigSourceSchema> = {
-  configSourceSpecifier: {
-    case: 'apiConfigSource',
-    value: {
-      apiType: ApiType.GRPC,
-      transportApiVersion: ApiVersion.V3,
-      grpcServices: [{ targetSpecifier: { case: 'envoyGrpc', value: { clusterName: 'sds-grpc' } } }],
-      setNodeOnFirstMessageOnly: true,
-    },
-  },
-  resourceApiVersion: ApiVersion.V3,
+const versions: Readonly<Record<TlsVersion, TlsProtocol>> = {
+  auto: TlsProtocol.TLS_AUTO,
+  '1.0': TlsProtocol.TLSv1_0,
+  '1.1': TlsProtocol.TLSv1_1,
+  '1.2': TlsProtocol.TLSv1_2,
+  '1.3': TlsProtocol.TLSv1_3,
 };
+
+/** The socket of a chain that takes the TLS of a port of a Sidecar. */
+export function ownTls(tls: IngressTls): TypedConfig {
+  const { mode, serverCertificate, privateKey, caCertificates, caCrl, verifyCertificateHash, minimum, maximum, cipherSuites } = tls;
+  const isUsual = minimum === 'auto' && maximum === 'auto' && cipherSuites.length === 0;
+  return typedConfig('envoy.transport_sockets.tls', DownstreamTlsContextSchema, {
+    commonTlsContext: {
+      ...(!isUsual && {
+        tlsParams: {
+          tlsMinimumProtocolVersion: versions[minimum],
+          tlsMaximumProtocolVersion: versions[maximum],
+          cipherSuites: [...cipherSuites],
+        },
+      }),
+      tlsCertificateSdsSecretConfigs: [certificateInFiles(serverCertificate, privateKey, 'rule')],
+      ...(mode === 'mutual' && {
+        validationContextType: {
+          case: 'combinedValidationContext',
+          value: {
+            defaultValidationContext: {
+              verifyCertificateHash: [...verifyCertificateHash],
+              ...(caCrl !== '' && { crl: { specifier: { case: 'filename', value: caCrl } } }),
+            },
+            validationContextSdsSecretConfig: rootInFile(caCertificates, 'rule'),
+          },
+        },
+      }),
+      alpnProtocols: ['h2', 'http/1.1'],
+    },
+    requireClientCertificate: mode === 'mutual',
+  });
+}

@@ -16,9 +16,14 @@ export function encodeResource<D extends DescMessage>(
 
 /** Resources by name, of several with a name the first; its version is that of all of them. */
 export function typedView(resources: readonly XdsResource[]): TypedView {
-  const byName = new Map<string, XdsResource>();
-  const hash = createHash('sha256');
-  for (const resource of resources) {
+  return withResources({ version: '', resources: new Map() }, resources);
+}
+
+/** A view with further resources: those that it has already are left out. */
+export function withResources(view: TypedView, further: readonly XdsResource[]): TypedView {
+  const byName = new Map(view.resources);
+  const hash = createHash('sha256').update(view.version);
+  for (const resource of further) {
     if (byName.has(resource.name)) continue;
     byName.set(resource.name, resource);
     hash.update(`${resource.name}\n${resource.version}\n`);

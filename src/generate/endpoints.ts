@@ -10,18 +10,31 @@ import { isPassthrough } from './load-balancing.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
 import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { scopeOfPlace, scopeOfRulesFor } from './scope.ts';
 import { policyFor } from './traffic-policy.ts';
 import { visibleServices } from './visible-services.ts';
 
 /** The endpoints of all clusters of a proxy that ask for them. */
 export function endpointsOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
-  return [...visibleServices(environment, node).values()].flatMap((service) => {
-    if (!isEds(service, node)) return [];
-    const rule = destinationRuleOf(environment, node, service);
-    const subsets = ['', ...(rule?.spec.subsets ?? []).map(({ name }) => name)];
-    const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
-    return ports.flatMap((port) => subsets.flatMap((subset) => assignment(environment, node, service, rule, port.number, subset) ?? []));
-  });
+  const services = visibleServices(environment, node);
+  const { endpoints, destinationRules, mesh } = environment;
+  const place = scopeOfPlace(environment, node);
+  const text = JSON.stringify([node.role, scopeOfRulesFor(environment, node), place]);
+  return ofScope([services, endpoints, destinationRules, disablingPolicies(environment) ?? noPolicies, mesh], text, () =>
+    [...services.values()].flatMap((service) => assignments(environment, node, place, service)),
+  );
+}
+
+const ofScope = memoTable<readonly XdsResource[]>();
+
+function assignments(environment: Environment, node: ProxyNode, place: string, service: Service): readonly XdsResource[] {
+  if (!isEds(service, node)) return [];
+  const rule = destinationRuleOf(environment, node, service);
+  const subsets = ['', ...(rule?.spec.subsets ?? []).map(({ name }) => name)];
+  const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
+  return ports.flatMap((port) =>
+    subsets.flatMap((subset) => assignment(environment, node, place, service, rule, port.number, subset) ?? []),
+  );
 }
 
 const made = memoTable<XdsResource | undefined>();
@@ -32,6 +45,7 @@ const noEndpoints: readonly Endpoint[] = [];
 function assignment(
   environment: Environment,
   node: ProxyNode,
+  place: string,
   service: Service,
   rule: MatchedRule | undefined,
   port: number,
@@ -41,7 +55,7 @@ function assignment(
   const name = outboundName({ port, subset, host: service.host });
   return made(
     [service, endpoints, rule ?? noRule, disablingPolicies(environment) ?? noPolicies, environment.mesh],
-    `${name}\n${placeOf(node, rule)}`,
+    `${name}\n${rule === undefined ? '' : place}`,
     () => {
       const policy = policyFor(rule?.spec, port, subset);
       if (isPassthrough(policy)) return undefined;
@@ -53,7 +67,3 @@ function assignment(
     },
   );
 }
-
-/** Where the proxy stands, if a rule may make a difference of it. */
-const placeOf = ({ locality, labels, network }: ProxyNode, rule: MatchedRule | undefined): string =>
-  rule === undefined ? '' : JSON.stringify([locality, network, labels]);

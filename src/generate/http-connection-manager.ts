@@ -64,6 +64,7 @@ function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConf
     ...special,
     tracing: tracing(node),
     streamIdleTimeout: {},
+    ...(node.http10 === 'accepted' && { httpProtocolOptions: { acceptHttp10: true } }),
     accessLog: accessLogs(mesh),
     useRemoteAddress: false,
     proxy100Continue: true,

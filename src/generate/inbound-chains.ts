@@ -1,15 +1,16 @@
 import type { MeshConfig } from '../mesh/mesh-config.ts';
+import type { IngressTls } from '../mesh/sidecar.ts';
 import type { Protocol } from '../mesh/values.ts';
 import type { FilterChainMatchSchema, FilterChainSchema } from '../proto/envoy/config/listener/v3/listener_components_pb.ts';
-import { mutualTls } from './downstream-tls.ts';
+import { mutualTls, ownTls } from './downstream-tls.ts';
 import { inboundManager } from './http-connection-manager.ts';
 import { inboundRoutes } from './inbound-routes.ts';
 import { plainHttpProtocols } from './listener-filters.ts';
 import { type ListenerKind, listenerKindOf } from './outbound-bindings.ts';
 import type { SetMode } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';
-import { tcpProxy } from './tcp-chain.ts';
-import type { Init } from './typed-config.ts';
+import { blackHole, tcpFilters } from './tcp-chain.ts';
+import type { Init, TypedConfig } from './typed-config.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 type Match = Init<typeof FilterChainMatchSchema>;
@@ -22,7 +23,10 @@ export interface InboundPort {
   /** The port that is connected to; undefined for all that no other chain is for. */
   readonly port: number | undefined;
   readonly protocol: Protocol;
+  /** `closed`: nobody may connect. */
   readonly mode: SetMode;
+  /** TLS of its own, for clients outside of the mesh. */
+  readonly tls: IngressTls | undefined;
   readonly cluster: string;
   readonly statPrefix: string;
   /** What spans are named after: a host, and the port of its service. */
@@ -39,36 +43,60 @@ const meshAny = ['istio', 'istio-peer-exchange', ...meshHttp];
 
 /** The chains of one port, by its protocol and by what it asks of who calls. */
 export function inboundChains(mesh: MeshConfig, node: ProxyNode, of: InboundPort): FilterChain[] {
-  return matches(listenerKindOf(of.protocol), of.mode).map(({ http, tls, ...match }) => ({
+  const port: Match = of.port === undefined ? {} : { destinationPort: of.port };
+  const metadata = of.config !== '' && { metadata: { filterMetadata: { istio: { config: of.config } } } };
+  if (of.mode === 'closed') return [{ name: of.tcpName, filterChainMatch: port, filters: [blackHole], ...metadata }];
+  const kinds = of.tls === undefined ? matches(listenerKindOf(of.protocol), of.mode) : matchesWithTls(of.protocol === 'https', of.mode);
+  const sockets: Readonly<Record<Ends, () => { readonly transportSocket?: TypedConfig }>> = {
+    nowhere: () => ({}),
+    mesh: () => ({ transportSocket: mutualTls(mesh, node) }),
+    own: () => (of.tls === undefined ? {} : { transportSocket: ownTls(of.tls) }),
+  };
+  return kinds.map(({ http, tls, ...match }) => ({
     name: http ? of.httpName : of.tcpName,
-    filterChainMatch: { ...(of.port !== undefined && { destinationPort: of.port }), ...match },
-    filters: [http ? inboundManager(mesh, node, of, inboundRoutes(of)) : tcpProxy(mesh, of.cluster)],
-    ...(tls && { transportSocket: mutualTls(mesh, node) }),
-    ...(of.config !== '' && { metadata: { filterMetadata: { istio: { config: of.config } } } }),
+    filterChainMatch: { ...port, ...match },
+    filters: http ? [inboundManager(mesh, node, of, inboundRoutes(of))] : tcpFilters(mesh, of.cluster, of.protocol),
+    ...sockets[tls](),
+    ...metadata,
   }));
 }
 
+/** Which TLS ends here: none, that of the mesh, or that of the port. */
+type Ends = 'nowhere' | 'mesh' | 'own';
+
+type OpenMode = Exclude<SetMode, 'closed'>;
+
 interface ChainKind extends Match {
   readonly http: boolean;
-  /** Whether TLS ends here. */
-  readonly tls: boolean;
+  readonly tls: Ends;
 }
 
-function matches(kind: ListenerKind, mode: SetMode): ChainKind[] {
+/**
+ * The chains of a port with TLS of its own: plain text is on none of them. Where the mesh insists
+ * on its mutual TLS, that is all there is, as in Istio.
+ */
+function matchesWithTls(http: boolean, mode: OpenMode): ChainKind[] {
+  const own: ChainKind = { transportProtocol: 'tls', http, tls: 'own' };
+  if (mode === 'disable') return [own];
+  if (mode === 'strict') return matches(http ? 'http' : 'tcp', mode);
+  return [{ transportProtocol: 'tls', applicationProtocols: meshAny, http, tls: 'mesh' }, own];
+}
+
+function matches(kind: ListenerKind, mode: OpenMode): ChainKind[] {
   const http = kind === 'http';
   const tls = { transportProtocol: 'tls' };
   const plain = { transportProtocol: 'raw_buffer' };
-  const plainHttp = { ...plain, applicationProtocols: [...plainHttpProtocols], http: true, tls: false };
-  const foreignTls = { ...tls, http: false, tls: false };
+  const plainHttp: ChainKind = { ...plain, applicationProtocols: [...plainHttpProtocols], http: true, tls: 'nowhere' };
+  const foreignTls: ChainKind = { ...tls, http: false, tls: 'nowhere' };
   if (kind === 'auto') {
-    const meshHttpTls = { ...tls, applicationProtocols: meshHttp, http: true, tls: true };
-    if (mode === 'strict') return [meshHttpTls, { ...tls, http: false, tls: true }];
-    if (mode === 'disable') return [plainHttp, { ...plain, http: false, tls: false }];
-    const meshTcpTls = { ...tls, applicationProtocols: meshTcp, http: false, tls: true };
-    return [meshHttpTls, plainHttp, meshTcpTls, { ...plain, http: false, tls: false }, foreignTls];
+    const meshHttpTls: ChainKind = { ...tls, applicationProtocols: meshHttp, http: true, tls: 'mesh' };
+    if (mode === 'strict') return [meshHttpTls, { ...tls, http: false, tls: 'mesh' }];
+    if (mode === 'disable') return [plainHttp, { ...plain, http: false, tls: 'nowhere' }];
+    const meshTcpTls: ChainKind = { ...tls, applicationProtocols: meshTcp, http: false, tls: 'mesh' };
+    return [meshHttpTls, plainHttp, meshTcpTls, { ...plain, http: false, tls: 'nowhere' }, foreignTls];
   }
-  if (mode === 'strict') return [{ ...tls, http, tls: true }];
-  if (mode === 'disable') return [{ ...plain, http, tls: false }];
-  const meshTls = { ...tls, applicationProtocols: meshAny, http, tls: true };
-  return http ? [meshTls, { ...plain, http, tls: false }] : [meshTls, foreignTls, { ...plain, http, tls: false }];
+  if (mode === 'strict') return [{ ...tls, http, tls: 'mesh' }];
+  if (mode === 'disable') return [{ ...plain, http, tls: 'nowhere' }];
+  const meshTls: ChainKind = { ...tls, applicationProtocols: meshAny, http, tls: 'mesh' };
+  return http ? [meshTls, { ...plain, http, tls: 'nowhere' }] : [meshTls, foreignTls, { ...plain, http, tls: 'nowhere' }];
 }

@@ -143,7 +143,8 @@ function targetOf(node: ProxyNode, defaultEndpoint: string): { readonly address:
   const colon = defaultEndpoint.lastIndexOf(':');
   const host = defaultEndpoint.slice(0, colon);
   const own = host === '0.0.0.0' ? node.addresses.find(isIPv4) : host === '[::]' ? node.addresses.find(isIPv6) : undefined;
-  const isLoopbackIpv6 = host === '[::]' || isOnlyIpv6(node) || (host === '[::1]' && node.addresses.some(isIPv6));
+  // Istio takes 127.0.0.1 for 0.0.0.0 even if the proxy has no address of IPv4.
+  const isLoopbackIpv6 = host === '[::]' || (isOnlyIpv6(node) && host !== '0.0.0.0') || (host === '[::1]' && node.addresses.some(isIPv6));
   const address = own ?? (isLoopbackIpv6 ? '::1' : '127.0.0.1');
   const value = { address, portSpecifier: { case: 'portValue', value: Number(defaultEndpoint.slice(colon + 1)) } } as const;
   return { address: { case: 'socketAddress', value }, isLocal: own === undefined };

@@ -6,12 +6,13 @@ import type { XdsResource } from '../push/view.ts';
 import type { Environment } from '../snapshot/environment.ts';
 import type { Ingress } from '../mesh/sidecar.ts';
 import { listenerAccessLogs } from './access-log.ts';
-import { bindAddresses, socketAddress } from './bind-address.ts';
+import { type Access, accessOf } from './access-of.ts';
+import { bindAddresses, exactBalance, ingressAddress, mayBind, socketAddress } from './bind-address.ts';
 import { encodeResource } from './encode-resource.ts';
 import { inboundChains, type InboundPort } from './inbound-chains.ts';
 import { inspectors, originalDestination, originalSource } from './listener-filters.ts';
 import { ownPorts } from './own-ports.ts';
-import { peerAuthenticationOf, type PeerPolicy, type SetMode } from './peer-authentication-of.ts';
+import type { SetMode } from './peer-authentication-of.ts';
 import { protoDuration } from './proto-duration.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { sidecarOf } from './sidecar-of.ts';
@@ -25,11 +26,13 @@ type FilterChain = Init<typeof FilterChainSchema>;
  * bound port of a Sidecar.
  */
 export function inboundListeners(environment: Environment, node: ProxyNode): XdsResource[] {
-  const policy = peerAuthenticationOf(environment, node);
+  const policy = accessOf(environment, node);
   const sidecar = sidecarOf(environment, node);
   const redirected = node.interception !== 'none';
   const ingress = sidecar?.spec.ingress ?? [];
-  const bound = ingress.filter(({ captureMode }) => (redirected ? captureMode === 'none' : captureMode !== 'iptables'));
+  const bound = ingress.filter(
+    ({ captureMode, port }) => (redirected ? captureMode === 'none' : captureMode !== 'iptables') && mayBind(node, port.number),
+  );
   const listeners =
     sidecar === undefined
       ? []
@@ -38,20 +41,15 @@ export function inboundListeners(environment: Environment, node: ProxyNode): Xds
 }
 
 /** The listener that all redirected connections come to. */
-function captureListener(
-  environment: Environment,
-  node: ProxyNode,
-  policy: PeerPolicy,
-  sidecar: Resource<'Sidecar'> | undefined,
-): XdsResource {
+function captureListener(environment: Environment, node: ProxyNode, policy: Access, sidecar: Resource<'Sidecar'> | undefined): XdsResource {
   const { mesh } = environment;
   const name = 'virtualInbound';
   const { ports, keys } = capturedPorts(environment, node, policy, sidecar);
   const served = new Set(ports.map(({ port }) => port));
-  const others = [...policy.ports].filter(([port]) => !served.has(port)).sort(([a], [b]) => a - b);
+  const others = policy.ports.filter((port) => !served.has(port));
   const filterChains: FilterChain[] = [
     { name: 'virtualInbound-blackhole', filterChainMatch: { destinationPort: 15_006 }, filters: [blackHole] },
-    ...[passthroughPort(undefined, policy.mode), ...others.map(([port, mode]) => passthroughPort(port, mode)), ...ports].flatMap((port) =>
+    ...[...[undefined, ...others].map((port) => passthroughPort(port, policy.modeAt(port, 'auto'))), ...ports].flatMap((port) =>
       inboundChains(mesh, node, port),
     ),
   ];
@@ -65,16 +63,17 @@ function captureListener(
     trafficDirection: TrafficDirection.INBOUND,
     accessLog: listenerAccessLogs(mesh),
     maxConnectionsToAcceptPerSocketEvent: 1,
+    ...(node.exactBalance.inbound && exactBalance),
     ...(node.interception === 'tproxy' && { transparent: true }),
   };
-  return encodeResource(ListenerSchema, name, listener, [...keys, ...policy.of.map(keyOfPolicy)]);
+  return encodeResource(ListenerSchema, name, listener, [...keys, ...policy.of]);
 }
 
 /** Those that a Sidecar names, else those of the services that the workload is of. */
 function capturedPorts(
   environment: Environment,
   node: ProxyNode,
-  policy: PeerPolicy,
+  policy: Access,
   sidecar: Resource<'Sidecar'> | undefined,
 ): { readonly ports: readonly InboundPort[]; readonly keys: readonly ResourceKey[] } {
   if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
@@ -91,7 +90,8 @@ function capturedPorts(
       tcpName: name,
       port: endpoint.port,
       protocol: port.protocol,
-      mode: policy.ports.get(endpoint.port) ?? policy.mode,
+      mode: policy.modeAt(endpoint.port, port.protocol),
+      tls: undefined,
       cluster: `inbound|${endpoint.port}||`,
       statPrefix: `inbound_${name};`,
       host: service.host,
@@ -109,6 +109,7 @@ const passthroughPort = (port: number | undefined, mode: SetMode): InboundPort =
   port,
   protocol: 'auto',
   mode,
+  tls: undefined,
   cluster: 'InboundPassthroughCluster',
   statPrefix: 'InboundPassthroughCluster;',
   host: '',
@@ -116,14 +117,15 @@ const passthroughPort = (port: number | undefined, mode: SetMode): InboundPort =
   config: '',
 });
 
-function ingressPort(node: ProxyNode, policy: PeerPolicy, sidecar: Resource<'Sidecar'>, { port, bind }: Ingress): InboundPort {
-  const name = `${bind === '' ? bindAddresses(node).wildcard : bind}_${port.number}`;
+function ingressPort(node: ProxyNode, policy: Access, sidecar: Resource<'Sidecar'>, { port, bind, tls }: Ingress): InboundPort {
+  const name = `${bind === '' ? ingressAddress(node) : bind}_${port.number}`;
   return {
     httpName: name,
     tcpName: name,
     port: port.number,
     protocol: port.protocol,
-    mode: policy.ports.get(port.number) ?? policy.mode,
+    mode: tls === 'closed' ? tls : policy.modeAt(port.number, port.protocol),
+    tls: tls === 'closed' ? undefined : tls,
     cluster: `inbound|${port.number}||`,
     statPrefix: `inbound_${name};`,
     host: `${sidecar.name}.${sidecar.namespace}`,
@@ -136,12 +138,12 @@ function ingressPort(node: ProxyNode, policy: PeerPolicy, sidecar: Resource<'Sid
 function boundListener(
   environment: Environment,
   node: ProxyNode,
-  policy: PeerPolicy,
+  policy: Access,
   sidecar: Resource<'Sidecar'>,
   ingress: Ingress,
 ): XdsResource | undefined {
   const { mesh } = environment;
-  const address = ingress.bind === '' ? bindAddresses(node).wildcard : ingress.bind;
+  const address = ingress.bind === '' ? ingressAddress(node) : ingress.bind;
   const port = ingressPort(node, policy, sidecar, ingress);
   const filterChains = inboundChains(mesh, node, port);
   const listener: Init<typeof ListenerSchema> = {
@@ -154,9 +156,9 @@ function boundListener(
     trafficDirection: TrafficDirection.INBOUND,
     accessLog: listenerAccessLogs(mesh),
     maxConnectionsToAcceptPerSocketEvent: 1,
+    ...(node.exactBalance.inbound && exactBalance),
   };
-  return encodeResource(ListenerSchema, port.httpName, listener, [keyOfSidecar(sidecar), ...policy.of.map(keyOfPolicy)]);
+  return encodeResource(ListenerSchema, port.httpName, listener, [keyOfSidecar(sidecar), ...policy.of]);
 }
 
-const keyOfPolicy = ({ namespace, name }: Resource<'PeerAuthentication'>): ResourceKey => `PeerAuthentication/${namespace}/${name}`;
 const keyOfSidecar = ({ namespace, name }: Resource<'Sidecar'>): ResourceKey => `Sidecar/${namespace}/${name}`;

@@ -1,10 +1,10 @@
 import type { PortPolicy } from '../mesh/destination-rule.ts';
+import { clusterId } from '../mesh/mesh-config.ts';
 import type { Labels } from '../mesh/values.ts';
 import type { ClusterLoadAssignmentSchema } from '../proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import type { LbEndpointSchema, LocalityLbEndpointsSchema } from '../proto/envoy/config/endpoint/v3/endpoint_components_pb.ts';
 import type { Endpoint } from '../snapshot/environment.ts';
 import type { AskedForMutualTls } from './asked-for-mutual-tls.ts';
-import { clusterId } from './cluster-name.ts';
 import { type Place, placed, type Placed } from './locality-lb.ts';
 import { selects } from './peer-authentication-of.ts';
 import type { Init } from './typed-config.ts';
@@ -45,7 +45,7 @@ function lbEndpoint(endpoint: Endpoint, isMutual: boolean): Init<typeof LbEndpoi
       case: 'endpoint',
       value: {
         address: {
-          address: address.startsWith('/')
+          address: /^[/@]/.test(address)
             ? { case: 'pipe', value: { path: address } }
             : { case: 'socketAddress', value: { address, portSpecifier: { case: 'portValue', value: port } } },
         },

@@ -2,6 +2,7 @@ import type { LocalitySettings, PortPolicy } from '../mesh/destination-rule.ts';
 import type { Labels } from '../mesh/values.ts';
 import type { Endpoint } from '../snapshot/environment.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** Where a proxy stands among endpoints. */
 export type Place = Pick<ProxyNode, 'locality' | 'labels' | 'network'>;
@@ -116,12 +117,12 @@ interface WantedLabel {
 /** `name` asks for the value that the proxy has, `name=value` for that value. */
 function wantedLabel(text: string, place: Place): WantedLabel {
   const [name = '', value] = text.split('=');
-  return { name, value: value ?? placeLabels(place)[name] ?? '' };
+  return { name, value: value ?? ownMember(placeLabels(place), name) ?? '' };
 }
 
 /** How many of them are not met, where one that is not met makes those after it idle. */
 function unmet(labels: Labels, wanted: readonly WantedLabel[]): number {
-  const first = wanted.findIndex(({ name, value }) => (labels[name] ?? '') !== value);
+  const first = wanted.findIndex(({ name, value }) => (ownMember(labels, name) ?? '') !== value);
   return first === -1 ? 0 : wanted.length - first;
 }
 

@@ -1,13 +1,16 @@
 import { isIP } from 'node:net';
 import type { Protocol } from '../mesh/values.ts';
 import type { ServicePort } from '../mesh/service-entry.ts';
-import { serviceKey, type Environment, type Service, type ServiceEndpoints } from '../snapshot/environment.ts';
-import { bindAddresses } from './bind-address.ts';
+import { serviceKey, type Environment, type ServiceEndpoints } from '../snapshot/environment.ts';
+import { isPartialWildcard } from '../mesh/host-names.ts';
+import { bindAddresses, mayBind } from './bind-address.ts';
+import { steadyLists } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import type { Services, VisibleService } from './visible-services.ts';
 
 /** Where a port of a service is listened for. */
 export interface OutboundBinding {
-  readonly service: Service;
+  readonly service: VisibleService;
   readonly port: ServicePort;
   readonly kind: ListenerKind;
   readonly address: string;
@@ -35,18 +38,22 @@ export const listenerKindOf = (protocol: Protocol): ListenerKind => kinds[protoc
 /** The ports that the listeners for redirected connections have. */
 const captured: readonly number[] = [15_001, 15_006];
 
-type Node = Pick<ProxyNode, 'addresses' | 'interception' | 'ownPorts'>;
+type Node = Pick<ProxyNode, 'addresses' | 'interception' | 'ownPorts' | 'bindable'>;
 
 /** All bindings of the ports of services, in the order of the services. Pure. */
-export function outboundBindings(environment: Pick<Environment, 'endpoints'>, node: Node, services: readonly Service[]): OutboundBinding[] {
+export function outboundBindings(
+  environment: Pick<Environment, 'endpoints'>,
+  node: Node,
+  services: readonly VisibleService[],
+): OutboundBinding[] {
   const { wildcard, local } = bindAddresses(node);
   const bound = node.interception === 'none';
   // Envoy refuses two listeners at an address, whether they bind to it or not.
   const isTaken = ({ address, port }: OutboundBinding) => address === wildcard && [...captured, ...node.ownPorts].includes(port.number);
   const bindings = services.flatMap((service) =>
-    addressesOf(service).flatMap((serviceAddress) =>
-      service.ports.flatMap((port): OutboundBinding[] => {
-        if (port.protocol === 'udp') return [];
+    service.ports.flatMap((port) =>
+      (service.addressesAt.get(port.number) ?? ['']).flatMap((serviceAddress): OutboundBinding[] => {
+        if (port.protocol === 'udp' || (bound && !mayBind(node, port.number))) return [];
         const kind = listenerKindOf(port.protocol);
         const binding = { service, port, kind, range: '' };
         const addressed = serviceAddress !== '' && !serviceAddress.includes('/');
@@ -54,7 +61,7 @@ export function outboundBindings(environment: Pick<Environment, 'endpoints'>, no
         if (bound) return [{ ...binding, address: local, shared: false, serverName: serviceAddress === '' ? '' : serverName }];
         if (kind === 'http') return [{ ...binding, address: wildcard, shared: true, serverName: '' }];
         if (addressed) return [{ ...binding, address: serviceAddress, shared: serviceAddress === wildcard, serverName: '' }];
-        const each = isByEndpoint(service) ? ownAddresses(environment, node, service, port) : undefined;
+        const each = serviceAddress === '' && service.resolution === 'none' ? ownAddresses(environment, node, service, port) : undefined;
         return (
           each?.map((address) => ({ ...binding, address, shared: false, serverName: '' })) ?? [
             { ...binding, address: wildcard, shared: true, range: serviceAddress, serverName },
@@ -63,22 +70,19 @@ export function outboundBindings(environment: Pick<Environment, 'endpoints'>, no
       }),
     ),
   );
-  return bindings.filter((binding) => !isTaken(binding));
-}
-
-/** Each address is listened for on its own; a range of one address is an address. */
-function addressesOf({ addresses }: Service): readonly string[] {
-  return addresses.length === 0 ? [''] : addresses.map((address) => address.replace(/^([^:]*)\/32$|^(.*:.*)\/128$/, '$1$2'));
+  // Envoy refuses a listener with such a name of TLS; the reader of the resource warns of it.
+  return bindings.filter((binding) => !isTaken(binding) && !isPartialWildcard(binding.serverName));
 }
 
 /** Whether each endpoint of a service has a listener, where they are known. */
-const isByEndpoint = ({ resolution, addresses }: Service): boolean => resolution === 'none' && addresses.length === 0;
+const isByEndpoint = ({ resolution, addressesAt }: VisibleService): boolean =>
+  resolution === 'none' && [...addressesAt.values()].some((addresses) => addresses.includes(''));
 
 /** The addresses of the endpoints that have a listener each; undefined for one for all. */
 function ownAddresses(
   { endpoints }: Pick<Environment, 'endpoints'>,
   node: Node,
-  service: Service,
+  service: VisibleService,
   port: ServicePort,
 ): string[] | undefined {
   const known = endpoints.get(serviceKey(service))?.get(port.number) ?? [];
@@ -86,17 +90,15 @@ function ownAddresses(
   return known.map(({ address }) => address).filter((address) => isIP(address) !== 0 && address !== node.addresses[0]);
 }
 
-type Services = ReadonlyMap<string, Service>;
-
-const lookedAt = new WeakMap<Services, readonly (ServiceEndpoints | undefined)[]>();
+const steady = steadyLists<ServiceEndpoints | undefined>();
 
 /** The endpoints that bindings depend on: the same object for as long as they are the same. */
-export function boundEndpoints({ endpoints }: Pick<Environment, 'endpoints'>, services: Services): object {
+export function boundEndpoints(
+  { endpoints }: Pick<Environment, 'endpoints'>,
+  services: Services,
+): readonly (ServiceEndpoints | undefined)[] {
   const now = [...services.values()].filter(isByEndpoint).map((service) => endpoints.get(serviceKey(service)));
-  const before = lookedAt.get(services);
-  if (before?.length === now.length && now.every((one, index) => one === before[index])) return before;
-  lookedAt.set(services, now);
-  return now;
+  return steady(services, now);
 }
 
 const isTls = (protocol: Protocol): boolean => protocol === 'tls' || protocol === 'https';

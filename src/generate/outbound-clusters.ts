@@ -20,14 +20,15 @@ import { isDns, isEds } from './resolution.ts';
 import { encodeResource } from './encode-resource.ts';
 import { balancing, isPassthrough } from './load-balancing.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
-import { memoTable } from './memo.ts';
+import { memoTable, steadyLists } from './memo.ts';
 import { protoDuration } from './proto-duration.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { scopeOfPlace, scopeOfRulesFor } from './scope.ts';
 import { serviceModeOf } from './service-mode.ts';
 import { policyFor } from './traffic-policy.ts';
 import { packed, type Init } from './typed-config.ts';
 import { upstreamTls } from './upstream-tls.ts';
-import { visibleServices } from './visible-services.ts';
+import { type Services, visibleServices } from './visible-services.ts';
 
 type Cluster = Init<typeof ClusterSchema>;
 
@@ -36,7 +37,37 @@ type Cluster = Init<typeof ClusterSchema>;
  * Those of a service are made anew only where something that they are made of is another.
  */
 export function outboundClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
-  return [...visibleServices(environment, node).values()].flatMap((service) => clustersFor(environment, node, service));
+  const services = visibleServices(environment, node);
+  const { destinationRules, mesh, peerAuthentications } = environment;
+  const { role, addresses, tls } = node;
+  const place = [...services.values()].some(isDns) ? scopeOfPlace(environment, node) : '';
+  const text = [
+    role,
+    dnsFamily(addresses),
+    tls.clientCertChain,
+    tls.clientKey,
+    tls.clientRootCert,
+    scopeOfRulesFor(environment, node),
+    place,
+  ];
+  return ofScope(
+    [services, destinationRules, mesh, peerAuthentications, endpointsOfClusters(environment, services)],
+    JSON.stringify(text),
+    () => [...services.values()].flatMap((service) => clustersFor(environment, node, service)),
+  );
+}
+
+const ofScope = memoTable<readonly XdsResource[]>();
+const endpointsNow = memoTable<readonly unknown[]>();
+const steady = steadyLists<unknown>();
+
+/** What clusters say of endpoints: the same object for as long as they say the same. */
+function endpointsOfClusters(environment: Environment, services: Services): object {
+  const said = (service: Service): unknown => {
+    const endpoints = environment.endpoints.get(serviceKey(service)) ?? noEndpoints;
+    return isDns(service) ? endpoints : factsOf(service, endpoints).text;
+  };
+  return endpointsNow([services, environment.endpoints], '', () => steady(services, [...services.values()].map(said)));
 }
 
 const made = memoTable<readonly XdsResource[]>();
@@ -112,7 +143,7 @@ function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | und
   const policy = policyFor(rule?.spec, port.number, named.subset);
   const endpoints = inputs.endpoints.get(port.number) ?? [];
   const its = endpointsWith(endpoints, subset?.labels ?? {});
-  const discovery = discoveryOf(inputs, name, policy, its, askedForMutualTls(environment, rule, port.number, subset));
+  const discovery = discoveryOf(inputs, name, port, policy, its, askedForMutualTls(environment, rule, port.number, subset));
   if (discovery === undefined) return undefined;
 
   const pool = policy.connectionPool;
@@ -141,7 +172,8 @@ function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | und
       rule,
       services: [service],
       subset: named.subset,
-      isExternal: service.location === 'external',
+      // As in istiod, which has it for the whole service alone.
+      isExternal: service.location === 'external' && subset === undefined,
       isOriginated: isOriginated(policy),
     }),
   };
@@ -159,17 +191,22 @@ const isOriginated = ({ tls }: PortPolicy): boolean => tls?.mode === 'simple' ||
 function discoveryOf(
   { service, node }: Inputs,
   name: string,
+  { targetPort }: ServicePort,
   policy: PortPolicy,
   endpoints: readonly Endpoint[],
   asked: AskedForMutualTls,
 ): Cluster | undefined {
+  if (policy.tls?.mode === 'closed') {
+    return { clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC }, loadAssignment: { clusterName: name } };
+  }
   const dns = isDns(service) ? dnsSettings(node) : {};
   if (isPassthrough(policy) || (!isEds(service, node) && !isDns(service))) {
     return {
       ...dns,
       clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
       lbPolicy: LbPolicy.CLUSTER_PROVIDED,
-      lbConfig: none,
+      // Where a call was going to has the port of the service.
+      lbConfig: service.resolution === 'none' && !isEds(service, node) && targetPort !== undefined ? atPort(targetPort) : none,
     };
   }
   if (isEds(service, node)) {
@@ -192,6 +229,7 @@ function discoveryOf(
 }
 
 const none = { case: undefined } as const;
+const atPort = (upstreamPortOverride: number) => ({ case: 'originalDstLbConfig', value: { upstreamPortOverride } }) as const;
 
 const dnsSettings = ({ addresses }: ProxyNode): Cluster => ({
   dnsRefreshRate: protoDuration(60_000),

@@ -6,21 +6,24 @@ import { TrafficDirection } from '../proto/envoy/config/core/v3/base_pb.ts';
 import type { FilterChainMatchSchema, FilterChainSchema } from '../proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { ListenerSchema } from '../proto/envoy/config/listener/v3/listener_pb.ts';
 import type { XdsResource } from '../push/view.ts';
-import type { Environment, Service } from '../snapshot/environment.ts';
+import type { Environment } from '../snapshot/environment.ts';
 import { listenerAccessLogs } from './access-log.ts';
-import { bindAddresses, socketAddress } from './bind-address.ts';
-import { destinationRuleOf } from './destination-rule-of.ts';
+import { bindAddresses, exactBalance, socketAddress } from './bind-address.ts';
+import { destinationRuleOf, type MatchedRule } from './destination-rule-of.ts';
 import { encodeResource } from './encode-resource.ts';
 import { outboundManager } from './http-connection-manager.ts';
 import { httpInspector, plainHttpProtocols, tlsInspector } from './listener-filters.ts';
-import { boundEndpoints, outboundBindings } from './outbound-bindings.ts';
+import { boundEndpoints, listenerKindOf, outboundBindings } from './outbound-bindings.ts';
 import { outboundEntries, type OutboundChain, type OutboundEntry } from './outbound-entries.ts';
 import { memoTable } from './memo.ts';
 import { protoDuration } from './proto-duration.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { scopeOfRulesFor } from './scope.ts';
 import { outboundPolicyOf, sidecarOf } from './sidecar-of.ts';
-import { blackHole, outboundTcpFilters, tcpProxy } from './tcp-chain.ts';
+import { blackHole, tcpFilters, tcpProxy } from './tcp-chain.ts';
 import type { Init } from './typed-config.ts';
+import { ownMember } from '../texts/own-member.ts';
+import type { Services } from './visible-services.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 type Match = Init<typeof FilterChainMatchSchema>;
@@ -29,31 +32,51 @@ type Match = Init<typeof FilterChainMatchSchema>;
  * The listeners for what the application calls: one for each address and port, by the services that
  * a proxy sees.
  */
-export function outboundListeners(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): XdsResource[] {
+export function outboundListeners(environment: Environment, node: ProxyNode, services: Services): XdsResource[] {
   const own = entriesOf(environment, node, services).map((entry) => portListener(environment, node, entry));
   return node.interception === 'none' ? own : [...own, captureListener(environment, node)];
 }
 
 /** The names of the route configurations that these listeners ask for. */
-export function outboundRouteNames(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): string[] {
+export function outboundRouteNames(environment: Environment, node: ProxyNode, services: Services): string[] {
   const chains = entriesOf(environment, node, services).flatMap((entry) => entry.chains);
   return [...new Set(chains.flatMap((chain) => (chain.type === 'http' ? [chain.routeName] : [])))];
 }
 
 const madeEntries = memoTable<readonly OutboundEntry[]>();
 
-/** Made once for listeners and routes, and again where what they are made of is another. */
-function entriesOf(environment: Environment, node: ProxyNode, services: ReadonlyMap<string, Service>): readonly OutboundEntry[] {
-  const { interception, addresses, ownPorts } = node;
-  return madeEntries([services, boundEndpoints(environment, services)], JSON.stringify([interception, addresses, ownPorts]), () =>
-    outboundEntries(outboundBindings(environment, { interception, addresses, ownPorts }, [...services.values()])),
+const madeRules = memoTable<readonly (MatchedRule | undefined)[]>();
+
+/** The DestinationRules that these listeners are made of: settings of TCP alone. */
+export function rulesOfListeners(environment: Environment, node: ProxyNode, services: Services): readonly (MatchedRule | undefined)[] {
+  const { destinationRules, mesh } = environment;
+  return madeRules([services, destinationRules, mesh], scopeOfRulesFor(environment, node), () =>
+    [...services.values()]
+      .filter(({ ports }) => ports.some(({ protocol }) => listenerKindOf(protocol) !== 'http'))
+      .map((service) => destinationRuleOf(environment, node, service)),
   );
+}
+
+/** Made once for listeners and routes, and again where what they are made of is another. */
+function entriesOf(environment: Environment, node: ProxyNode, services: Services): readonly OutboundEntry[] {
+  const { interception, addresses, ownPorts, bindable } = node;
+  return madeEntries([services, boundEndpoints(environment, services)], bindingsText(environment, node, services), () =>
+    outboundEntries(outboundBindings(environment, { interception, addresses, ownPorts, bindable }, [...services.values()])),
+  );
+}
+
+/** What bindings look at of a proxy, as a text. */
+export function bindingsText(environment: Environment, node: ProxyNode, services: Services): string {
+  const { interception, addresses, ownPorts, bindable } = node;
+  // Of addresses only the family counts, unless endpoints have listeners of their own.
+  const [first] = boundEndpoints(environment, services).length > 0 ? addresses : [];
+  return JSON.stringify([interception, bindAddresses(node), first, ownPorts, bindable]);
 }
 
 function portListener(environment: Environment, node: ProxyNode, entry: OutboundEntry): XdsResource {
   const { mesh } = environment;
   const { address, port, chains } = entry;
-  const other = bindAddresses(node).others[address];
+  const other = ownMember(bindAddresses(node).others, address);
   const name = `${address}_${port}`;
   const keys: ResourceKey[] = [];
   const made = chains.map((chain) => {
@@ -82,6 +105,7 @@ function portListener(environment: Environment, node: ProxyNode, entry: Outbound
     listenerFiltersTimeout: protoDuration(mesh.protocolDetectionTimeoutMs),
     continueOnListenerFiltersTimeout: true,
     trafficDirection: TrafficDirection.OUTBOUND,
+    ...(node.exactBalance.outbound && exactBalance),
     ...(node.interception !== 'none' && { bindToPort: false }),
   };
   return encodeResource(ListenerSchema, name, listener, keys);
@@ -101,7 +125,7 @@ function filterChain(
     filters:
       chain.type === 'http'
         ? [outboundManager(mesh, node, address, { routeName: chain.routeName, protocol: port.protocol })]
-        : outboundTcpFilters(mesh, `outbound|${port.number}||${service.host}`, port.protocol, policy),
+        : tcpFilters(mesh, `outbound|${port.number}||${service.host}`, port.protocol, policy),
     transportSocketConnectTimeout: { seconds: 15n },
   };
 }

@@ -33,6 +33,10 @@ export function ownPorts(environment: Environment, { addresses, namespace }: Pic
     .sort((a, b) => a.endpoint.port - b.endpoint.port);
 }
 
+/** What own ports are made of: equal, one by one, as long as they are. */
+export const partsOfPorts = (ports: readonly OwnPort[]): readonly object[] =>
+  ports.flatMap(({ service, port, endpoint, services }) => [service, port, endpoint, ...services]);
+
 const alike = (first: Served, same: readonly Served[]): readonly Service[] => [
   ...new Set(same.filter(({ port }) => port.number === first.port.number).map(({ service }) => service)),
 ];

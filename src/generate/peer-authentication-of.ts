@@ -3,6 +3,7 @@ import type { Labels } from '../mesh/values.ts';
 import type { MutualTlsMode } from '../mesh/peer-authentication.ts';
 import type { Environment } from '../snapshot/environment.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** What a proxy asks of those who call it. */
 export interface PeerPolicy {
@@ -13,12 +14,14 @@ export interface PeerPolicy {
   readonly of: readonly Resource<'PeerAuthentication'>[];
 }
 
+type Policy = Resource<'PeerAuthentication'>;
+
 export type SetMode = Exclude<MutualTlsMode, 'unset'>;
 
 /**
  * The mode of each port: of four levels, the port, the workload, the namespace and the mesh (the
  * root namespace), the nearest that says one; PERMISSIVE where none does. Of two at one level the
- * older wins.
+ * older wins, but one that closes is before both: what it was to say is not known.
  */
 export function peerAuthenticationOf(
   { mesh, peerAuthentications }: Environment,
@@ -26,13 +29,13 @@ export function peerAuthenticationOf(
 ): PeerPolicy {
   const inRoot = peerAuthentications.get(mesh.rootNamespace) ?? [];
   const inNamespace = node.namespace === mesh.rootNamespace ? inRoot : (peerAuthentications.get(node.namespace) ?? []);
-  const ofMesh = inRoot.find(forAll);
-  const ofNamespace = inNamespace === inRoot ? undefined : inNamespace.find(forAll);
+  const ofMesh = first(inRoot, forAll);
+  const ofNamespace = inNamespace === inRoot ? undefined : first(inNamespace, forAll);
   // In the root namespace a selector selects nothing, as in Istio.
   const ofWorkload =
     inNamespace === inRoot
       ? undefined
-      : inNamespace.find(({ spec }) => spec.selector !== undefined && !isEmpty(spec.selector) && selects(spec.selector, node.labels));
+      : first(inNamespace, ({ spec }) => spec.selector !== undefined && !isEmpty(spec.selector) && selects(spec.selector, node.labels));
   const levels = [ofMesh, ofNamespace, ofWorkload];
   const mode = levels.reduce<SetMode>((above, level) => or(level?.spec.mode, above), 'permissive');
   const ports = [...(ofWorkload?.spec.portLevel ?? [])].flatMap(([port, own]): [number, SetMode][] =>
@@ -43,7 +46,12 @@ export function peerAuthenticationOf(
 
 /** Whether a workload has all of these labels. */
 export function selects(selector: Labels, labels: Labels): boolean {
-  return Object.entries(selector).every(([name, value]) => labels[name] === value);
+  return Object.entries(selector).every(([name, value]) => ownMember(labels, name) === value);
+}
+
+function first(policies: readonly Policy[], isMeant: (policy: Policy) => boolean): Policy | undefined {
+  const all = policies.filter(isMeant);
+  return all.find(({ closes }) => closes !== undefined) ?? all[0];
 }
 
 const forAll = ({ spec }: Resource<'PeerAuthentication'>): boolean => spec.selector === undefined || isEmpty(spec.selector);

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
-import type { PortPolicy, TrafficPolicy } from '../mesh/destination-rule.ts';
 import type { Environment } from '../snapshot/environment.ts';
 import { standsForOwn } from './inbound-clusters.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { labelsOfPlaces } from './scope.ts';
 import { sidecarOf } from './sidecar-of.ts';
 import { canonicalLabels } from './tracing.ts';
 
@@ -14,17 +14,33 @@ import { canonicalLabels } from './tracing.ts';
  * there, or where a Sidecar means them.
  */
 export function classOf(environment: Environment, node: ProxyNode): string {
-  const { role, namespace, dnsDomain, interception, locality, network, clusterId, tls, labels, addresses, serviceAccount, ownPorts } = node;
+  const {
+    role,
+    namespace,
+    dnsDomain,
+    interception,
+    locality,
+    network,
+    clusterId,
+    tls,
+    labels,
+    addresses,
+    serviceAccount,
+    ownPorts,
+    bindable,
+    http10,
+    exactBalance,
+  } = node;
   const { keys, served } = lookedAt(environment);
   const seen = Object.entries(labels).filter(([key]) => keys.has(key)).sort(([a], [b]) => (a < b ? -1 : 1)); // prettier-ignore
   const own = addresses.filter((address) => served.has(address));
-  const meant = sidecarOf(environment, node)?.spec.ingress.some(({ defaultEndpoint }) => standsForOwn(defaultEndpoint)) === true;
+  // The first address is told apart: no listener for an endpoint takes it.
+  const first = own.length > 0 && own[0] === addresses[0];
+  const ingress = sidecarOf(environment, node)?.spec.ingress ?? [];
+  const meant = ingress.some(({ bind, defaultEndpoint }) => bind === '' || standsForOwn(defaultEndpoint));
   const families = addresses.map((address) => (isIPv6(address) ? 'v6' : 'v4'));
-  return JSON.stringify([role, namespace, dnsDomain, interception, locality, network, clusterId, tls, ownPorts, seen, own, families, own.length > 0 ? serviceAccount : '', meant ? addresses : []]); // prettier-ignore
+  return JSON.stringify([role, namespace, dnsDomain, interception, locality, network, clusterId, tls, ownPorts, bindable, http10, exactBalance, seen, own, first, families, own.length > 0 ? serviceAccount : '', meant ? addresses : []]); // prettier-ignore
 }
-
-const policiesOf = (policy: TrafficPolicy | undefined): readonly PortPolicy[] =>
-  policy === undefined ? [] : [policy, ...policy.portLevelSettings.values()];
 
 interface LookedAt {
   readonly keys: ReadonlySet<string>;
@@ -37,19 +53,14 @@ const known = new WeakMap<Environment, LookedAt>();
 function lookedAt(environment: Environment): LookedAt {
   const found = known.get(environment);
   if (found !== undefined) return found;
-  const keys = new Set<string>(canonicalLabels);
+  const keys = new Set<string>([...canonicalLabels, ...labelsOfPlaces(environment)]);
   const served = new Set<string>();
   const look = (labels: Readonly<Record<string, string>> | undefined) => Object.keys(labels ?? {}).forEach((key) => keys.add(key));
   for (const { spec } of environment.virtualServices)
     for (const { match } of spec.http) for (const { sourceLabels } of match) look(sourceLabels);
-  for (const rules of environment.destinationRules.values()) {
-    for (const { spec } of rules) {
-      look(spec.workloadSelector);
-      for (const policy of [spec.trafficPolicy, ...spec.subsets.map((subset) => subset.trafficPolicy)].flatMap(policiesOf))
-        for (const name of policy.loadBalancer?.locality?.failoverPriority ?? []) keys.add(name.split('=')[0] ?? '');
-    }
-  }
+  for (const rules of environment.destinationRules.values()) for (const { spec } of rules) look(spec.workloadSelector);
   for (const policies of environment.peerAuthentications.values()) for (const { spec } of policies) look(spec.selector);
+  for (const policies of environment.accessPolicies.values()) for (const { spec } of policies) look(spec.selector);
   for (const sidecars of environment.sidecars.values()) for (const { spec } of sidecars) look(spec.workloadSelector);
   for (const ports of environment.endpoints.values())
     for (const endpoints of ports.values()) for (const { address } of endpoints) served.add(address);

@@ -20,6 +20,12 @@ export interface ProxyNode {
   readonly ownPorts: readonly number[];
   /** `region/zone/subzone` */
   readonly locality: string;
+  /** Which ports it may bind: a pod without privileges none below 1024. */
+  readonly bindable: 'any' | 'unprivileged';
+  /** Whether its connection managers take HTTP/1.0 too. */
+  readonly http10: 'accepted' | 'refused';
+  /** Of which listeners the connections are spread evenly over the threads of Envoy. */
+  readonly exactBalance: { readonly inbound: boolean; readonly outbound: boolean };
   readonly istioVersion: string;
   /** TLS_CLIENT_* and TLS_SERVER_* of the metadata: paths of files; '' where they are not said. */
   readonly tls: {

@@ -1,4 +1,6 @@
+import { canonicalAddress } from '../mesh/canonical.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** A node as a first request has it: an id, and the metadata as JSON. */
 export interface RequestNode {
@@ -19,8 +21,13 @@ export function readNode({ id, metadata = {} }: RequestNode, locality = ''): Pro
   const [, role, address = '', workload = '', dnsDomain = ''] = form.exec(id) ?? [];
   if (role === undefined) return `the node id '${id.slice(0, 200)}' is not role~address~name.namespace~domain`;
   const text = (key: string): string => {
-    const value = metadata[key];
+    const value = ownMember(metadata, key);
     return typeof value === 'string' ? value : '';
+  };
+  /** An object may be one that no number can be made of: it throws. */
+  const port = (key: string): number => {
+    const value = ownMember(metadata, key);
+    return typeof value === 'string' || typeof value === 'number' ? Number(value) : 0;
   };
   const [name = '', ...rest] = workload.split('.');
   const namespace = text('NAMESPACE') || text('CONFIG_NAMESPACE') || rest.join('.') || (dnsDomain.split('.')[0] ?? '');
@@ -30,7 +37,7 @@ export function readNode({ id, metadata = {} }: RequestNode, locality = ''): Pro
   return {
     id,
     role: role as ProxyNode['role'],
-    addresses: addresses.length > 0 ? addresses : [address],
+    addresses: (addresses.length > 0 ? addresses : [address]).map(canonicalAddress),
     name,
     namespace,
     dnsDomain,
@@ -39,8 +46,11 @@ export function readNode({ id, metadata = {} }: RequestNode, locality = ''): Pro
     serviceAccount: text('SERVICE_ACCOUNT'),
     clusterId: text('CLUSTER_ID'),
     network: text('NETWORK'),
-    ownPorts: [Number(metadata['ENVOY_PROMETHEUS_PORT']) || 15_090, Number(metadata['ENVOY_STATUS_PORT']) || 15_021],
+    ownPorts: [port('ENVOY_PROMETHEUS_PORT') || 15_090, port('ENVOY_STATUS_PORT') || 15_021],
     locality,
+    bindable: isTrue(text('UNPRIVILEGED_POD')) ? 'unprivileged' : 'any',
+    http10: text('HTTP10') === '1' ? 'accepted' : 'refused',
+    exactBalance: { inbound: isTrue(text('INBOUND_LISTENER_EXACT_BALANCE')), outbound: isTrue(text('OUTBOUND_LISTENER_EXACT_BALANCE')) },
     istioVersion: text('ISTIO_VERSION'),
     tls: {
       clientCertChain: text('TLS_CLIENT_CERT_CHAIN'),
@@ -52,6 +62,9 @@ export function readNode({ id, metadata = {} }: RequestNode, locality = ''): Pro
     },
   };
 }
+
+/** As Go reads a boolean in a text, which is what Istio says in its metadata. */
+const isTrue = (text: string): boolean => /^(?:1|t|T|true|TRUE|True)$/.test(text);
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -32,7 +32,10 @@ export function routeMatch(match: HttpMatch | undefined): RouteMatch {
 
 /** Whether a match takes every request, so that no route after it is ever reached. */
 export function takesAll({ pathSpecifier, headers = [], queryParameters = [] }: RouteMatch): boolean {
-  return pathSpecifier?.case === 'prefix' && pathSpecifier.value === '/' && headers.length === 0 && queryParameters.length === 0;
+  const anyPath =
+    (pathSpecifier?.case === 'prefix' && pathSpecifier.value === '/') ||
+    (pathSpecifier?.case === 'safeRegex' && pathSpecifier.value.regex === '.*');
+  return anyPath && headers.length === 0 && queryParameters.length === 0;
 }
 
 /** The path of a match, as the name of a span has it. */

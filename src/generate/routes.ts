@@ -4,18 +4,40 @@ import { RouteConfigurationSchema } from '../proto/envoy/config/route/v3/route_p
 import type { XdsResource } from '../push/view.ts';
 import { keyOf, type ResourceKey } from '../mesh/model.ts';
 import type { Environment } from '../snapshot/environment.ts';
-import { outboundRouteNames } from './outbound-listeners.ts';
+import { memoTable } from './memo.ts';
+import { boundEndpoints } from './outbound-bindings.ts';
+import { bindingsText, outboundRouteNames } from './outbound-listeners.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { resourceOf } from './resource-of.ts';
+import { scopeOfDomain, scopeOfRulesFor, scopeOfVirtualServices } from './scope.ts';
 import { outboundPolicyOf, sidecarOf } from './sidecar-of.ts';
 import type { Init } from './typed-config.ts';
 import { virtualHosts } from './virtual-hosts.ts';
-import { visibleServices } from './visible-services.ts';
+import { type Services, visibleServices } from './visible-services.ts';
 
 /** The route configurations that the listeners of a proxy ask for. */
-export function routesOf(environment: Environment, node: ProxyNode): XdsResource[] {
-  if (node.role !== 'sidecar') return [];
+export function routesOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  if (node.role !== 'sidecar') return noRoutes;
   const services = visibleServices(environment, node);
+  const { virtualServices, destinationRules, mesh } = environment;
+  const text = JSON.stringify([
+    bindingsText(environment, node, services),
+    scopeOfRulesFor(environment, node),
+    scopeOfVirtualServices(environment, node),
+    scopeOfDomain(services, node.dnsDomain),
+  ]);
+  return ofScope(
+    [services, boundEndpoints(environment, services), virtualServices, destinationRules, mesh, sidecarOf(environment, node) ?? noSidecar],
+    text,
+    () => routesFor(environment, node, services),
+  );
+}
+
+const ofScope = memoTable<readonly XdsResource[]>();
+const noRoutes: readonly XdsResource[] = [];
+const noSidecar = {};
+
+function routesFor(environment: Environment, node: ProxyNode, services: Services): readonly XdsResource[] {
   const policy = outboundPolicyOf(environment, node);
   const sidecar = sidecarOf(environment, node);
   const policyKeys = sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)];

@@ -1,6 +1,6 @@
 import type { Resource } from '../mesh/model.ts';
 import type { Environment, Service } from '../snapshot/environment.ts';
-import { isWildcard, isWithin } from './host-name.ts';
+import { isWildcard, isWithin } from '../mesh/wildcard-host.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
 type Rule = Resource<'VirtualService'>;

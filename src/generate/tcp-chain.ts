@@ -24,8 +24,8 @@ export function tcpProxy(mesh: MeshConfig, cluster: string, policy?: PortPolicy)
   });
 }
 
-/** The filters of a chain for one service: what understands its protocol, then the proxy. */
-export function outboundTcpFilters(mesh: MeshConfig, cluster: string, protocol: Protocol, policy?: PortPolicy): TypedConfig[] {
+/** The filters of a chain of TCP: what understands its protocol, then the proxy. */
+export function tcpFilters(mesh: MeshConfig, cluster: string, protocol: Protocol, policy?: PortPolicy): TypedConfig[] {
   const proxy = tcpProxy(mesh, cluster, policy);
   if (protocol !== 'mongo') return [proxy];
   return [typedConfig('envoy.filters.network.mongo_proxy', MongoProxySchema, { statPrefix: cluster }), proxy];

@@ -59,6 +59,7 @@ export function upstreamTls(inputs: TlsInputs): UpstreamTls {
   const names = tls.subjectAltNames.length > 0 ? tls.subjectAltNames : accounts;
   switch (tls.mode) {
     case 'disable':
+    case 'closed':
       return plain;
     case 'istio-mutual':
       if (files !== undefined && !inputs.isExternal)
@@ -85,7 +86,11 @@ const ofWorkload: Secrets = { certificate: workloadCertificate(), root: workload
 
 function filesOf({ tls }: TlsInputs['node']): Secrets | undefined {
   if (tls.clientCertChain === '') return undefined;
-  return { certificate: certificateInFiles(tls.clientCertChain, tls.clientKey), root: rootInFile(tls.clientRootCert), alpn: [] };
+  return {
+    certificate: certificateInFiles(tls.clientCertChain, tls.clientKey, 'workload'),
+    root: rootInFile(tls.clientRootCert, 'workload'),
+    alpn: [],
+  };
 }
 
 function mutual({ isHttp2 }: TlsInputs, { certificate, root, alpn }: Secrets, names: readonly string[], sni: string): TypedConfig {
@@ -97,8 +102,9 @@ function originated({ isHttp2, hasSecrets }: TlsInputs, tls: ClientTls, names: r
   const { credentialName } = tls;
   if (credentialName !== '' && !hasSecrets) return plain;
   const secret = credentialName.includes('://') ? credentialName : `kubernetes://${credentialName}`;
-  const certificate = credentialName === '' ? certificateInFiles(tls.clientCertificate, tls.privateKey) : secretOfControlPlane(secret);
-  const root = credentialName === '' ? rootInFile(tls.caCertificates || 'system') : secretOfControlPlane(`${secret}-cacert`);
+  const certificate =
+    credentialName === '' ? certificateInFiles(tls.clientCertificate, tls.privateKey, 'rule') : secretOfControlPlane(secret);
+  const root = credentialName === '' ? rootInFile(tls.caCertificates || 'system', 'rule') : secretOfControlPlane(`${secret}-cacert`);
   const transportSocket = socketOf({
     certificates: tls.mode === 'mutual' ? [certificate] : [],
     validation: tls.insecureSkipVerify ? { case: 'validationContext', value: {} } : checked(root, names, tls.caCrl),

@@ -7,15 +7,33 @@ export const domainOf = (host: string): string => (isIPv6(host) ? `[${host}]` : 
 export const virtualHostName = (host: string, port: number): string => `${domainOf(host)}:${port}`;
 
 /**
- * Shorter names by which a proxy of a domain may call a host of Kubernetes: `reviews.NAMESPACE`,
- * and `reviews` within the namespace.
+ * Shorter names by which a proxy of a domain may call a host of the same domain. In Kubernetes
+ * (`default.svc.cluster.local`) these are `reviews.NAMESPACE`, and `reviews` within the namespace;
+ * elsewhere what is left of a host without the end that it shares with the domain.
  */
 export function shortNames(host: string, proxyDomain: string): string[] {
-  const inCluster = host.indexOf('.svc.');
-  if (inCluster <= 0 || !proxyDomain.includes('.svc.')) return [];
-  const short = host.slice(0, inCluster);
+  const names = proxyDomain.includes(inCluster) ? namesInCluster(host, proxyDomain) : namesBeside(host, proxyDomain);
+  // A whole label of `*` would be every host.
+  return names.filter((name) => name !== '*' && name !== host);
+}
+
+const inCluster = '.svc.';
+
+function namesInCluster(host: string, proxyDomain: string): readonly string[] {
+  const [atHost, atDomain] = [host.indexOf(inCluster), proxyDomain.indexOf(inCluster)];
+  if (atHost <= 0 || host.slice(atHost) !== proxyDomain.slice(atDomain)) return [];
+  const short = host.slice(0, atHost);
   const dot = short.indexOf('.');
   if (dot < 0) return [];
-  const namespace = proxyDomain.slice(0, proxyDomain.indexOf('.svc.'));
-  return short.slice(dot + 1) === namespace ? [short.slice(0, dot), `${short}.svc`, short] : [short, `${short}.svc`];
+  const isNear = short.slice(dot + 1) === proxyDomain.slice(0, atDomain);
+  return isNear ? [short.slice(0, dot), `${short}.svc`, short] : [short, `${short}.svc`];
+}
+
+function namesBeside(host: string, proxyDomain: string): readonly string[] {
+  const [labels, ofDomain] = [host.split('.').reverse(), proxyDomain.split('.').reverse()];
+  const first = labels.findIndex((label, index) => label !== ofDomain[index]);
+  if (first <= 0) return []; // the whole host is the domain, or nothing is shared
+  const own = labels.slice(first).reverse();
+  const name = own.join('.');
+  return own.length === 2 ? [name, `${name}.${labels[first - 1] ?? ''}`] : [name];
 }

@@ -3,7 +3,7 @@ import type { DestinationRule } from '../mesh/destination-rule.ts';
 import { keyOf, type Resource, type ResourceKey } from '../mesh/model.ts';
 import type { ServicePort } from '../mesh/service-entry.ts';
 import { VirtualHostSchema, type RouteSchema } from '../proto/envoy/config/route/v3/route_components_pb.ts';
-import type { Environment, Service } from '../snapshot/environment.ts';
+import type { Environment } from '../snapshot/environment.ts';
 import { destinationRuleOf, type MatchedRule } from './destination-rule-of.ts';
 import { hashPolicyOf } from './hash-policy.ts';
 import { memoTable } from './memo.ts';
@@ -12,8 +12,10 @@ import type { ProxyNode } from './proxy-node.ts';
 import { plainForward } from './route-action.ts';
 import { routesOfVirtualService } from './route.ts';
 import { meshRules, rulesForHosts } from './rules-for-hosts.ts';
+import { tellsCallersApart } from './scope.ts';
 import type { Init } from './typed-config.ts';
 import { domainOf, shortNames, virtualHostName } from './virtual-host-domains.ts';
+import type { VisibleService } from './visible-services.ts';
 
 /** A virtual host, encoded. */
 export interface VirtualHost {
@@ -24,7 +26,7 @@ export interface VirtualHost {
 
 /** A service at one port: with several addresses the last is that of its virtual host. */
 interface PortService {
-  readonly service: Service;
+  readonly service: VisibleService;
   readonly port: ServicePort;
   readonly address: string;
 }
@@ -40,21 +42,21 @@ interface Plan {
 
 /**
  * The virtual hosts for HTTP at a port, sorted by name: what VirtualServices say of the services
- * that a proxy sees, and those that none speaks for. A domain belongs to the first that has it.
+ * that a proxy sees, and those for which none has a route. A name and a domain belong to the first
+ * that has them.
  *
  * @param host limits them to one service, which then has every domain
  */
 export function virtualHosts(
   environment: Environment,
   node: ProxyNode,
-  services: ReadonlyMap<string, Service>,
+  services: ReadonlyMap<string, VisibleService>,
   port: number,
   host?: string,
 ): VirtualHost[] {
   const atPort = servicesAt(services, port, host);
   // On port 80 a rule counts even where none of its hosts is a service.
   const governed = rulesForHosts(meshRules(environment, node), atPort, port === 80);
-  const free = new Map(atPort);
   const plans: Plan[] = [];
   const rulesOf = rulesOfHosts(environment, node, services);
   for (const { rule, hosts, services: spokenFor } of governed) {
@@ -67,12 +69,12 @@ export function virtualHosts(
       plans.push({ name, domains: [domainOf(one)], short: [], make: ofRule(name, undefined) });
     }
     for (const one of http) {
-      free.delete(one.service.host);
       const name = virtualHostName(one.service.host, port);
       plans.push({ name, ...(host === undefined ? domainsOf(one, node) : anyDomain), make: ofRule(name, one.service.key) });
     }
   }
-  for (const one of free.values()) {
+  // A rule without a route for this proxy leaves the service as it is without the rule.
+  for (const one of atPort.values()) {
     if (!isHttp(one)) continue;
     const name = virtualHostName(one.service.host, port);
     plans.push({
@@ -86,12 +88,12 @@ export function virtualHosts(
 
 const anyDomain = { domains: ['*'], short: [] };
 
-function servicesAt(services: ReadonlyMap<string, Service>, number: number, host: string | undefined): Map<string, PortService> {
+function servicesAt(services: ReadonlyMap<string, VisibleService>, number: number, host: string | undefined): Map<string, PortService> {
   const found = new Map<string, PortService>();
   for (const service of services.values()) {
     if (host !== undefined && service.host !== host) continue;
     const port = service.ports.find((one) => one.number === number);
-    if (port !== undefined) found.set(service.host, { service, port, address: service.addresses.at(-1) ?? '' });
+    if (port !== undefined) found.set(service.host, { service, port, address: service.addressesAt.get(number)?.at(-1) ?? '' });
   }
   return found;
 }
@@ -124,7 +126,7 @@ function distinct(plans: readonly Plan[], known: ReadonlySet<string>): VirtualHo
 function rulesOfHosts(
   environment: Environment,
   node: ProxyNode,
-  services: ReadonlyMap<string, Service>,
+  services: ReadonlyMap<string, VisibleService>,
 ): (host: string) => MatchedRule | undefined {
   const found = new Map<string, MatchedRule | undefined>();
   return (host) => {
@@ -137,6 +139,7 @@ function rulesOfHosts(
 }
 
 const made = memoTable<VirtualHost | undefined>();
+const noRule: Pick<MatchedRule, 'keys'> = { keys: [] };
 
 const madePlain = memoTable<VirtualHost>();
 
@@ -151,9 +154,11 @@ function ruledHost(
   serviceKey: ResourceKey | undefined,
 ): VirtualHost | undefined {
   const destinations = rule.spec.http.flatMap(({ route }) => route.map(({ destination }) => rulesOf(destination.host)));
-  const used = destinations.filter((one): one is MatchedRule => one !== undefined && hashes(one.spec));
-  const caller = usesSource(rule) ? `${node.namespace} ${JSON.stringify(node.labels)}` : '';
-  return made([rule, ...used], JSON.stringify([name, domains, caller, serviceKey]), () => {
+  // One for each destination: which of them has which rule counts.
+  const hashing = destinations.map((one) => (one !== undefined && hashes(one.spec) ? one : noRule));
+  const used = hashing.filter((one) => one !== noRule);
+  const caller = tellsCallersApart(rule) ? `${node.namespace} ${JSON.stringify(node.labels)}` : '';
+  return made([rule, ...hashing], JSON.stringify([name, domains, caller, serviceKey]), () => {
     const routes = routesOfVirtualService(rule, node, {
       port,
       hashPolicy: ({ host, subset, port: to }) => hashPolicyOf(rulesOf(host)?.spec, subset, to),
@@ -164,7 +169,7 @@ function ruledHost(
   });
 }
 
-/** The virtual host of a service that no VirtualService speaks for. */
+/** The virtual host of a service for which no VirtualService has a route. */
 function plainHost({ service, port }: PortService, rule: MatchedRule | undefined, name: string, domains: readonly string[]): VirtualHost {
   const used = rule !== undefined && hashes(rule.spec) ? [rule] : [];
   return madePlain([service, ...used], JSON.stringify([name, domains]), () => {
@@ -190,9 +195,3 @@ function hashes({ trafficPolicy, subsets }: DestinationRule): boolean {
     [policy, ...(policy?.portLevelSettings.values() ?? [])].some((one) => one?.loadBalancer?.policy.type === 'consistent-hash'),
   );
 }
-
-/** Whether a rule tells callers apart. */
-const usesSource = ({ spec }: Resource<'VirtualService'>): boolean =>
-  spec.http.some(({ match }) =>
-    match.some(({ sourceLabels, sourceNamespace }) => sourceNamespace !== '' || Object.keys(sourceLabels).length > 0),
-  );

@@ -3,6 +3,7 @@ import type * as Grpc from '@grpc/grpc-js';
 import { catchError, connect, filter, map, merge, Observable, of, switchMap, take } from 'rxjs';
 import { ofType } from '../operators/tagged-union.ts';
 import { ownSocket, type SocketEvent } from '../files/own-socket.ts';
+import { boundedMessages } from './bounded-messages.ts';
 
 /** Adds its services to the server as it is called; what happens in them comes out. */
 export type ServeGrpc<T> = (server: Grpc.Server, grpc: typeof Grpc) => Observable<T>;
@@ -47,6 +48,9 @@ export function grpcOnSocket<T extends object>(
   );
 }
 
+/** What gRPC takes for a message if nothing else is said, in bytes. */
+const usualMessage = 4 << 20;
+
 /** Hands each connection to a gRPC server once that is loaded, and emits what happens in it. */
 function host<T>(
   socket$: Observable<Socket>,
@@ -60,7 +64,9 @@ function host<T>(
     const served$ = loaded$.pipe(
       switchMap(([grpc, serve$]) => {
         grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
-        const server = new grpc.Server(options);
+        const largest = options['grpc.max_receive_message_length'] ?? usualMessage;
+        const bounds = { ofConnection: 2 * largest, inAll: 4 * largest };
+        const server = new grpc.Server({ ...options, interceptors: [boundedMessages(grpc, bounds)] });
         subscriber.add(() => server.forceShutdown());
         const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
         const taken$ = new Observable<never>(() => {

@@ -88,7 +88,8 @@ export interface OutlierDetection {
 }
 
 export interface ClientTls {
-  readonly mode: 'disable' | 'simple' | 'mutual' | 'istio-mutual';
+  /** `closed`: what is written is wrong and was never right, so nothing is sent. */
+  readonly mode: 'disable' | 'simple' | 'mutual' | 'istio-mutual' | 'closed';
   readonly clientCertificate: string;
   readonly privateKey: string;
   readonly caCertificates: string;

@@ -1,8 +1,8 @@
-import { isIpAddress } from '../config/host-port.ts';
 import { meant } from '../config/one-edit.ts';
 import { parseDuration } from '../config/value.ts';
 import { regexFlaw } from '../bootstrap/regex-flaw.ts';
 import type { StringMatch } from './values.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** Where a value is in a resource, and who is told what is wrong with it. */
 export interface Place {
@@ -10,6 +10,10 @@ export interface Place {
   readonly parent: Place | undefined;
   /** From there: `route`, `[0]`. */
   readonly step: string;
+  /** What a field is that nobody knows here: where access may depend on it, it is an error. */
+  readonly unknown: 'error' | 'warning';
+  /** What becomes of what restricts access if it is wrong: see closable.ts. */
+  readonly ifWrong: 'refuse' | 'close';
   readonly tell: (path: string, reason: string, severity: 'error' | 'warning') => void;
 }
 
@@ -21,7 +25,18 @@ export function wrong(place: Place, reason: string): void {
   place.tell(pathOf(place), reason, 'error');
 }
 
-export const below = (parent: Place, step: string): Place => ({ parent, step, tell: parent.tell });
+/** Says that something has no effect, or another than one might think; the resource is used. */
+export function warn(place: Place, reason: string): void {
+  place.tell(pathOf(place), reason, 'warning');
+}
+
+export const below = (parent: Place, step: string): Place => ({
+  parent,
+  step,
+  unknown: step === 'tls' ? 'error' : parent.unknown,
+  ifWrong: parent.ifWrong,
+  tell: parent.tell,
+});
 
 /** `spec.http[0].route`: made where something is wrong, which is rare. */
 function pathOf({ parent, step }: Place): string {
@@ -52,8 +67,8 @@ type Get = <T>(name: string, read: Read<T>) => T;
 
 /**
  * Reads an object by its members, in the spelling of protobuf's JSON (`targetPort`) or of its
- * fields (`target_port`). A member that nobody has asked for is wrong; one of `later` is known to
- * Istio and has no effect yet, of which is warned.
+ * fields (`target_port`). A member that nobody has asked for is a flaw, of the severity that
+ * `unknown` of the place says. One of `later` is known to Istio and has no effect yet: a warning.
  */
 export function members<T>(
   value: unknown,
@@ -64,12 +79,12 @@ export function members<T>(
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isObject && value !== undefined && value !== null) wrong(place, `${shown(value)} is not an object`);
   const given = (isObject ? value : {}) as Readonly<Record<string, unknown>>;
-  const nameIn = (name: string) => (name in given ? name : snake(name));
+  const nameIn = (name: string) => (Object.hasOwn(given, name) ? name : snake(name));
   const known = new Set<string>();
-  const has = (name: string) => given[nameIn(name)] !== undefined && given[nameIn(name)] !== null;
+  const has = (name: string) => ownMember(given, nameIn(name)) !== undefined && ownMember(given, nameIn(name)) !== null;
   const made = make((name, read) => {
     known.add(name);
-    const found = given[nameIn(name)];
+    const found = ownMember(given, nameIn(name));
     return read(found === null ? undefined : found, below(place, nameIn(name)));
   }, has);
   for (const name of later) {
@@ -78,7 +93,7 @@ export function members<T>(
   }
   for (const name of Object.keys(given).filter((one) => !known.has(one) && !known.has(camel(one)))) {
     const near = meant(name, [...known]);
-    place.tell(pathOf(below(place, name)), `there is no such field${near === undefined ? '' : `: did you mean ${near}?`}`, 'error');
+    place.tell(pathOf(below(place, name)), `there is no such field${near === undefined ? '' : `: did you mean ${near}?`}`, place.unknown);
   }
   return made;
 }
@@ -89,6 +104,12 @@ export const text: Read<string> = (value, place) => {
   wrong(place, `${shown(value)} is not a text`);
   return '';
 };
+
+/** Says that a block has nothing besides what only tells what it is for: something was meant. */
+export function sayIfEmpty(value: unknown, place: Place, hint: string, besides?: string): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  if (Object.keys(value).every((name) => name === besides)) wrong(place, `it says nothing: give ${hint}`);
+}
 
 /** A text that has to be there. */
 export const needed: Read<string> = (value, place) => {
@@ -155,10 +176,12 @@ export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): Read
   };
 }
 
-export function list<T>(read: Read<T>): Read<readonly T[]> {
+/** @param most what Kubernetes takes of Istio's resources, for lists that it bounds */
+export function list<T>(read: Read<T>, most = Infinity): Read<readonly T[]> {
   return (value, place) => {
     if (value === undefined) return [];
-    if (Array.isArray(value)) return value.map((one: unknown, index) => read(one ?? undefined, below(place, `[${index}]`)));
+    if (Array.isArray(value) && value.length > most) wrong(place, `it has ${value.length} entries, and ${most} are the limit`);
+    if (Array.isArray(value)) return value.slice(0, most).map((one: unknown, index) => read(one ?? undefined, below(place, `[${index}]`)));
     wrong(place, `${shown(value)} is not a list`);
     return [];
   };
@@ -175,9 +198,9 @@ export function named<T>(read: Read<T>): Read<Readonly<Record<string, T>>> {
   };
 }
 
-export const labels: Read<Readonly<Record<string, string>>> = named(text);
+/** Texts by names of the user's own. */
+export const texts: Read<Readonly<Record<string, string>>> = named(text);
 
-/** What may be left out. */
 export function maybe<T>(read: Read<T>): Read<T | undefined> {
   return (value, place) => (value === undefined ? undefined : read(value, place));
 }
@@ -196,8 +219,8 @@ function matchWith(prefix: Read<string>): Read<StringMatch> {
       const types = (['exact', 'prefix', 'regex'] as const).filter(has);
       const [type = 'exact'] = types;
       if (types.length !== 1) wrong(place, 'it needs exactly one of exact, prefix, regex');
-      const texts = { exact: get('exact', text), prefix: get('prefix', maybe(prefix)) ?? '', regex: get('regex', maybe(regex)) ?? '' };
-      return { type, value: texts[type] };
+      const given = { exact: get('exact', text), prefix: get('prefix', maybe(prefix)) ?? '', regex: get('regex', maybe(regex)) ?? '' };
+      return { type, value: given[type] };
     });
 }
 
@@ -208,43 +231,3 @@ export const stringMatch: Read<StringMatch> = matchWith((value, place) => {
   if (read === '') wrong(place, "an empty prefix matches nothing: leave the match out, or give the regex '.*'");
   return read;
 });
-
-/** Labels of `spec.workloadSelector.labels` or `spec.selector.matchLabels`; undefined for all. */
-export function selector(member: 'labels' | 'matchLabels'): Read<Readonly<Record<string, string>> | undefined> {
-  return maybe((value, place) => members(value, place, [], (get) => get(member, labels)));
-}
-
-/** Where a resource is seen: `*` is everywhere, `.` its own namespace, `~` nowhere. */
-export function exportTo(namespace: string): Read<readonly string[]> {
-  return (value, place) => {
-    const names = list(text)(value, place);
-    names.forEach((name, index) => {
-      if (!['*', '.', '~'].includes(name) && !label.test(name))
-        wrong(below(place, `[${index}]`), `'${name}' is no namespace: name one, or '.' for its own, or '*' for all`);
-    });
-    return names.includes('*') ? [] : names.map((name) => (name === '.' ? namespace : name));
-  };
-}
-
-const label = /^[a-zA-Z0-9](?:[-a-zA-Z0-9_]{0,61}[a-zA-Z0-9])?$/;
-
-const areLabels = (parts: readonly string[]): boolean => parts.length > 0 && parts.every((part) => label.test(part));
-
-export const isDnsName = (host: string): boolean => host.length <= 255 && areLabels(host.replace(/\.$/, '').split('.'));
-
-/**
- * A DNS name, whose first label may be `*` for all below the rest.
- *
- * @param others whether an IP address, and `*` for all, are hosts too
- */
-export function hostName(others: 'too' | 'not'): Read<string> {
-  return (value, place) => {
-    const host = needed(value, place);
-    if (host === '') return host;
-    if ((host === '*' || isIpAddress(host)) && others === 'too') return host;
-    const parts = host.replace(/\.$/, '').split('.');
-    if (host.length > 255 || !areLabels(parts[0] === '*' ? parts.slice(1) : parts))
-      wrong(place, `'${host}' is no host: give a DNS name, of which only the first label may be '*'`);
-    return host;
-  };
-}

@@ -27,3 +27,6 @@ export const defaultMeshConfig: MeshConfig = {
   accessLogFormat: '',
   accessLogEncoding: 'text',
 };
+
+/** The cluster that sources without one are of. */
+export const clusterId = 'Kubernetes';

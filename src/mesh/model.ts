@@ -1,3 +1,4 @@
+import type { AccessPolicy } from './access-policy.ts';
 import type { DestinationRule } from './destination-rule.ts';
 import type { PeerAuthentication } from './peer-authentication.ts';
 import type { ServiceEntry, WorkloadEntry } from './service-entry.ts';
@@ -16,6 +17,8 @@ export interface Specs {
   readonly DestinationRule: DestinationRule;
   readonly PeerAuthentication: PeerAuthentication;
   readonly Sidecar: Sidecar;
+  readonly AuthorizationPolicy: AccessPolicy;
+  readonly RequestAuthentication: AccessPolicy;
 }
 
 export type Kind = keyof Specs;
@@ -50,6 +53,11 @@ export interface Resource<K extends Kind = Kind> {
   /** A hash of what it says. Its origin has no part in it. */
   readonly version: string;
   readonly origin: Origin;
+  /**
+   * It is refused and was never right, so it closes what it would restrict: what follows, in a
+   * sentence. Undefined of a good one.
+   */
+  readonly closes?: string;
   readonly spec: Specs[K];
 }
 
@@ -65,6 +73,9 @@ export interface Flaw {
   readonly field: string;
   /** What is wrong and what would be right, in one sentence. */
   readonly reason: string;
-  /** `warning`: the resource is used all the same. */
-  readonly severity: 'error' | 'warning';
+  /**
+   * `warning`: the resource is used all the same. `info`: it is nothing of Istio, which the reason
+   * names.
+   */
+  readonly severity: 'error' | 'warning' | 'info';
 }

@@ -8,5 +8,8 @@ export interface PeerAuthentication {
   readonly portLevel: ReadonlyMap<number, MutualTlsMode>;
 }
 
-/** `unset`: that of the next level up. */
-export type MutualTlsMode = 'unset' | 'disable' | 'permissive' | 'strict';
+/**
+ * `unset`: that of the next level up. `closed`: what is written is wrong and was never right, so
+ * nobody may connect.
+ */
+export type MutualTlsMode = 'unset' | 'disable' | 'permissive' | 'strict' | 'closed';

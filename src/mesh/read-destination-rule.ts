@@ -1,5 +1,9 @@
-import type { ClientTls, ConnectionPool, DestinationRule, HashKey, LoadBalancer, LocalitySettings, OutlierDetection, PortPolicy, Subset, TrafficPolicy } from './destination-rule.ts'; // prettier-ignore
-import { below, boolean, count, duration, durationAbove0, exportTo, hostName, labels, list, maybe, members, named, needed, oneOf, percent, type Place, port, type Read, selector, text, whole, wrong } from './members.ts'; // prettier-ignore
+import type { ConnectionPool, DestinationRule, HashKey, LoadBalancer, OutlierDetection, PortPolicy, Subset, TrafficPolicy } from './destination-rule.ts'; // prettier-ignore
+import { exportTo, hostName, subsetName } from './host-names.ts';
+import { matchLabels, selector } from './match-labels.ts';
+import { clientTls } from './read-client-tls.ts';
+import { localities } from './read-localities.ts';
+import { below, boolean, count, duration, durationAbove0, list, maybe, members, needed, oneOf, percent, port, type Read, sayIfEmpty, text, warn, whole, wrong } from './members.ts'; // prettier-ignore
 
 const cookie: Read<HashKey> = (value, place) =>
   members(value, place, ['attributes'], (get) => ({
@@ -49,32 +53,6 @@ const simple = {
   PASSTHROUGH: 'passthrough',
 } as const;
 
-const locality: Read<LocalitySettings> = (value, place) =>
-  members(value, place, [], (get) => {
-    const distribute = get(
-      'distribute',
-      list((one, at) => members(one, at, [], (of) => ({ from: of('from', needed), to: of('to', named(whole(1, 100))) }))),
-    );
-    distribute.forEach(({ to }, index) => {
-      const sum = Object.values(to).reduce<number>((all, weight) => all + (weight ?? 0), 0);
-      if (sum !== 100) wrong(below(place, `distribute[${index}].to`), `the weights make ${sum}, and not 100`);
-    });
-    const failover = get(
-      'failover',
-      list((one, at) => members(one, at, [], (of) => ({ from: of('from', needed), to: of('to', needed) }))),
-    );
-    failover.forEach(({ from, to }, index) => {
-      if (from === to) wrong(below(place, `failover[${index}].to`), `'${to}' is where it comes from: name another region`);
-    });
-    if (distribute.length > 0 && failover.length > 0) wrong(place, 'distribute and failover exclude each other: leave one out');
-    return {
-      enabled: get('enabled', boolean),
-      distribute: distribute.map(({ from, to }) => ({ from, to: Object.fromEntries(Object.entries(to).map(([name, weight]) => [name, weight ?? 0])) })), // prettier-ignore
-      failover,
-      failoverPriority: get('failoverPriority', list(needed)),
-    };
-  });
-
 const loadBalancer: Read<LoadBalancer> = (value, place) =>
   members(value, place, [], (get, has) => {
     const hash = get('consistentHash', maybe(consistentHash));
@@ -84,16 +62,19 @@ const loadBalancer: Read<LoadBalancer> = (value, place) =>
     const warmup = get(
       'warmup',
       maybe((one, at) =>
-        members(one, at, [], (of) => ({
-          durationMs: of('duration', duration) ?? 0,
-          minimumPercent: of('minimumPercent', percent) ?? 10,
-          aggression: of('aggression', ratio) ?? 1,
-        })),
+        members(one, at, [], (of, hasOf) => {
+          if (!hasOf('duration')) wrong(below(at, 'duration'), 'it is missing: a duration');
+          return {
+            durationMs: of('duration', duration) ?? 0,
+            minimumPercent: of('minimumPercent', percent) ?? 10,
+            aggression: of('aggression', ratio) ?? 1,
+          };
+        }),
       ),
     );
     return {
       policy: hash ?? { type },
-      locality: get('localityLbSetting', maybe(locality)),
+      locality: get('localityLbSetting', maybe(localities)),
       warmup: warmup ?? (seconds === undefined ? undefined : { durationMs: seconds, minimumPercent: undefined, aggression: undefined }),
     };
   });
@@ -104,7 +85,7 @@ const ratio: Read<number | undefined> = (value, place) => {
   return undefined;
 };
 
-export const connectionPool: Read<ConnectionPool> = (value, place) =>
+const written: Read<ConnectionPool> = (value, place) =>
   members(value, place, [], (get) => ({
     tcp: get('tcp', (inner, at) =>
       members(inner, at, [], (of) => ({
@@ -138,8 +119,33 @@ export const connectionPool: Read<ConnectionPool> = (value, place) =>
     ),
   }));
 
+export const connectionPool: Read<ConnectionPool> = (value, place) => {
+  const read = written(value, place);
+  sayIfEmpty(value, place, 'tcp or http');
+  const { h2UpgradePolicy, useClientProtocol } = read.http;
+  if (useClientProtocol && h2UpgradePolicy === 'upgrade')
+    wrong(below(place, 'http.useClientProtocol'), 'it excludes h2UpgradePolicy UPGRADE: leave one out');
+  return read;
+};
+
+/** What Istio itself no longer heeds. */
+const heededNoMore: Read<undefined> = (value, place) => {
+  const instead = 'use consecutive5xxErrors or consecutiveGatewayErrors';
+  if (value !== undefined) warn(place, `it has no effect any more, as in Istio: ${instead}`);
+  return undefined;
+};
+
 const outlierDetection: Read<OutlierDetection> = (value, place) =>
-  members(value, place, ['consecutiveErrors'], (get) => ({
+  members(value, place, [], (get) => {
+    get('consecutiveErrors', heededNoMore);
+    const read = detectionOf(get);
+    if (!read.splitExternalLocalOriginErrors && (read.consecutiveLocalOriginFailures ?? 0) > 0)
+      wrong(below(place, 'consecutiveLocalOriginFailures'), 'it needs splitExternalLocalOriginErrors: true');
+    return read;
+  });
+
+function detectionOf(get: <T>(name: string, read: Read<T>) => T): OutlierDetection {
+  return {
     consecutive5xxErrors: get('consecutive5xxErrors', count),
     consecutiveGatewayErrors: get('consecutiveGatewayErrors', count),
     splitExternalLocalOriginErrors: get('splitExternalLocalOriginErrors', boolean) ?? false,
@@ -148,40 +154,7 @@ const outlierDetection: Read<OutlierDetection> = (value, place) =>
     baseEjectionTimeMs: get('baseEjectionTime', durationAbove0),
     maxEjectionPercent: get('maxEjectionPercent', whole(0, 100)),
     minHealthPercent: get('minHealthPercent', whole(0, 100)),
-  }));
-
-const clientTls: Read<ClientTls> = (value, place) => {
-  const read = members(value, place, [], (get) => ({
-    mode: get('mode', oneOf({ DISABLE: 'disable', SIMPLE: 'simple', MUTUAL: 'mutual', ISTIO_MUTUAL: 'istio-mutual' } as const, 'disable')),
-    clientCertificate: get('clientCertificate', text),
-    privateKey: get('privateKey', text),
-    caCertificates: get('caCertificates', text),
-    caCrl: get('caCrl', text),
-    credentialName: get('credentialName', text),
-    subjectAltNames: get('subjectAltNames', list(needed)),
-    sni: get('sni', text),
-    insecureSkipVerify: get('insecureSkipVerify', boolean) ?? false,
-  }));
-  checkTls(read, place);
-  return read;
-};
-
-function checkTls(
-  { mode, clientCertificate, privateKey, caCertificates, credentialName, subjectAltNames, sni, insecureSkipVerify }: ClientTls,
-  place: Place,
-): void {
-  const at = (step: string) => below(place, step);
-  const hasFiles = [clientCertificate, privateKey, caCertificates].some((file) => file !== '');
-  if (mode === 'mutual' && credentialName === '') {
-    if (clientCertificate === '') wrong(at('clientCertificate'), 'it is missing: mode MUTUAL shows a certificate');
-    if (privateKey === '') wrong(at('privateKey'), 'it is missing: mode MUTUAL shows a certificate');
-  }
-  if (credentialName !== '' && hasFiles) wrong(at('credentialName'), 'it excludes clientCertificate, privateKey and caCertificates');
-  if (mode === 'istio-mutual' && (hasFiles || credentialName !== ''))
-    wrong(at('mode'), 'ISTIO_MUTUAL takes the certificates of the mesh: leave out all files and credentialName');
-  if (insecureSkipVerify && (caCertificates !== '' || subjectAltNames.length > 0))
-    wrong(at('insecureSkipVerify'), 'it excludes caCertificates and subjectAltNames');
-  if (sni.length > 255) wrong(at('sni'), 'it is longer than 255 characters');
+  };
 }
 
 function policyOf(get: <T>(name: string, read: Read<T>) => T): PortPolicy {
@@ -193,15 +166,20 @@ function policyOf(get: <T>(name: string, read: Read<T>) => T): PortPolicy {
   };
 }
 
+const policyParts = 'loadBalancer, connectionPool, outlierDetection, tls';
+
 const trafficPolicy: Read<TrafficPolicy> = (value, place) =>
   members(value, place, ['tunnel', 'proxyProtocol', 'retryBudget'], (get) => {
+    sayIfEmpty(value, place, `${policyParts} or portLevelSettings`);
     const ports = get(
       'portLevelSettings',
       list((one, at) =>
         members(one, at, [], (of) => {
           const number = of('port', (inner, within) => members(inner, within, [], (own) => own('number', port)));
           if (number === undefined) wrong(below(at, 'port.number'), 'it is missing: a port from 1 to 65535');
-          return [number ?? 0, policyOf(of)] as const;
+          const policy = policyOf(of);
+          sayIfEmpty(one, at, policyParts, 'port');
+          return [number ?? 0, policy] as const;
         }),
       ),
     );
@@ -210,26 +188,31 @@ const trafficPolicy: Read<TrafficPolicy> = (value, place) =>
 
 const subset: Read<Subset> = (value, place) =>
   members(value, place, [], (get) => {
-    const name = get('name', needed);
-    if (!/^[a-zA-Z0-9](?:[-a-zA-Z0-9._]{0,61}[a-zA-Z0-9])?$/.test(name) && name !== '')
-      wrong(below(place, 'name'), `'${name}' is no name of a subset: letters, digits and - within`);
-    return { name, labels: get('labels', labels), trafficPolicy: get('trafficPolicy', maybe(trafficPolicy)) };
+    const name = get('name', (given, at) => subsetName(needed(given, at), at));
+    return { name, labels: get('labels', matchLabels), trafficPolicy: get('trafficPolicy', maybe(trafficPolicy)) };
   });
+
+/** `*` is every host; an IP address is none, for services have names. */
+const ruleHost: Read<string> = (value, place) => (value === '*' ? '*' : hostName('not')(value, place));
 
 export function readDestinationRule(namespace: string): Read<DestinationRule> {
   return (value, place) =>
-    members(value, place, [], (get) => {
+    members(value, place, [], (get, has) => {
       const subsets = get('subsets', list(subset));
       subsets.forEach(({ name }, index) => {
         if (subsets.findIndex((one) => one.name === name) !== index)
           wrong(below(place, `subsets[${index}].name`), `'${name}' is there twice`);
       });
+      const workloadSelector = get('workloadSelector', selector('matchLabels'));
+      const seenFrom = get('exportTo', exportTo(namespace, 'not'));
+      if (workloadSelector !== undefined && has('exportTo') && !(seenFrom.length === 1 && seenFrom[0] === namespace))
+        wrong(below(place, 'exportTo'), "a rule for workloads is for its own namespace: give '.', or leave it out");
       return {
-        host: get('host', hostName('too')),
+        host: get('host', ruleHost),
         trafficPolicy: get('trafficPolicy', maybe(trafficPolicy)),
         subsets,
-        exportTo: get('exportTo', exportTo(namespace)),
-        workloadSelector: get('workloadSelector', selector('matchLabels')),
+        exportTo: seenFrom,
+        workloadSelector,
       };
     });
 }

@@ -1,31 +1,31 @@
 import { isHeaderName } from './header-format.ts';
-import {
-  below,
-  boolean,
-  labels,
-  list,
-  maybe,
-  members,
-  named,
-  needed,
-  port,
-  type Read,
-  stringMatch,
-  text,
-  uriMatch,
-  wrong,
-} from './members.ts';
+import { gatewayName } from './host-names.ts';
+import { below, boolean, list, maybe, members, named, port, type Read, stringMatch, text, uriMatch, wrong } from './members.ts';
+import { matchLabels } from './match-labels.ts';
 import type { StringMatch } from './values.ts';
 import type { HttpMatch } from './virtual-service.ts';
+
+/** Whether a match of a header is one of a claim of a token, which gateways alone look at. */
+export const isClaim = (name: string): boolean => /^@request\.auth\.claims[.[]/.test(name);
 
 const headerMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = (value, place) => {
   const read = named<StringMatch | undefined>((one, at) => (isNothing(one) ? undefined : stringMatch(one, at)))(value, place);
   for (const name of Object.keys(read)) {
     const isPseudo = [':method', ':path', ':authority', ':scheme'].includes(name);
-    if (!isPseudo && !isHeaderName(name)) wrong(below(place, name), `'${name}' is no name of a header`);
+    if (!isPseudo && !isClaim(name) && !isHeaderName(name)) wrong(below(place, name), `'${name}' is no name of a header`);
   }
   return read;
 };
+
+/** Here the regex `*` means any value, as in Istio, though it is none of RE2. */
+const absentMatches: Read<HttpMatch['withoutHeaders']> = (value, place) => {
+  const isAny = (one: unknown) => isRecord(one) && Object.keys(one).length === 1 && one['regex'] === '*';
+  const read = isRecord(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isAny(one) ? {} : one])) : value;
+  return headerMatches(read, place);
+};
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function isNothing(value: unknown): boolean {
   return value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
@@ -45,11 +45,11 @@ export const httpMatch: Read<HttpMatch> = (value, place) =>
     method: get('method', maybe(stringMatch)),
     authority: get('authority', maybe(stringMatch)),
     headers: get('headers', headerMatches),
-    withoutHeaders: get('withoutHeaders', headerMatches),
+    withoutHeaders: get('withoutHeaders', absentMatches),
     queryParams: get('queryParams', queryMatches),
     port: get('port', port) ?? 0,
-    sourceLabels: get('sourceLabels', labels),
+    sourceLabels: get('sourceLabels', matchLabels),
     sourceNamespace: get('sourceNamespace', text),
-    gateways: get('gateways', list(needed)),
+    gateways: get('gateways', list(gatewayName)),
     statPrefix: get('statPrefix', text),
   }));

@@ -1,4 +1,6 @@
-import { below, members, named, oneOf, type Read, selector, wrong } from './members.ts';
+import { closable } from './closable.ts';
+import { selector, selectorAlone } from './match-labels.ts';
+import { below, members, named, oneOf, type Read, wrong } from './members.ts';
 import type { MutualTlsMode, PeerAuthentication } from './peer-authentication.ts';
 
 const mutualTls: Read<MutualTlsMode> = (value, place) =>
@@ -9,13 +11,25 @@ const mutualTls: Read<MutualTlsMode> = (value, place) =>
       );
 
 export const readPeerAuthentication: Read<PeerAuthentication> = (value, place) =>
-  members(value, place, [], (get) => {
+  members(value, place, [], (get, has) => {
     const chosen = get('selector', selector('matchLabels'));
-    const ports = Object.entries(get('portLevelMtls', named(mutualTls)));
+    const ports = Object.entries(get('portLevelMtls', named(closable(mutualTls))));
     const at = (port: string) => below(place, `portLevelMtls.${port}`);
-    if (ports.length > 0 && chosen === undefined)
+    if (ports.length > 0 && Object.keys(chosen ?? {}).length === 0)
       wrong(below(place, 'portLevelMtls'), 'it needs a selector: ports are those of a workload');
+    if (ports.length === 0 && has('portLevelMtls')) wrong(below(place, 'portLevelMtls'), 'it has no port: name one, or leave it out');
     for (const [port] of ports)
       if (!/^\d+$/.test(port) || Number(port) < 1 || Number(port) > 65_535) wrong(at(port), `'${port}' is not a port (1 to 65535)`);
-    return { selector: chosen, mode: get('mtls', mutualTls), portLevel: new Map(ports.map(([port, mode]) => [Number(port), mode])) };
+    return {
+      selector: chosen,
+      mode: get('mtls', closable(mutualTls)),
+      portLevel: new Map(ports.map(([port, mode]) => [Number(port), mode])),
+    };
   });
+
+/** One of which no more can be read than which workloads it is for: they are closed. */
+export const closedPeerAuthentication: Read<PeerAuthentication> = (value, place) => ({
+  selector: selectorAlone(value, place),
+  mode: 'closed',
+  portLevel: new Map(),
+});

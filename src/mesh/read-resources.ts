@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto';
-import { type Document, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type ParsedNode } from 'yaml';
-import { labels, members, type Place, type Read, text } from './members.ts';
-import type { AnyResource, Flaw, Kind, Origin } from './model.ts';
+import * as yaml from 'yaml';
+import { type Document, isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
+import { parseYamlInSteps, valueOfYaml } from '../texts/parse-yaml.ts';
+import { atOnce, type Steps } from '../texts/steps.ts';
+import { members, type Place, type Read, text, texts } from './members.ts';
+import { closedSpec, type IfRefused } from './closed-spec.ts';
+import { offsetOf } from './field-offset.ts';
+import { foreignDocument, isOfIstio } from './foreign-document.ts';
+import type { AnyResource, Flaw, Kind, Origin, Specs } from './model.ts';
+import { closedAccessPolicy, readAuthorizationPolicy, readRequestAuthentication } from './read-access-policy.ts';
 import { readDestinationRule } from './read-destination-rule.ts';
-import { readPeerAuthentication } from './read-peer-authentication.ts';
+import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-authentication.ts';
 import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
 import { readSidecar } from './read-sidecar.ts';
 import { readVirtualService } from './read-virtual-service.ts';
 import type { Workload } from './service-entry.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** Where a text of resources is from. */
 export interface TextPlace {
@@ -21,45 +29,71 @@ export interface TextPlace {
 export interface ReadText {
   readonly resources: readonly AnyResource[];
   readonly flaws: readonly Flaw[];
+  /** Of those that are refused: what closes what they would restrict, if there was no good one. */
+  readonly closing: readonly AnyResource[];
 }
 
 interface ReadKind<K extends Kind> {
   readonly group: 'networking' | 'security';
-  readonly read: (namespace: string) => Read<Extract<AnyResource, { readonly kind: K }>['spec']>;
+  readonly read: (head: Head) => Read<Specs[K]>;
+  readonly ifRefused?: IfRefused<Specs[K]>;
 }
 
+const ports = 'where it is wrong, connections to the ports that it covers are refused';
+
 const kinds: { readonly [K in Kind]: ReadKind<K> } = {
-  ServiceEntry: { group: 'networking', read: readServiceEntry },
+  ServiceEntry: { group: 'networking', read: ({ namespace }) => readServiceEntry(namespace) },
   WorkloadEntry: { group: 'networking', read: () => readWorkloadEntry },
-  VirtualService: { group: 'networking', read: readVirtualService },
-  DestinationRule: { group: 'networking', read: readDestinationRule },
+  VirtualService: { group: 'networking', read: ({ namespace }) => readVirtualService(namespace) },
+  DestinationRule: {
+    group: 'networking',
+    read: ({ namespace }) => readDestinationRule(namespace),
+    ifRefused: { consequence: 'nothing is sent where its TLS is wrong' },
+  },
   Sidecar: { group: 'networking', read: () => readSidecar },
-  PeerAuthentication: { group: 'security', read: () => readPeerAuthentication },
+  PeerAuthentication: {
+    group: 'security',
+    read: () => readPeerAuthentication,
+    ifRefused: { consequence: ports, otherwise: closedPeerAuthentication },
+  },
+  AuthorizationPolicy: {
+    group: 'security',
+    read: ({ dryRun }) => readAuthorizationPolicy(dryRun),
+    ifRefused: { consequence: ports, otherwise: closedAccessPolicy },
+  },
+  RequestAuthentication: {
+    group: 'security',
+    read: () => readRequestAuthentication,
+    ifRefused: { consequence: ports, otherwise: closedAccessPolicy },
+  },
 };
 
+/** So many things that are wrong with one resource are told. */
+const mostFlaws = 20;
+
 /** Kinds that Istio has, and that are not served yet. */
-const later = [
-  'Gateway',
-  'EnvoyFilter',
-  'WorkloadGroup',
-  'ProxyConfig',
-  'AuthorizationPolicy',
-  'RequestAuthentication',
-  'Telemetry',
-  'WasmPlugin',
-];
+const later = ['Gateway', 'EnvoyFilter', 'WorkloadGroup', 'ProxyConfig', 'Telemetry', 'WasmPlugin'];
 
 /**
  * Reads a text of YAML or JSON, which may have several documents. What is wrong in a resource costs
  * that resource alone. Never throws. Pure.
  */
-export function readResources(content: string, { source, path, defaultNamespace }: TextPlace): ReadText {
-  const lines = new LineCounter();
+export function readResources(content: string, place: TextPlace): ReadText {
+  return atOnce(readResourcesInSteps(content, place));
+}
+
+/** The same in steps. */
+export function* readResourcesInSteps(content: string, { source, path, defaultNamespace }: TextPlace): Steps<ReadText> {
   const resources: AnyResource[] = [];
   const flaws: Flaw[] = [];
-  const originAt = (offset: number): Origin => ({ source, path, line: Math.max(lines.linePos(offset).line, 1) });
-  const documents = parseAllDocuments(content, { lineCounter: lines, prettyErrors: false, logLevel: 'error', uniqueKeys: true });
-  for (const document of 'empty' in documents ? [] : documents) {
+  const closing: AnyResource[] = [];
+  const parsed = yield* parseYamlInSteps(yaml, content, { uniqueKeys: true });
+  if (!parsed.ok) {
+    const origin = { source, path, line: parsed.line };
+    return { resources, closing, flaws: [{ key: undefined, origin, field: '', reason: parsed.reason, severity: 'error' }] };
+  }
+  const originAt = (offset: number): Origin => ({ source, path, line: Math.max(parsed.lines.linePos(offset).line, 1) });
+  for (const document of parsed.documents) {
     const [error] = document.errors;
     if (error !== undefined) {
       const reason = `it is no YAML: ${error.message.split('\n')[0] ?? ''}`;
@@ -69,26 +103,39 @@ export function readResources(content: string, { source, path, defaultNamespace 
     for (const node of itemsOf(document)) {
       const read = readOne(node, document);
       if (read !== undefined) resources.push(read);
+      yield;
     }
   }
-  return { resources, flaws };
+  return { resources, flaws, closing };
 
   function readOne(node: ParsedNode, document: Document.Parsed): AnyResource | undefined {
-    const value: unknown = valueOf(node, document);
+    const content = valueOfYaml(() => node.toJS(document) as unknown);
+    const value = content.ok ? content.value : undefined;
     const origin = originAt(node.range[0]);
+    if (!content.ok) {
+      flaws.push({ key: undefined, origin, field: '', reason: content.reason, severity: 'error' });
+      return undefined;
+    }
     const head = headOf(value);
     const namespace = head.namespace === '' ? defaultNamespace : head.namespace;
     const isKnown = Object.hasOwn(kinds, head.kind);
     const key = head.name !== '' && isKnown ? `${head.kind}/${namespace}/${head.name}` : undefined;
     const bad: string[] = [];
+    let count = 0;
     const tell: Place['tell'] = (field, reason, severity) => {
       if (severity === 'error') bad.push(field);
+      if ((count += 1) > mostFlaws) return;
       const offset = offsetOf(node, field) ?? node.range[0];
       flaws.push({ key, origin: originAt(offset), field, reason, severity });
     };
+    const foreign = isKnown ? undefined : foreignDocument(head, value);
+    if (foreign !== undefined) {
+      flaws.push({ key: undefined, origin, field: 'kind', reason: foreign, severity: 'info' });
+      return undefined;
+    }
     if (!isKnown) {
-      const group = /^(?:networking|security|telemetry|extensions)\.istio\.io\//.test(head.apiVersion);
-      if (group && later.includes(head.kind)) tell('kind', `${head.kind} is not served yet, and has no effect`, 'warning');
+      if (isOfIstio(head.apiVersion) && later.includes(head.kind))
+        tell('kind', `${head.kind} is not served yet, and has no effect`, 'warning');
       else
         tell(
           'kind',
@@ -98,10 +145,13 @@ export function readResources(content: string, { source, path, defaultNamespace 
       return undefined;
     }
     const kind = head.kind as Kind;
-    const { group, read } = kinds[kind];
+    const { group, read, ifRefused } = kinds[kind] as ReadKind<Kind>;
+    const isSecurity = group === 'security';
+    const named = { ...head, namespace };
     if (!new RegExp(`^${group}\\.istio\\.io/v1(?:alpha3|beta1)?$`).test(head.apiVersion))
       tell('apiVersion', `'${head.apiVersion}' is not ${group}.istio.io/v1, v1beta1 or v1alpha3`, 'error');
-    const at: Place = { parent: undefined, step: '', tell };
+    // A newer Istio has more fields. What restricts access is not taken without one of them.
+    const at: Place = { parent: undefined, step: '', unknown: isSecurity ? 'error' : 'warning', ifWrong: 'refuse', tell };
     const ignored = ['generateName', 'generation', 'resourceVersion', 'uid', 'selfLink', 'managedFields', 'ownerReferences', 'finalizers', 'deletionTimestamp', 'deletionGracePeriodSeconds']; // prettier-ignore
     const made = members(value, at, [], (get) => {
       get('apiVersion', text);
@@ -112,20 +162,32 @@ export function readResources(content: string, { source, path, defaultNamespace 
           for (const name of ignored) of(name, () => undefined);
           of('name', text);
           of('namespace', text);
-          return { labels: of('labels', labels), annotations: of('annotations', labels), created: of('creationTimestamp', text) };
+          return { labels: of('labels', texts), annotations: of('annotations', texts), created: of('creationTimestamp', text) };
         }),
       );
-      return { metadata, spec: get('spec', read(namespace) as Read<AnyResource['spec']>) };
+      return { metadata, spec: get('spec', read(named)) };
     });
     if (head.name === '') tell('metadata.name', 'it is missing', 'error');
-    if (bad.length > 0) return undefined;
-    const { labels: named, annotations, created } = made.metadata;
+    if (count > mostFlaws) {
+      const severity = bad.length > 0 ? 'error' : 'warning';
+      flaws.push({ key, origin, field: '', reason: `${count - mostFlaws} more things are wrong with it`, severity });
+    }
+    const { labels: own, annotations, created } = made.metadata;
     const createdMs = created === '' ? 0 : Date.parse(created) || 0;
     // What selects a WorkloadEntry selects by its labels as a resource too.
     const spec =
-      kind === 'WorkloadEntry' ? { ...(made.spec as Workload), labels: { ...(made.spec as Workload).labels, ...named } } : made.spec;
-    const said = { kind, namespace, name: head.name, labels: named, annotations, createdMs, spec };
-    return { ...said, version: versionOf(said), origin } as AnyResource;
+      kind === 'WorkloadEntry' ? { ...(made.spec as Workload), labels: { ...(made.spec as Workload).labels, ...own } } : made.spec;
+    const said = { kind, namespace, name: head.name, labels: own, annotations, createdMs, spec };
+    if (bad.length === 0) return { ...said, version: versionOf(said), origin } as AnyResource;
+    const isOutside = bad.some((field) => !/^(?:spec|metadata|apiVersion)\b/.test(field));
+    const closed =
+      ifRefused &&
+      closedSpec(read(named), ifRefused, isOutside ? undefined : ownMember(value as Readonly<Record<string, unknown>>, 'spec'), isSecurity);
+    if (ifRefused === undefined || closed === undefined) return undefined;
+    const name = head.name === '' ? `${path}:${origin.line}` : head.name;
+    const closes = { ...said, name, spec: closed, closes: ifRefused.consequence };
+    closing.push({ ...closes, version: versionOf(closes), origin } as AnyResource);
+    return undefined;
   }
 }
 
@@ -140,17 +202,18 @@ function itemsOf(document: Document.Parsed): readonly ParsedNode[] {
   return [contents];
 }
 
-function valueOf(node: ParsedNode, document: Document.Parsed): unknown {
-  try {
-    return node.toJS(document);
-  } catch {
-    return undefined; // too many aliases
-  }
+interface Head {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+  /** The annotation `istio.io/dry-run`. */
+  readonly dryRun: string;
 }
 
-function headOf(value: unknown) {
+function headOf(value: unknown): Head {
   const of = (inner: unknown, name: string): unknown =>
-    typeof inner === 'object' && inner !== null ? (inner as Readonly<Record<string, unknown>>)[name] : undefined;
+    typeof inner === 'object' && inner !== null ? ownMember(inner as Readonly<Record<string, unknown>>, name) : undefined;
   const words = (found: unknown) => (typeof found === 'string' ? found : '');
   const metadata = of(value, 'metadata');
   return {
@@ -158,27 +221,8 @@ function headOf(value: unknown) {
     kind: words(of(value, 'kind')),
     name: words(of(metadata, 'name')),
     namespace: words(of(metadata, 'namespace')),
+    dryRun: words(of(of(metadata, 'annotations'), 'istio.io/dry-run')),
   };
-}
-
-/** Where a field is, or the nearest that is there around it. */
-function offsetOf(node: ParsedNode, field: string): number | undefined {
-  let found: number | undefined;
-  let inner: unknown = node;
-  for (const step of field.split(/\.|(?=\[)/)) {
-    const index = /^\[(\d+)\]$/.exec(step)?.[1];
-    if (index !== undefined && isSeq(inner)) inner = inner.items[Number(index)];
-    else if (isMap(inner)) {
-      const pair = inner.items.find(({ key }) => String(key) === step);
-      const key = pair?.key as ParsedNode | undefined;
-      if (key?.range !== undefined) found = key.range[0];
-      inner = pair?.value;
-      continue;
-    } else return found;
-    const { range } = (inner ?? {}) as Partial<ParsedNode>;
-    if (range !== undefined) found = range[0];
-  }
-  return found;
 }
 
 /** Equal content, equal version: maps are in the order of their names. */

@@ -1,24 +1,37 @@
+import { orClosed } from './closable.ts';
 import { isIpAddress, parseHostPort, portNumber } from '../config/host-port.ts';
-import { below, list, maybe, members, oneOf, type Place, type Read, selector, text, wrong } from './members.ts';
+import { selector } from './match-labels.ts';
+import { below, list, maybe, members, oneOf, type Place, type Read, sayIfEmpty, text, wrong } from './members.ts';
+import { ingressTls } from './read-ingress-tls.ts';
+import { canonicalAddress } from './canonical.ts';
 import { connectionPool } from './read-destination-rule.ts';
 import { servicePort } from './read-service-entry.ts';
 import type { Ingress, Sidecar } from './sidecar.ts';
+import { checkSocketPath } from './socket-path.ts';
 
 const ingress: Read<Ingress> = (value, place) => {
-  const read = members(value, place, ['tls'], (get) => ({
-    port: get('port', servicePort),
-    bind: get('bind', text),
-    captureMode: get('captureMode', oneOf({ DEFAULT: 'default', IPTABLES: 'iptables', NONE: 'none' } as const, 'default')),
-    defaultEndpoint: get('defaultEndpoint', text),
-    connectionPool: get('connectionPool', maybe(connectionPool)),
-  }));
+  const read = members(value, place, [], (get) => {
+    const port = get('port', servicePort);
+    return {
+      port,
+      bind: canonicalAddress(get('bind', text)),
+      captureMode: get('captureMode', oneOf({ DEFAULT: 'default', IPTABLES: 'iptables', NONE: 'none' } as const, 'default')),
+      defaultEndpoint: get('defaultEndpoint', text),
+      connectionPool: get('connectionPool', maybe(connectionPool)),
+      tls: get('tls', maybe(orClosed(ingressTls(port.protocol), 'connections to this port are refused'))),
+    };
+  });
   if (read.bind !== '' && !isIpAddress(read.bind)) wrong(below(place, 'bind'), `'${read.bind}' is no IP address`);
   checkEndpoint(read.defaultEndpoint, below(place, 'defaultEndpoint'));
   return read;
 };
 
 function checkEndpoint(endpoint: string, place: Place): void {
-  if (endpoint === '' || /^unix:\/\/\/./.test(endpoint)) return;
+  if (endpoint === '') return;
+  if (/^unix:\/\/\/./.test(endpoint)) {
+    checkSocketPath(endpoint.slice('unix://'.length), place);
+    return;
+  }
   const parts = parseHostPort(endpoint);
   const isOwn = parts !== undefined && ['127.0.0.1', '0.0.0.0', '::1', '::'].includes(parts.host);
   if (!isOwn || portNumber(parts.port) === undefined)
@@ -42,5 +55,6 @@ export const readSidecar: Read<Sidecar> = (value, place) =>
     );
     const inboundConnectionPool = get('inboundConnectionPool', maybe(connectionPool));
     const workloadSelector = get('workloadSelector', selector('labels'));
+    sayIfEmpty(value, place, 'ingress, egress or outboundTrafficPolicy', 'workloadSelector');
     return { workloadSelector, ingress: ports, inboundConnectionPool, outboundTrafficPolicy: policy };
   });

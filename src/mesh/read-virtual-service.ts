@@ -1,18 +1,21 @@
 import { headerFlaw, isHeaderName } from './header-format.ts';
-import { below, boolean, count, duration, durationAbove0, exportTo, hostName, list, maybe, members, named, needed, oneOf, percent, type Place, port, type Read, regex, stringMatch, text, whole, wrong } from './members.ts'; // prettier-ignore
-import { httpMatch } from './read-http-match.ts';
-import type { StringMatch } from './values.ts';
-import type { CorsPolicy, Destination, Fault, HeaderOperations, Headers, HttpDestination, HttpRoute, Mirror, Redirect, Retries, Rewrite, VirtualService } from './virtual-service.ts'; // prettier-ignore
+import { exportTo, gatewayName, hostName, subsetName } from './host-names.ts';
+import { below, boolean, count, duration, durationAbove0, list, maybe, members, needed, oneOf, percent, type Place, port, type Read, regex, sayIfEmpty, text, texts, whole, wrong } from './members.ts'; // prettier-ignore
+import { cors } from './read-cors.ts';
+import { fault, share } from './read-fault.ts';
+import { httpMatch, isClaim } from './read-http-match.ts';
+import type { Destination, HeaderOperations, Headers, HttpDestination, HttpRoute, Mirror, Redirect, Retries, Rewrite, VirtualService } from './virtual-service.ts'; // prettier-ignore
+import { isWithin } from './wildcard-host.ts';
 
 const destination: Read<Destination> = (value, place) =>
   members(value, place, [], (get) => ({
     host: get('host', hostName('not')),
-    subset: get('subset', text),
+    subset: get('subset', subsetName),
     port: get('port', (inner, at) => members(inner, at, [], (of) => of('number', port))) ?? 0,
   }));
 
 const values: Read<Readonly<Record<string, string>>> = (value, place) => {
-  const read = named(text)(value, place);
+  const read = texts(value, place);
   for (const [name, format] of Object.entries(read)) {
     checkName(name, below(place, name));
     const flaw = headerFlaw(format);
@@ -55,6 +58,8 @@ const redirect: Read<Redirect> = (value, place) =>
     const redirectCode = get('redirectCode', count) ?? 301;
     if (![0, 301, 302, 303, 307, 308].includes(redirectCode))
       wrong(below(place, 'redirectCode'), `${redirectCode} is not one of 301, 302, 303, 307, 308`);
+    if (!['uri', 'authority', 'scheme', 'port', 'derivePort'].some(has))
+      wrong(place, 'it leads back to itself: give uri, authority, scheme or port');
     const scheme = get('scheme', text);
     if (scheme !== '' && scheme !== 'http' && scheme !== 'https') wrong(below(place, 'scheme'), `'${scheme}' is not http or https`);
     const made = { uri: get('uri', text), authority: get('authority', text), scheme, redirectCode };
@@ -88,9 +93,10 @@ const rewrite: Read<Rewrite> = (value, place) =>
   members(value, place, [], (get) => {
     const uriRegex = get(
       'uriRegexRewrite',
-      maybe((inner, at) => members(inner, at, [], (of) => ({ match: of('match', regex), rewrite: of('rewrite', text) }))),
+      maybe((inner, at) => members(inner, at, [], (of) => ({ match: of('match', regex), rewrite: of('rewrite', needed) }))),
     );
     const read = { uri: get('uri', text), authority: get('authority', text), uriRegex };
+    sayIfEmpty(value, place, 'uri, uriRegexRewrite or authority');
     if (read.uri !== '' && uriRegex !== undefined) wrong(place, 'uri and uriRegexRewrite exclude each other: leave one out');
     if (/[\0\r\n]/.test(read.uri + read.authority)) wrong(place, 'a line end cannot be in a rewrite');
     return read;
@@ -102,13 +108,16 @@ const retryReasons = new Set(
 );
 
 const retries: Read<Retries> = (value, place) =>
-  members(value, place, [], (get) => {
+  members(value, place, [], (get, has) => {
     const retryOn = get('retryOn', text);
+    const attempts = get('attempts', count) ?? 0;
+    if (attempts === 0 && ['perTryTimeout', 'retryOn', 'retryRemoteLocalities'].some(has))
+      wrong(below(place, 'attempts'), 'nothing is tried again: give the number of attempts, or leave the others out');
     for (const word of retryOn.split(',').map((one) => one.trim()))
       if (word !== '' && !retryReasons.has(word) && !/^[1-5]\d\d$/.test(word))
         wrong(below(place, 'retryOn'), `'${word}' is no reason to try again, and no status`);
     return {
-      attempts: get('attempts', count) ?? 0,
+      attempts,
       perTryTimeoutMs: get('perTryTimeout', duration),
       backoffMs: get('backoff', durationAbove0),
       retryOn,
@@ -117,64 +126,14 @@ const retries: Read<Retries> = (value, place) =>
     };
   });
 
-/** `percentage.value`, or the `percent` of before; undefined where none is given. */
-function share(get: <T>(name: string, read: Read<T>) => T): number | undefined {
-  const value = get('percentage', (inner, at) => members(inner, at, [], (of) => of('value', percent)));
-  return value ?? get('percent', percent);
-}
-
-const grpcStatus = `OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED
-  FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED`.split(/\s+/);
-
-const fault: Read<Fault> = (value, place) =>
-  members(value, place, [], (get) => ({
-    delay: get(
-      'delay',
-      maybe((inner, at) =>
-        members(inner, at, ['exponentialDelay'], (of, has) => {
-          const fixedDelayMs = of('fixedDelay', durationAbove0);
-          if (!has('fixedDelay')) wrong(below(at, 'fixedDelay'), 'it is missing: a duration of 1ms or more');
-          return { fixedDelayMs: fixedDelayMs ?? 0, percentage: share(of) };
-        }),
-      ),
-    ),
-    abort: get(
-      'abort',
-      maybe((inner, at) =>
-        members(inner, at, ['http2Error'], (of, has) => {
-          const http = of('httpStatus', whole(200, 599));
-          const grpc = of('grpcStatus', text);
-          const number = grpcStatus.indexOf(grpc);
-          if (has('httpStatus') === has('grpcStatus')) wrong(at, 'it needs exactly one of httpStatus, grpcStatus');
-          if (grpc !== '' && number < 0) wrong(below(at, 'grpcStatus'), `'${grpc}' is not one of ${grpcStatus.join(', ')}`);
-          return { status: grpc === '' ? { http: http ?? 503 } : { grpc: number }, percentage: share(of) };
-        }),
-      ),
-    ),
-  }));
-
 const mirror: Read<Mirror> = (value, place) =>
   members(value, place, [], (get) => ({ destination: get('destination', destination), percentage: share(get) ?? 100 }));
-
-const cors: Read<CorsPolicy> = (value, place) =>
-  members(value, place, [], (get) => {
-    const exact = get('allowOrigin', list(text)).map((origin): StringMatch => ({ type: 'exact', value: origin }));
-    const allowHeaders = get('allowHeaders', list(text));
-    return {
-      allowOrigins: [...get('allowOrigins', list(stringMatch)), ...exact],
-      allowMethods: get('allowMethods', list(text)),
-      allowHeaders,
-      exposeHeaders: get('exposeHeaders', list(text)),
-      maxAgeMs: get('maxAge', duration),
-      allowCredentials: get('allowCredentials', boolean),
-      unmatchedPreflights: get('unmatchedPreflights', oneOf({ UNSPECIFIED: 'unspecified', FORWARD: 'forward', IGNORE: 'ignore' } as const, 'unspecified')), // prettier-ignore
-    };
-  });
 
 const httpRoute: Read<HttpRoute> = (value, place) => {
   const read = members(value, place, [], (get): HttpRoute => {
     const mirrors = get('mirrors', list(mirror));
     const one = get('mirror', maybe(destination));
+    if (one !== undefined && mirrors.length > 0) wrong(below(place, 'mirror'), 'it excludes mirrors: leave one out');
     const percentage = get('mirrorPercentage', (inner, at) => members(inner, at, [], (of) => of('value', percent))) ?? get('mirrorPercent', percent); // prettier-ignore
     return {
       name: get('name', text),
@@ -196,13 +155,22 @@ const httpRoute: Read<HttpRoute> = (value, place) => {
   return read;
 };
 
+/** Values that a block of headers sets the authority to. */
+const authoritiesIn = (block: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(block).flatMap(([name, value]) => ([':authority', 'host'].includes(name.toLowerCase()) ? [value] : []));
+
 function check(
-  { route, redirect: to, directResponse: direct, delegate, rewrite: changed, match: matches, fault: broken }: HttpRoute,
+  { route, redirect: to, directResponse: direct, delegate, rewrite: changed, match: matches, fault: broken, headers: heads }: HttpRoute,
   place: Place,
 ): void {
   const ways = [route.length > 0, to !== undefined, direct !== undefined, delegate !== undefined].filter(Boolean).length;
   if (ways !== 1) wrong(place, 'it needs exactly one of route, redirect, directResponse, delegate');
   if (to !== undefined && changed !== undefined) wrong(below(place, 'rewrite'), 'a redirect is not rewritten: leave it out');
+  if (to !== undefined && broken !== undefined) wrong(below(place, 'fault'), 'a redirect has no fault: leave it out');
+  const { set, add } = heads.request;
+  const authorities = [changed?.authority ?? '', ...authoritiesIn(set), ...authoritiesIn(add)].filter((one) => one !== '');
+  if (authorities.length > 1)
+    wrong(below(place, 'headers'), `the authority is set ${authorities.length} times, here and in rewrite: leave one`);
   if (direct !== undefined && (changed !== undefined || broken !== undefined))
     wrong(place, 'a directResponse has no rewrite and no fault: leave them out');
   const sum = route.reduce((all, { weight }) => all + weight, 0);
@@ -215,19 +183,36 @@ function check(
     });
 }
 
+/** Says where claims of a token are matched outside of a gateway. */
+function sayWhereClaims(http: readonly HttpRoute[], place: Place): void {
+  http.forEach(({ match }, index) => {
+    match.forEach(({ headers, withoutHeaders }, number) => {
+      const claim = [...Object.keys(headers), ...Object.keys(withoutHeaders)].find(isClaim);
+      const at = below(place, `http[${index}].match[${number}]`);
+      if (claim !== undefined) wrong(at, `'${claim}' is looked at by gateways alone: name them in gateways, without mesh`);
+    });
+  });
+}
+
 export function readVirtualService(namespace: string): Read<VirtualService> {
   return (value, place) =>
     members(value, place, ['tcp', 'tls'], (get, has) => {
       const hosts = get('hosts', list(hostName('too')));
       hosts.forEach((host, index) => {
-        if (hosts.indexOf(host) !== index) wrong(below(place, `hosts[${index}]`), `'${host}' is there twice`);
+        const before = hosts.slice(0, index).find((other) => isWithin(host, other) || isWithin(other, host));
+        const reason =
+          before === host ? `'${host}' is there twice` : `'${host}' and '${before ?? ''}' overlap: make a VirtualService of each`;
+        if (before !== undefined) wrong(below(place, `hosts[${index}]`), reason);
       });
-      const gateways = get('gateways', list(needed));
+      const gateways = get('gateways', list(gatewayName));
+      if (hosts.length === 0 && gateways.length > 0)
+        wrong(below(place, 'gateways'), 'one without hosts is for delegation, and has no gateways');
       if ((gateways.length === 0 || gateways.includes('mesh')) && hosts.includes('*'))
         wrong(below(place, `hosts[${hosts.indexOf('*')}]`), "'*' is for gateways, and not for the mesh: name the hosts");
       const http = get('http', list(httpRoute));
+      if (gateways.length === 0 || gateways.includes('mesh')) sayWhereClaims(http, place);
       if (http.length === 0 && !has('tcp') && !has('tls')) wrong(below(place, 'http'), 'it is missing: at least one route');
       if (hosts.length === 0 && http.some(({ delegate }) => delegate !== undefined)) wrong(below(place, 'hosts'), 'it is missing: at least one host'); // prettier-ignore
-      return { hosts, gateways: gateways.length > 0 ? gateways : ['mesh'], http, exportTo: get('exportTo', exportTo(namespace)) };
+      return { hosts, gateways: gateways.length > 0 ? gateways : ['mesh'], http, exportTo: get('exportTo', exportTo(namespace, 'not')) };
     });
 }

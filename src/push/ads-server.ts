@@ -26,20 +26,18 @@ import {
   timeout,
   timer,
 } from 'rxjs';
-import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { reduceWithEffects } from '../operators/reduce-with-effects.ts';
-import { AggregatedDiscoveryService } from '../proto/envoy/service/discovery/v3/ads_pb.ts';
-import type { DeltaDiscoveryRequest, DiscoveryRequest, Node } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
+import type { Node } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { readRequest, type Variant } from '../xds/messages.ts';
+import { adsDefinition } from './ads-definition.ts';
 import type { AdsEvent } from './ads-event.ts';
 import { answerEncoder } from './encode-answer.ts';
+import { type Begun, type Call, firstRequests, type Message, silence } from './first-request.ts';
 import { patience } from './patience.ts';
 import { type Answer, freshProxy, type ProxyEffect, type ProxyEvent, type ProxyStream } from './proxy-stream.ts';
 import { reduceProxy } from './reduce-proxy.ts';
+import { unreadAnswers } from './unread-answers.ts';
 import { typeUrls, type View } from './view.ts';
-
-/** A stream as gRPC for Node has it; answers are encoded already. */
-type Call = Grpc.ServerDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, Buffer>;
 
 export interface AdsOptions {
   /** What the control plane calls itself in its answers. */
@@ -48,22 +46,25 @@ export interface AdsOptions {
   readonly throttle: number;
   /**
    * What a proxy is given: at once what holds now, if there is something, then what is newer. Or,
-   * as a text, why it is given nothing.
+   * as a text, why it is given nothing. `comes` says whether it has resources already.
    */
-  readonly viewFor$: (node: Node) => Observable<View> | string;
+  readonly viewFor$: (node: Node, comes: 'empty-handed' | 'with-versions') => Observable<View> | string;
   /** Emits once the streams are to end: over so many ms, one after the other. */
   readonly drain$: Observable<number>;
   readonly scheduler: SchedulerLike;
 }
 
 /** https://grpc.io/docs/guides/status-codes/ */
-const statusCodes = { invalidArgument: 3, internal: 13, unavailable: 14 };
+const statusCodes = { invalidArgument: 3, exhausted: 8, internal: 13, unavailable: 14 };
 
 /** A proxy waits so many ms for the first snapshot; then it is to ask another control plane. */
 const longestWait = 5_000;
 
 /** A proxy that does not read keeps its place in the queue no longer, in ms. */
-const longestWrite = 1_000;
+const longestWrite = 5;
+
+/** So many streams on which something was asked for there may be in all. */
+const mostStreams = 10_000;
 
 /**
  * Adds aggregated discovery (ADS, both variants) to a gRPC server, and emits what happens on its
@@ -72,7 +73,7 @@ const longestWrite = 1_000;
  */
 export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$, drain$, scheduler }: AdsOptions): Observable<AdsEvent> {
   return new Observable((subscriber) => {
-    const encode = answerEncoder(controlPlane);
+    const { encode, forget$ } = answerEncoder(controlPlane, scheduler);
     const call$ = new Subject<readonly [Variant, Call]>();
     const write$ = new Subject<Observable<AdsEvent>>();
     const written$ = write$.pipe(mergeMap((one$) => one$, throttle));
@@ -88,36 +89,60 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
       }),
       ignoreElements(),
     );
-    const event$ = call$.pipe(
-      mergeMap(([variant, call]) => {
+    const event$ = firstRequests(call$, silence, scheduler).pipe(
+      mergeMap((sign) => {
         connections += 1;
-        return serveStream(connections, variant, call);
+        return sign.type === 'begun' ? serveStream(connections, sign) : refused(connections, sign.call, sign.reason);
       }),
     );
-    subscriber.add(merge(written$, event$, drained$).subscribe(subscriber));
+    subscriber.add(merge(written$, event$, drained$, forget$).subscribe(subscriber));
     const called = (variant: Variant) => (call: Call) => call$.next([variant, call]);
-    server.addService(definition(), { streamAggregatedResources: called('state-of-the-world'), deltaAggregatedResources: called('delta') });
+    server.addService(adsDefinition(), {
+      streamAggregatedResources: called('state-of-the-world'),
+      deltaAggregatedResources: called('delta'),
+    });
 
-    function serveStream(connection: number, variant: Variant, call: Call): Observable<AdsEvent> {
+    function refused(connection: number, call: Call, reason: string, code = statusCodes.exhausted): Observable<AdsEvent> {
+      call.emit('error', { code, details: reason });
+      return of({ type: 'stream-refused', connection, address: call.getPeer(), reason });
+    }
+
+    function serveStream(connection: number, { variant, call, first }: Begun): Observable<AdsEvent> {
       const address = call.getPeer();
       const leave = () => end(statusCodes.unavailable, 'the control plane ends');
       if (isDraining) {
         leave();
         return EMPTY;
       }
+      if (leaves.size === mostStreams) return refused(connection, call, `${mostStreams} streams are open, which is the limit`);
       leaves.add(leave);
       const over$ = merge(fromEvent(call, 'end'), fromEvent(call, 'cancelled'), fromEvent(call, 'error')).pipe(take(1), share());
-      const request$ = (fromEvent(call, 'data') as Observable<DiscoveryRequest | DeltaDiscoveryRequest>).pipe(map(readRequest), share());
+      const begin$ = new Subject<Message>();
+      const message$ = merge(begin$, fromEvent(call, 'data') as Observable<Message>).pipe(share());
+      const request$ = message$.pipe(
+        filter((message) => message.$typeName !== 'refused'),
+        map(readRequest),
+        share(),
+      );
+      const undecoded$ = message$.pipe(
+        filter((message) => message.$typeName === 'refused'),
+        mergeMap(({ reason }) => refuse(reason, statusCodes.exhausted)),
+      );
+      const begun$ = new Observable<never>(() => {
+        begin$.next(first);
+        call.resume();
+      });
       const first$ = request$.pipe(
         take(1),
         filter(({ node }) => node !== undefined),
       );
       const view$ = first$.pipe(
-        switchMap(({ node }): Observable<ProxyEvent> => {
-          const found$ = node === undefined ? NEVER : viewFor$(node);
+        switchMap(({ node, names }): Observable<ProxyEvent> => {
+          const isNew = names.kind === 'all' ? names.version === '' : Object.keys(names.versions).length === 0;
+          const found$ = node === undefined ? NEVER : viewFor$(node, isNew ? 'empty-handed' : 'with-versions');
           if (typeof found$ === 'string') return refuse(found$, statusCodes.invalidArgument);
           return found$.pipe(
-            timeout({ first: longestWait, with: () => refuse('not all sources are read yet', statusCodes.unavailable) }),
+            timeout({ first: longestWait, with: () => refuse('not all sources are read yet, or they are empty', statusCodes.unavailable) }),
             map((view) => ({ type: 'view', view })),
           );
         }),
@@ -128,6 +153,7 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
         ),
       );
       const refused$ = new Subject<AdsEvent>();
+      const unread = unreadAnswers();
       const clusters$ = new Subject<void>();
       const asking$ = request$.pipe(map((request): ProxyEvent => ({ type: 'request', request })));
       const handled$ = merge(asking$, view$, patience(request$, clusters$)).pipe(
@@ -139,7 +165,7 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
         mergeMap(({ event }) => (event.type === 'done' ? [event.event] : [])),
       );
       return concat(
-        merge(refused$, connected$, handled$).pipe(
+        merge(refused$, undecoded$, connected$, handled$, begun$).pipe(
           catchError((error: unknown) => {
             end(statusCodes.internal, `this is a bug: ${String(error)}`);
             return EMPTY;
@@ -178,13 +204,19 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
         const bytes = encode(answer, variant);
         const done$ = new Observable<void>((done) => {
           if (call.writableEnded || call.destroyed) done.complete();
-          else call.write(bytes, () => done.next());
+          else if (unread.isTooMuch(bytes.length)) {
+            const reason = `it accepts what it has not read: ${unread.count()} answers`;
+            refused$.next({ type: 'stream-refused', connection, address, reason });
+            call.destroy(new Error(reason)); // a status would wait behind all of them
+          } else unread.write(call, bytes, () => done.next());
         });
         const queuedAt = scheduler.now();
         write$.next(
           defer(() => {
             const begunAt = scheduler.now();
-            return race(done$, timer(longestWrite, scheduler)).pipe(
+            // Whoever has not read the answer before is not waited for.
+            const longest = unread.count() > 0 ? 0 : longestWrite;
+            return race(done$, timer(longest, scheduler)).pipe(
               take(1),
               map((): AdsEvent => ({ type: 'written', connection, queuedMs: begunAt - queuedAt, writingMs: scheduler.now() - begunAt })),
               takeUntil(over$),
@@ -212,10 +244,4 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
 interface Done {
   readonly type: 'done';
   readonly event: AdsEvent;
-}
-
-/** The service, whose answers are bytes already. */
-function definition(): Grpc.ServiceDefinition {
-  const methods = Object.entries(grpcDefinition(AggregatedDiscoveryService));
-  return Object.fromEntries(methods.map(([name, method]) => [name, { ...method, responseSerialize: (bytes: Buffer) => bytes }]));
 }

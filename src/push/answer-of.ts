@@ -14,8 +14,9 @@ export function answerOf(state: ProxyStream, type: XdsType, view: View): readonl
   const wanted = wantedOf(stream, to, candidates);
   const isNew = stream.answers === 0;
   const mayChange = type === 'cluster' || type === 'endpoint' || isWarm(state, view);
-  if (!mayChange) return [state, undefined];
+  if (!mayChange && !state.isOverdue) return [state, undefined];
   const changed = [...wanted.values()].filter(({ name, version }) => stream.fresh.has(name) || stream.held.get(name)?.version !== version);
+  if (!mayChange && !areFirst(type, stream, changed)) return [state, undefined];
   const missing = [...stream.fresh].filter((name) => !wanted.has(name) && !stream.held.has(name));
   const gone = goneOf(stream, wanted, to, candidates);
   const isWhole = state.variant === 'state-of-the-world' && (type === 'cluster' || type === 'listener');
@@ -50,7 +51,7 @@ export function answerOf(state: ProxyStream, type: XdsType, view: View): readonl
   // A request with new names repeats the last nonce: it must not look like the answer to this one.
   const nonce = hash === stream.lastNonce ? `${hash}+` : hash;
   const answer: Answer = { ...said, nonce, snapshot: view.snapshot };
-  const fresh = new Set([...stream.fresh].filter((name) => missing.includes(name) && type === 'route' && absent.length === 0));
+  const fresh = new Set(type === 'route' && absent.length === 0 ? missing : []);
   const isAll = fresh.size === 0 && gone.length === removed.length;
   const next: TypeStream = {
     ...stream,
@@ -129,6 +130,7 @@ function withClusters(
   const fresh = new Set([...endpoint.fresh, ...again]);
   return {
     ...state,
+    isOverdue: false,
     warming,
     types: { ...state.types, cluster, endpoint: again.length === 0 ? endpoint : { ...endpoint, ...unsettled(endpoint), fresh } },
   };
@@ -140,6 +142,13 @@ function isWarm({ types: { cluster, endpoint }, warming }: ProxyStream, view: Vi
   if (cluster.isAsked && cluster.settled !== view.cluster && !hasAll(cluster, view.cluster)) return false;
   return endpoint.inFlight === undefined && ![...warming].some((name) => view.endpoint.resources.has(name));
 }
+
+/**
+ * Whether these are the first listeners of a proxy, or routes that it has nothing of. A client that
+ * has not accepted its clusters in time is given those: it may be one that never accepts.
+ */
+const areFirst = (type: XdsType, { held }: TypeStream, changed: readonly XdsResource[]): boolean =>
+  type === 'listener' ? held.size === 0 : changed.every(({ name }) => !held.has(name));
 
 const hasAll = (stream: TypeStream, view: TypedView): boolean =>
   [...wantedOf(stream, view)].every(([name, { version }]) => stream.held.get(name)?.version === version);
@@ -168,9 +177,7 @@ function withType(state: ProxyStream, type: XdsType, stream: TypeStream): ProxyS
 
 function nonceOf({ typeUrl, version, resources, removed }: Omit<Answer, 'nonce' | 'snapshot'>): string {
   const hash = createHash('sha1').update(`${typeUrl}\n${version}\n`);
-  for (const resource of resources) hash.update(`${resource.name}\t${resource.version}\n`);
-  return hash
-    .update(`\n${removed.join('\n')}`)
-    .digest('base64url')
-    .slice(0, 16);
+  // Names may be a client's, with any sign in them.
+  for (const resource of resources) hash.update(`${JSON.stringify(resource.name)}${resource.version}\n`);
+  return hash.update(JSON.stringify(removed)).digest('base64url').slice(0, 16);
 }

@@ -1,5 +1,8 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { type Observable, type SchedulerLike, Subject } from 'rxjs';
+import { sweepUp } from '../operators/sweep.ts';
 import type { Variant } from '../xds/messages.ts';
+import { isEmptyAssignment } from './empty-assignment.ts';
 import type { Answer } from './proxy-stream.ts';
 import type { XdsResource } from './view.ts';
 
@@ -27,7 +30,8 @@ function encodedOf(typeUrl: string, resource: XdsResource): Encoded {
     .string(resource.name)
     .finish();
   const made = { any, entry };
-  encoded.set(resource, made);
+  // The table of these does not become smaller again.
+  if (!isEmptyAssignment(resource)) encoded.set(resource, made);
   return made;
 }
 
@@ -57,22 +61,46 @@ function encodeAnswer({ typeUrl, nonce, version, resources, removed }: Answer, v
 /** Of answers that may be given to more proxies, so many are kept, and so many bytes. */
 const most = { answers: 1_000, bytes: 64 * 1024 * 1024 };
 
+/** An answer that nobody else is given within so many ms is kept no longer than twice that. */
+const longest = 20_000;
+
 /** Encodes answers; an answer that several proxies are given is encoded once. */
-export function answerEncoder(controlPlane: string): (answer: Answer, variant: Variant) => Buffer {
-  const kept = new Map<string, Buffer>();
+export interface AnswerEncoder {
+  readonly encode: (answer: Answer, variant: Variant) => Buffer;
+  /** Forgets what is used no more while somebody subscribes. Emits nothing, and never completes. */
+  readonly forget$: Observable<never>;
+}
+
+export function answerEncoder(controlPlane: string, scheduler: SchedulerLike): AnswerEncoder {
+  const kept = new Map<string, Buffer>(); // the oldest first
+  const kept$ = new Subject<void>();
+  let used = new Set<string>();
   let size = 0;
-  return (answer, variant) => {
+  const forget = (key: string, { length }: Buffer): void => {
+    kept.delete(key);
+    size -= length;
+  };
+  const look = (): number => {
+    for (const [key, bytes] of kept) if (!used.has(key)) forget(key, bytes);
+    used = new Set();
+    return kept.size;
+  };
+  const encode = (answer: Answer, variant: Variant): Buffer => {
+    // Short, and all answers about types that are not served have one nonce.
+    if (answer.resources.length === 0) return encodeAnswer(answer, variant, controlPlane);
     const key = `${variant}${answer.nonce}`;
+    used.add(key);
     const known = kept.get(key);
     if (known !== undefined) return known;
     const made = encodeAnswer(answer, variant, controlPlane);
     kept.set(key, made);
     size += made.length;
-    for (const [oldest, { length }] of kept) {
+    for (const [oldest, bytes] of kept) {
       if (kept.size <= most.answers && size <= most.bytes) break;
-      kept.delete(oldest);
-      size -= length;
+      forget(oldest, bytes);
     }
+    kept$.next();
     return made;
   };
+  return { encode, forget$: sweepUp(kept$, longest, look, scheduler) };
 }

@@ -4,7 +4,7 @@ import type { ProxyEvent } from './proxy-stream.ts';
 /** A proxy that comes back asks for all types that it has at once: it has so many ms for that. */
 const introduction = 1_000;
 
-/** So many ms a proxy has to ask for the endpoints of clusters, and to accept them. */
+/** So many ms a proxy has to accept clusters, to ask for their endpoints, and to accept those. */
 const warming = 5_000;
 
 /**

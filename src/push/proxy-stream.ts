@@ -9,7 +9,10 @@ export type ProxyEvent =
   | { readonly type: 'view'; readonly view: View }
   /** A proxy that comes back has had the time to ask for all types that it has. */
   | { readonly type: 'introduced' }
-  /** Endpoints that it has not asked for, or not accepted, are waited for no longer. */
+  /**
+   * Endpoints that it has not asked for, or not accepted, are waited for no longer; and clusters
+   * that it has not accepted, only with what it has already.
+   */
   | { readonly type: 'warmed' };
 
 /** What is sent to a proxy. */
@@ -52,6 +55,8 @@ export interface ProxyStream {
   readonly types: Readonly<Record<XdsType, TypeStream>>;
   /** Clusters that have come or changed, whose endpoints the proxy has not accepted since. */
   readonly warming: ReadonlySet<string>;
+  /** It has had the time to accept the clusters that it was given last, and their endpoints. */
+  readonly isOverdue: boolean;
   /** Types that are not served, and the answers that were given: they are empty. */
   readonly unknown: ReadonlySet<string>;
 }
@@ -59,5 +64,5 @@ export interface ProxyStream {
 /** A stream before its first request. */
 export function freshProxy(variant: Variant): ProxyStream {
   const types = { cluster: freshType, endpoint: freshType, listener: freshType, route: freshType };
-  return { variant, isKnown: false, view: undefined, isIntroduced: false, types, warming: new Set(), unknown: new Set() };
+  return { variant, isKnown: false, view: undefined, isIntroduced: false, types, warming: new Set(), isOverdue: false, unknown: new Set() };
 }

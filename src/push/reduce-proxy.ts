@@ -2,13 +2,17 @@ import type { Step } from '../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from '../xds/messages.ts';
 import { answerOf } from './answer-of.ts';
 import type { Answer, ProxyEffect, ProxyEvent, ProxyStream } from './proxy-stream.ts';
+import { mostNames } from './request-bytes.ts';
 import { acknowledged, refusedBy, subscribed, type TypeStream, unsettled } from './type-stream.ts';
 import { typeUrls, xdsTypes } from './view.ts';
 
-/** Envoy names each cluster whose endpoints it asks for; more than so many are no proxy's. */
-const mostNames = 100_000;
+/** A proxy asks for a few types that are not served, such as secrets. */
+const mostUnknown = 32;
 
-type ProxyStep = Step<ProxyStream, ProxyEffect>;
+/** The name of a type, and the id of a node, in characters. */
+const longestName = 4_096;
+
+export type ProxyStep = Step<ProxyStream, ProxyEffect>;
 
 /**
  * The aggregated discovery protocol (xDS v3) with one proxy, in both variants. Pure.
@@ -31,17 +35,17 @@ export function reduceProxy(state: ProxyStream, event: ProxyEvent): ProxyStep {
     case 'view':
       return flush({ ...state, view: event.view }, []);
     case 'warmed':
-      return flush({ ...state, warming: new Set() }, []);
+      return flush({ ...state, warming: new Set(), isOverdue: true }, []);
     case 'introduced':
       return flush({ ...state, isIntroduced: true }, []);
   }
 }
 
 function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
-  const { node, typeUrl, nonce, refusal, names } = asked;
+  const { node, typeUrl, nonce, refusal } = asked;
   if (!before.isKnown && (node?.id ?? '') === '') return [before, [{ type: 'end', reason: 'the first request has no node id' }]];
-  const count = names.kind === 'all' ? names.names.length : names.add.length;
-  if (count > mostNames) return [before, [{ type: 'end', reason: `it asks for ${count} names, and ${mostNames} are the limit` }]];
+  const flaw = sizeFlaw(asked);
+  if (flaw !== undefined) return [before, [{ type: 'end', reason: flaw }]];
   const state = { ...before, isKnown: true };
   const type = xdsTypes.find((one) => typeUrls[one] === typeUrl);
   if (type === undefined) return unserved(state, asked);
@@ -65,9 +69,20 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   const mayBeAll = type === 'cluster' || type === 'listener';
   const isFirst = !stream.isAsked;
   stream = subscribed(stream, asked, mayBeAll, state.view?.[type]);
+  if (Math.max(stream.names.size, stream.held.size) > mostNames)
+    return [before, [{ type: 'end', reason: `it follows more than ${mostNames} resources, which is the limit` }]];
   if (isFirst || stream.names !== before.types[type].names) effects.push({ type: 'asked', typeUrl, names: stream.names });
   if (type === 'endpoint' && isFirst) stream = awaited(stream, warming);
   return flush({ ...state, warming, types: { ...state.types, [type]: stream } }, effects);
+}
+
+/** Why a request is no proxy's; undefined if it may be. Each list of it is counted. */
+function sizeFlaw({ node, typeUrl, names }: EnvoyRequest): string | undefined {
+  const longest = Math.max(typeUrl.length, node?.id.length ?? 0);
+  if (longest > longestName) return `its type or node id has ${longest} characters, and ${longestName} are the limit`;
+  const lists = names.kind === 'all' ? [names.names] : [names.add, names.remove, Object.keys(names.versions)];
+  const count = Math.max(...lists.map(({ length }) => length));
+  return count > mostNames ? `it names ${count} resources, and ${mostNames} are the limit` : undefined;
 }
 
 /** Endpoints that a proxy has, but waits for, since their cluster has changed meanwhile. */
@@ -79,6 +94,8 @@ function awaited(stream: TypeStream, warming: ReadonlySet<string>): TypeStream {
 /** A type that nobody serves is answered once, by nothing, so that the proxy does not wait. */
 function unserved(state: ProxyStream, { typeUrl, names }: EnvoyRequest): ProxyStep {
   if (state.unknown.has(typeUrl)) return [state, []];
+  if (state.unknown.size === mostUnknown)
+    return [state, [{ type: 'end', reason: `it asks for more than ${mostUnknown} types that are not served` }]];
   const unknown = new Set(state.unknown).add(typeUrl);
   const answer: Answer = { typeUrl, nonce: 'none', version: '', resources: [], removed: [], snapshot: state.view?.snapshot ?? 0 };
   return [

@@ -1,5 +1,6 @@
 import type { Layer } from './layers.ts';
 import type { RefusalWords } from './refusal-words.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** A value of a layer, and where in the whole configuration it is. */
 export interface Spot {
@@ -82,7 +83,7 @@ export function joined(path: string, name: string): string {
 function member({ layer, value, path }: Spot, name: string): readonly Spot[] {
   if (!isFields(value)) return [];
   const found = Object.keys(value).find((key) => key === name || snake(key) === name);
-  return found === undefined ? [] : [{ layer, value: value[found], path: joined(path, found) }];
+  return found === undefined ? [] : [{ layer, value: ownMember(value, found), path: joined(path, found) }];
 }
 
 function members({ layer, value, path }: Spot): readonly Spot[] {

@@ -1,6 +1,7 @@
 import type { EpochConfig } from '../agent/ports.ts';
 import { bytesOutside, largest } from '../files/outside-file.ts';
 import { parseEnvoyYaml } from '../proxy/envoy-yaml.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** A text of the user's that a configuration is made of. */
 export interface Layer {
@@ -42,7 +43,7 @@ async function base(config: Usable): Promise<readonly Omit<Layer, 'value'>[]> {
 
 async function valueOf(text: string): Promise<unknown> {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     const parsed = await parseEnvoyYaml(text);
     return parsed.ok ? parsed.value : undefined;

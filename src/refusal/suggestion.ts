@@ -3,6 +3,7 @@ import { envoyNames, type EnvoyNames } from './envoy-names.ts';
 import { type Found, namesOf, stepsOf } from './find-field.ts';
 import type { Layer } from './layers.ts';
 import type { RefusalWords } from './refusal-words.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /**
  * What may be meant by the name that Envoy refuses, as far as one edit leads to just one name that
@@ -36,7 +37,7 @@ async function valuesAt({ spot }: Found, names: EnvoyNames): Promise<readonly st
   let type = 'envoy.config.bootstrap.v3.Bootstrap';
   let value = spot.layer.at === '' ? spot.layer.value : undefined;
   for (const step of stepsOf(spot.path)) {
-    value = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[step] : undefined;
+    value = typeof value === 'object' && value !== null ? ownMember(value as Readonly<Record<string, unknown>>, String(step)) : undefined;
     if (typeof step === 'number') continue;
     const { fields } = (await names.typesIn(packageOf(type))).get(type) ?? {};
     type = fields?.get(snake(step)) ?? '';

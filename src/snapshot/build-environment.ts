@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { byAge } from './age.ts';
 import { virtualServicesAfter } from './delegates.ts';
 import { endpointsAfter } from './endpoints.ts';
-import type { Environment } from './environment.ts';
+import type { AccessPolicyKind, Environment } from './environment.ts';
 import { withFullHost } from './full-names.ts';
 import { groupedBy, regrouped } from './grouped.ts';
 import { servicesAfter } from './services.ts';
@@ -18,6 +18,7 @@ const nothing: Omit<Environment, 'mesh'> = {
   virtualServices: [],
   destinationRules: new Map(),
   peerAuthentications: new Map(),
+  accessPolicies: new Map(),
   sidecars: new Map(),
   workloadEntries: new Map(),
   warnings: [],
@@ -30,7 +31,7 @@ const nothing: Omit<Environment, 'mesh'> = {
  *
  * @param domain completes names of hosts without a dot
  */
-export function buildEnvironment(previous: Environment | undefined, store: Store, changes: Changes, domain = 'cluster.local'): Environment {
+export function buildEnvironment(previous: Environment | undefined, store: Store, changes: Changes, domain: string): Environment {
   const before: Environment = previous ?? { ...nothing, mesh: store.mesh };
   const { mesh } = store;
   const resources = previous === undefined ? store.resources : taken(previous.resources, store, changes);
@@ -50,6 +51,10 @@ export function buildEnvironment(previous: Environment | undefined, store: Store
     ...virtualServicesAfter(before, resources, touchedOf(touched, 'VirtualService'), domain),
     destinationRules: rulesAfter(before.destinationRules, touchedOf(touched, 'DestinationRule'), domain),
     peerAuthentications: byNamespace(before.peerAuthentications, touchedOf(touched, 'PeerAuthentication')),
+    accessPolicies: byNamespace<AccessPolicyKind>(before.accessPolicies, [
+      ...touchedOf(touched, 'AuthorizationPolicy'),
+      ...touchedOf(touched, 'RequestAuthentication'),
+    ]),
     sidecars: byNamespace(before.sidecars, touchedOf(touched, 'Sidecar')),
     workloadEntries: byNamespace(before.workloadEntries, workloads),
   };

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import type { MeshConfig } from '../mesh/mesh-config.ts';
+import { clusterId, type MeshConfig } from '../mesh/mesh-config.ts';
 import { keyOf, type Resource } from '../mesh/model.ts';
 import type { Labels } from '../mesh/values.ts';
 import type { ServicePort, Workload } from '../mesh/service-entry.ts';
@@ -80,7 +80,7 @@ function touchedServices(
 
 /**
  * Of several entries of a namespace with the host that are resolved alike, each port has what is
- * served under its name.
+ * served under its number. The name of a port is that of its entry alone.
  */
 function endpointsOf(
   name: string,
@@ -100,7 +100,7 @@ function endpointsOf(
   for (const port of entries.flatMap(({ spec }) => spec.ports)) {
     if (byPort.has(port.number)) continue;
     const served = entries.flatMap((entry) => {
-      const its = entry.spec.ports.find((one) => one.name === port.name);
+      const its = entry.spec.ports.find((one) => one.number === port.number);
       return its === undefined ? [] : servedBy(entry, host, its, mesh, selected);
     });
     const before = old?.get(port.number);
@@ -124,14 +124,17 @@ function servedBy(
     serviceAccount === '' ? '' : `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount}`;
   if (spec.workloadSelector !== undefined) {
     // Envoy has names looked up in clusters of DNS alone.
-    const isUsable = ({ address }: Workload) => spec.resolution.startsWith('dns') || address.startsWith(unix) || isIP(address) !== 0;
+    const isUsable = ({ address }: Workload) =>
+      address !== '' && (spec.resolution.startsWith('dns') || address.startsWith(unix) || isIP(address) !== 0);
     return [...selected(namespace, spec.workloadSelector)]
       .filter((one) => isUsable(one.spec))
       .sort(byAge)
       .map((one) => endpointOf(one.spec, port, identityOf(one.spec), { namespace, workloadName: one.name, key: keyOf(one) }));
   }
   if (spec.endpoints.length > 0) {
-    return spec.endpoints.map((one) => endpointOf(one, port, identityOf(one), { namespace: '', workloadName: '', key }));
+    return spec.endpoints
+      .filter(({ address }) => address !== '')
+      .map((one) => endpointOf(one, port, identityOf(one), { namespace: '', workloadName: '', key }));
   }
   return spec.resolution === 'static' ? [] : [endpointOf({ ...itself, address: host }, port, '', { namespace: '', workloadName: '', key })];
 }
@@ -168,7 +171,7 @@ function tlsModeOf({ labels, serviceAccount }: Workload): Endpoint['tlsMode'] {
   return said === 'istio' || (said === undefined && serviceAccount !== '') ? 'istio' : 'disabled';
 }
 
-/** Subsets may choose by these. */
+/** Subsets may choose by these. Each says where the endpoint is, whatever its own labels say. */
 function localityLabels({ locality, network }: Workload): Labels {
   const [region = '', zone = '', subzone = ''] = locality.split('/');
   const labels = {
@@ -176,6 +179,7 @@ function localityLabels({ locality, network }: Workload): Labels {
     'topology.kubernetes.io/zone': zone,
     'topology.istio.io/subzone': subzone,
     'topology.istio.io/network': network,
+    'topology.istio.io/cluster': clusterId,
   };
   return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));
 }

@@ -29,11 +29,15 @@ export interface Environment {
   readonly destinationRules: ReadonlyMap<string, readonly Resource<'DestinationRule'>[]>;
   /** By namespace. */
   readonly peerAuthentications: ReadonlyMap<string, readonly Resource<'PeerAuthentication'>[]>;
+  /** By namespace: of both kinds, which are not served yet, but close what they restrict. */
+  readonly accessPolicies: ReadonlyMap<string, readonly Resource<AccessPolicyKind>[]>;
   readonly sidecars: ReadonlyMap<string, readonly Resource<'Sidecar'>[]>;
   readonly workloadEntries: ReadonlyMap<string, readonly Resource<'WorkloadEntry'>[]>;
   /** What is left out of it, as a route to a delegate that is not there. */
   readonly warnings: readonly Flaw[];
 }
+
+export type AccessPolicyKind = 'AuthorizationPolicy' | 'RequestAuthentication';
 
 /** One host of a ServiceEntry. */
 export interface Service {

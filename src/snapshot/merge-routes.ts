@@ -1,5 +1,6 @@
 import type { StringMatch } from '../mesh/values.ts';
 import type { HeaderOperations, HttpMatch, HttpRoute } from '../mesh/virtual-service.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /**
  * The routes of a delegate, as the route that leads to it lets them be: each with the matches of
@@ -72,9 +73,9 @@ function contradicts(outer: HttpMatch, inner: HttpMatch): boolean {
       return a !== undefined && b !== undefined && isWider(b, a);
     }) ||
     (['headers', 'withoutHeaders', 'queryParams'] as const).some((field) =>
-      Object.entries(inner[field]).some(([name, match]) => name in outer[field] && isWider(match, outer[field][name])),
+      Object.entries(inner[field]).some(([name, match]) => Object.hasOwn(outer[field], name) && isWider(match, outer[field][name])),
     ) ||
-    Object.entries(inner.sourceLabels).some(([name, value]) => (outer.sourceLabels[name] ?? value) !== value) ||
+    Object.entries(inner.sourceLabels).some(([name, value]) => (ownMember(outer.sourceLabels, name) ?? value) !== value) ||
     outer.ignoreUriCase !== inner.ignoreUriCase ||
     differ(outer.port, inner.port, 0) ||
     differ(outer.sourceNamespace, inner.sourceNamespace, '') ||

@@ -1,12 +1,13 @@
 import type { Resource } from '../mesh/model.ts';
 import type { Labels } from '../mesh/values.ts';
 import { ofKind, type Resources } from '../store/resources.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 type Workload = Resource<'WorkloadEntry'>;
 
 /** Whether labels have all that a selector asks for. */
 export function selects(selector: Labels, labels: Labels): boolean {
-  for (const name in selector) if (labels[name] !== selector[name]) return false;
+  for (const name in selector) if (ownMember(labels, name) !== selector[name]) return false;
   return true;
 }
 

@@ -20,6 +20,7 @@ import {
   withLatestFrom,
 } from 'rxjs';
 import { bytesOutside, largest } from '../files/outside-file.ts';
+import { type ClientTls, grpcClient, tlsCredentials } from '../grpc/grpc-client.ts';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { settle } from '../operators/settle.ts';
 import { AggregatedDiscoveryService } from '../proto/envoy/service/discovery/v3/ads_pb.ts';
@@ -32,6 +33,7 @@ import type {
 } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { type Ask, askMessage, readResponse, type Variant } from './messages.ts';
 import type { Update } from './resources.ts';
+import { readOwnPair } from '../secrets/own-pair.ts';
 import { nameFlaw, openSslReason, troubleOf } from '../grpc/trouble.ts';
 
 /** How the control plane is reached. Paths are read for each connection. */
@@ -49,7 +51,7 @@ export interface ControlPlaneAddress {
         readonly pair: { readonly chain: string; readonly key: string } | undefined;
         /** The pair (PEM) that an authority has issued, if it has: the agent shows that instead. */
         readonly issued?: () => { readonly chain: string; readonly key: Buffer } | undefined;
-        /** The file of the token that the agent sends; undefined for none. */
+        /** The file of the token, which is sent if no pair works; undefined for none. */
         readonly token: string | undefined;
       }
     | undefined;
@@ -100,8 +102,7 @@ export function controlPlane(
 ): Observable<LinkEvent> {
   return defer(async () => {
     const grpc = await import('@grpc/grpc-js');
-    const [credentials, token] = await Promise.all([credentialsOf(target, grpc), tokenOf(target)]);
-    return { grpc, credentials, token };
+    return { grpc, ...(await credentialsOf(target, grpc, scheduler.now())) };
   }).pipe(
     settle(),
     switchMap((ready) =>
@@ -135,29 +136,32 @@ interface Ready {
   readonly token: string;
 }
 
-async function credentialsOf({ tls }: ControlPlaneAddress, { credentials }: typeof Grpc): Promise<Grpc.ChannelCredentials> {
-  if (tls === undefined) return credentials.createInsecure();
-  const { names, pair } = tls;
-  const issued = tls.issued?.();
-  const own = (part: 'chain' | 'key', what: string) => {
-    if (issued !== undefined) return Buffer.from(issued[part]);
-    return pair === undefined ? null : read(`the ${what} of the agent`, pair[part]);
-  };
-  const [roots, chain, key] = await Promise.all([
-    read('the root that vouches for it', tls.roots),
-    own('chain', 'certificate'),
-    own('key', 'key'),
-  ]);
+async function credentialsOf({ tls }: ControlPlaneAddress, grpc: typeof Grpc, now: number): Promise<Omit<Ready, 'grpc'>> {
+  if (tls === undefined) return { credentials: grpc.credentials.createInsecure(), token: '' };
+  const { names } = tls;
+  const [roots, { pair, token }] = await Promise.all([read('the root that vouches for it', tls.roots), proofOf(tls, now)]);
   const checkServerIdentity: VerifyOptions['checkServerIdentity'] = (_, { subjectaltname }) => nameFlaw(subjectaltname, names);
   try {
-    return credentials.createSsl(roots, key, chain, { checkServerIdentity });
+    return { credentials: tlsCredentials(grpc, { roots, pair, checkServerIdentity }), token };
   } catch (error) {
     throw new Error(`the certificate or the key of the agent cannot be used: ${openSslReason((error as Error).message)}`);
   }
 }
 
-async function tokenOf({ tls }: ControlPlaneAddress): Promise<string> {
-  if (tls?.token === undefined) return '';
+/** What the agent proves by who it is: a pair, or if none works the token. */
+async function proofOf(tls: NonNullable<ControlPlaneAddress['tls']>, now: number): Promise<Pick<ClientTls, 'pair'> & { token: string }> {
+  const latest = tls.issued?.();
+  const issued = latest && { chain: Buffer.from(latest.chain), key: latest.key };
+  if (tls.pair === undefined) return { pair: issued, token: await tokenOf(tls) };
+  if (issued !== undefined) return { pair: issued, token: '' };
+  const own = await readOwnPair(tls.pair, now);
+  if (own.ok) return { pair: own.pair, token: '' };
+  if (tls.token === undefined) throw new Error(own.reason);
+  return { pair: undefined, token: await tokenOf(tls).catch((error: unknown) => Promise.reject(new Error(`${own.reason}; ${(error as Error).message}`))) }; // prettier-ignore
+}
+
+async function tokenOf(tls: NonNullable<ControlPlaneAddress['tls']>): Promise<string> {
+  if (tls.token === undefined) return '';
   const token = (await read('the token', tls.token, largest.token)).toString().trim();
   if (!/^[!-~]+$/.test(token)) throw new Error(`there is no token in ${tls.token}`);
   return token;
@@ -165,7 +169,7 @@ async function tokenOf({ tls }: ControlPlaneAddress): Promise<string> {
 
 async function read(what: string, path: string, most: number = largest.pem): Promise<Buffer> {
   return bytesOutside(path, most).catch((error: unknown) =>
-    Promise.reject(new Error(`${what} cannot be read: ${(error as Error).message}`)),
+    Promise.reject(new Error(`${what} cannot be read: ${path}: ${(error as Error).message}`)),
   );
 }
 
@@ -181,8 +185,7 @@ function stream(
     const methods = grpcDefinition(AggregatedDiscoveryService);
     const method = methods[variant === 'delta' ? 'deltaAggregatedResources' : 'streamAggregatedResources'];
     if (method === undefined) throw new Error('the service has no such method');
-    grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
-    const client = new grpc.Client(address, credentials, options);
+    const client = grpcClient(grpc, address, credentials, options);
     const metadata = new grpc.Metadata();
     if (token !== '') metadata.set('authorization', `Bearer ${token}`);
     if (clusterId !== '') metadata.set('ClusterID', clusterId);

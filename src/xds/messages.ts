@@ -44,10 +44,13 @@ export interface EnvoyRequest {
       };
 }
 
+/** Envoy cuts its reasons at so many characters; what is longer is not from Envoy. */
+const longestReason = 4_096;
+
 /** What a request of either variant says. Pure. */
 export function readRequest(request: DiscoveryRequest | DeltaDiscoveryRequest): EnvoyRequest {
   const { node, typeUrl, responseNonce: nonce, errorDetail } = request;
-  const refusal = errorDetail && { code: errorDetail.code, message: errorDetail.message };
+  const refusal = errorDetail && { code: errorDetail.code, message: errorDetail.message.slice(0, longestReason) };
   return {
     ...{ node, typeUrl, nonce, refusal },
     names:

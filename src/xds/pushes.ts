@@ -1,6 +1,7 @@
 import { current, type EnvoyStream, offered, type RelayEffect, type RelayState } from './relay-state.ts';
 import { mainTypes, typeUrls, wildcard } from './resources.ts';
 import { forgotten, standing, type Subscription } from './subscription.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /**
  * What Envoy waits for when it has been given a changed resource of a type, though it has it
@@ -55,7 +56,7 @@ export function push(state: RelayState, at: number, maxAge: number): readonly [R
 }
 
 function withoutDependents(stream: EnvoyStream, typeUrl: string): EnvoyStream {
-  const waiting = dependents[typeUrl] ?? [];
+  const waiting = ownMember(dependents, typeUrl) ?? [];
   const entries = [...stream.subscriptions].map(([type, each]) => [type, waiting.includes(type) ? forgotten(each) : each] as const);
   return { ...stream, subscriptions: new Map(entries) };
 }

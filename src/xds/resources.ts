@@ -2,6 +2,7 @@ import { create, fromBinary } from '@bufbuild/protobuf';
 import type { Any } from '@bufbuild/protobuf/wkt';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { type Resource, ResourceSchema } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 const prefix = 'type.googleapis.com/envoy';
 
@@ -26,7 +27,7 @@ const shortNames: Readonly<Record<string, string>> = {
 
 /** What metrics call resources of this type, as in the Go agent; `other` where nobody knows it. */
 export function shortName(typeUrl: string): string {
-  return shortNames[typeUrl] ?? 'other';
+  return ownMember(shortNames, typeUrl) ?? 'other';
 }
 
 /**

@@ -2,6 +2,7 @@ import { type BigIntStats, type Dirent, readdirSync, readlinkSync, statSync } fr
 import { join } from 'node:path';
 import type { TakenEntries } from '../../sources/changed-entries.ts';
 import { identityOf } from '../../streams/watch-files.ts';
+import { specialSystems } from './special-system.ts';
 
 /** What a look at a folder, and at the folders in it, has found. */
 export interface Seen {
@@ -34,7 +35,9 @@ export interface FolderTree {
 }
 
 /** In all. Beyond, somebody has named the wrong folder. */
-const most = 100_000;
+const most = { files: 100_000, folders: 100_000 };
+/** So many entries are looked at in a step. */
+const inStep = 64;
 /** Links that are watched; others are looked at now and then. */
 const mostLinks = 1_000;
 
@@ -59,7 +62,10 @@ export function folderTree(root: string): FolderTree {
     const [unlisted, now] = [new Map<string, string>(), new Map<string, string>()];
     const [found, visited] = [new Map<string, string>(), new Set<string>()];
     const foundLinks: string[] = [];
+    const specialOf = specialSystems();
+    const skipped = (path: string, system: string) => unlisted.set(path, `it is in ${system}, and no file of a user`);
     const waiting = [root];
+    let count = 0;
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const listed = list(folder);
       if (typeof listed === 'string') {
@@ -69,16 +75,26 @@ export function folderTree(root: string): FolderTree {
       }
       if (visited.has(listed.identity)) continue; // a link back
       visited.add(listed.identity);
+      const system = specialOf(folder, listed.device);
+      if (system !== undefined) {
+        skipped(folder, system);
+        continue;
+      }
+      if (found.size === most.folders) return nothing(`it has more than ${most.folders} folders`);
       found.set(folder, listed.identity);
       for (const entry of listed.entries) {
+        if ((count += 1) % inStep === 0) yield;
         if (entry.name.startsWith('.') || (entry.isFile() && !isMeant(entry.name))) continue;
         const path = join(folder, entry.name);
         if (entry.isSymbolicLink() && !leadsOverData(path)) foundLinks.push(path);
         const stats = entry.isDirectory() ? undefined : statsOf(path);
         if (entry.isDirectory() || stats?.isDirectory() === true) waiting.push(path);
-        else if (stats !== undefined && isMeant(entry.name)) now.set(path, stateOf(stats));
-        if (now.size % 64 === 0) yield;
-        if (now.size > most) return nothing(`it has more than ${most} files`);
+        else if (stats !== undefined && isMeant(entry.name)) {
+          const inSpecial = specialOf(path, stats.dev);
+          if (inSpecial === undefined) now.set(path, stateOf(stats));
+          else skipped(path, inSpecial);
+        }
+        if (now.size > most.files) return nothing(`it has more than ${most.files} files`);
       }
     }
     const isHidden = (path: string) => [...unlisted.keys()].some((folder) => path.startsWith(`${folder}/`));
@@ -92,6 +108,7 @@ export function folderTree(root: string): FolderTree {
   /** Undefined where more than files has changed. */
   function lookAtNamed(taken: TakenEntries): Seen | undefined {
     const [changed, gone]: [string[], string[]] = [[], []];
+    const specialOf = specialSystems();
     for (const folder of folders.keys()) {
       for (const name of taken.namesIn(folder) ?? []) {
         if (name.startsWith('.')) continue;
@@ -99,6 +116,7 @@ export function folderTree(root: string): FolderTree {
         const stats = statsOf(path);
         if (folders.has(path) || stats?.isDirectory() === true) return undefined;
         if (!isMeant(name)) continue;
+        if (stats !== undefined && specialOf(path, stats.dev) !== undefined) return undefined;
         if (stats !== undefined) {
           files.set(path, stateOf(stats));
           changed.push(path);
@@ -137,10 +155,11 @@ function stateOf(stats: BigIntStats): string {
 }
 
 /** What is in a folder, or why that cannot be told. */
-function list(folder: string): { readonly identity: string; readonly entries: readonly Dirent[] } | string {
+function list(folder: string): { readonly identity: string; readonly device: bigint; readonly entries: readonly Dirent[] } | string {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
-    return { identity: identityOf(statSync(folder, { bigint: true })), entries };
+    const stats = statSync(folder, { bigint: true });
+    return { identity: identityOf(stats), device: stats.dev, entries };
   } catch (error) {
     return (error as Error).message;
   }

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../../mesh/model.ts';
-import { documentsOf } from './documents.ts';
+import type { Steps } from '../../texts/steps.ts';
+import { type Document, documentsOf } from './documents.ts';
 
-/** Makes resources, and what is wrong, of a text; both say the lines of that text. */
-export type ReadResources = (text: string, place: Place) => { readonly resources: readonly AnyResource[]; readonly flaws: readonly Flaw[] };
+/** Makes resources, and what is wrong, of a text, in steps; both say the lines of that text. */
+export type ReadResources = (text: string, place: Place) => Steps<Omit<Contents, 'before'>>;
 
 export interface Place {
   readonly source: string;
@@ -22,6 +23,8 @@ export interface KnownFile {
   /** In order, a key perhaps more than once. */
   readonly resources: readonly AnyResource[];
   readonly flaws: readonly Flaw[];
+  /** What closes what bad ones would restrict, if they have no last good version. */
+  readonly closing: readonly AnyResource[];
   /** The last good version of what is bad by now. */
   readonly kept: ReadonlyMap<ResourceKey, AnyResource>;
 }
@@ -30,7 +33,11 @@ interface Contents {
   readonly before: number;
   readonly resources: readonly AnyResource[];
   readonly flaws: readonly Flaw[];
+  readonly closing: readonly AnyResource[];
 }
+
+/** In bytes. To parse it takes half a second, and what changes meanwhile in the folder waits. */
+const largestDocument = 512 << 10;
 
 /** Of bytes, to tell whether they are others. */
 export function digestOf(bytes: Buffer): string {
@@ -41,12 +48,13 @@ export function digestOf(bytes: Buffer): string {
 export function unreadableFile(before: KnownFile | undefined, place: Place, reason: string): KnownFile {
   const origin = { source: place.source, path: place.path, line: 0 };
   const flaws: readonly Flaw[] = [{ key: undefined, origin, field: '', reason: `the file cannot be read: ${reason}`, severity: 'error' }];
-  return { path: place.path, documents: new Map(), resources: [], kept: new Map(), ...before, digest: '', flaws };
+  return { path: place.path, documents: new Map(), resources: [], closing: [], kept: new Map(), ...before, digest: '', flaws };
 }
 
 /**
  * A file after a reading, in steps. Only documents that were not in it before are parsed. What has
- * become bad in it stays as it was, and where it cannot be told what is bad, all that was in it.
+ * become bad in it stays as it was, and where it cannot be told what is bad, all that was in it:
+ * not where that was so before, for then nothing good has become it.
  */
 export function* readKnownFile(
   before: KnownFile | undefined,
@@ -58,26 +66,33 @@ export function* readKnownFile(
   if (!isUtf8(bytes)) return { ...unreadableFile(before, place, 'it is no text in UTF-8'), digest };
   const documents = new Map<string, Contents>();
   const contents: Contents[] = [];
+  let unknown = false; // a document is new of which cannot be told what was in it before
   for (const document of documentsOf(bytes)) {
     const its = digestOf(document.bytes);
     const known = documents.get(its) ?? before?.documents.get(its);
-    const now = known === undefined ? contentsOf(document.bytes.toString(), document.before, place, read) : moved(known, document.before);
+    const now = known === undefined ? yield* contentsOf(document, place, read) : moved(known, document.before);
     documents.set(its, now);
     contents.push(now);
+    unknown ||= before?.documents.has(its) !== true && isNameless(now.flaws);
     if (known === undefined) yield;
   }
   const resources = contents.flatMap((one) => one.resources);
   const flaws = contents.flatMap((one) => one.flaws);
-  return { path: place.path, digest, documents, resources, flaws, kept: keptOf(before, resources, flaws) };
+  const closing = [...contents.flatMap((one) => one.closing), ...(unknown ? (before?.closing ?? []) : [])];
+  return { path: place.path, digest, documents, resources, flaws, closing, kept: keptOf(before, resources, flaws, unknown) };
 }
 
-function contentsOf(text: string, before: number, place: Place, read: ReadResources): Contents {
-  try {
-    return moved({ before: 0, ...read(text, place) }, before);
-  } catch (error) {
+function* contentsOf({ bytes, before }: Document, place: Place, read: ReadResources): Steps<Contents> {
+  const nothing = (reason: string): Contents => {
     const origin = { source: place.source, path: place.path, line: before + 1 };
-    const reason = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-    return { before, resources: [], flaws: [{ key: undefined, origin, field: '', reason, severity: 'error' }] };
+    return { before, resources: [], closing: [], flaws: [{ key: undefined, origin, field: '', reason, severity: 'error' }] };
+  };
+  if (bytes.length > largestDocument)
+    return nothing(`the document has ${bytes.length} bytes, and ${largestDocument} are read at most: divide it by '---'`);
+  try {
+    return moved({ before: 0, ...(yield* read(bytes.toString(), place)) }, before);
+  } catch (error) {
+    return nothing(`it cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -87,23 +102,27 @@ function moved(contents: Contents, before: number): Contents {
   if (by === 0) return contents;
   const move = <T extends Pick<AnyResource, 'origin'>>(one: T): T =>
     one.origin.line === 0 ? one : { ...one, origin: { ...one.origin, line: one.origin.line + by } };
-  return { before, resources: contents.resources.map(move), flaws: contents.flaws.map(move) };
+  return { before, resources: contents.resources.map(move), flaws: contents.flaws.map(move), closing: contents.closing.map(move) };
 }
 
 function keptOf(
   before: KnownFile | undefined,
   resources: readonly AnyResource[],
   flaws: readonly Flaw[],
+  unknown: boolean,
 ): ReadonlyMap<ResourceKey, AnyResource> {
   const kept = new Map<ResourceKey, AnyResource>();
   const bad = new Set(flaws.filter(({ severity }) => severity === 'error').map(({ key }) => key));
   if (before === undefined || bad.size === 0) return kept;
   const good = new Set(resources.map(keyOf));
   for (const [key, resource] of [...before.kept, ...before.resources.map((one) => [keyOf(one), one] as const)]) {
-    if (!good.has(key) && (bad.has(undefined) || bad.has(key))) kept.set(key, resource);
+    if (!good.has(key) && (unknown || bad.has(key) || (bad.has(undefined) && before.kept.has(key)))) kept.set(key, resource);
   }
   return kept;
 }
+
+/** Whether something is wrong of which cannot be told which resource it is. */
+const isNameless = (flaws: readonly Flaw[]): boolean => flaws.some(({ key, severity }) => key === undefined && severity === 'error');
 
 /** Whether one has less than was there before, or more that is wrong. */
 export function isWorse(before: KnownFile | undefined, after: KnownFile): boolean {

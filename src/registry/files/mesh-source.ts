@@ -1,10 +1,9 @@
-import { asyncScheduler, concat, defer, from, mergeMap, type Observable, of, type SchedulerLike, timer } from 'rxjs';
-import { largest, readOutsideSync } from '../../files/outside-file.ts';
-import { readMeshConfig } from '../../mesh/read-mesh-config.ts';
+import { asyncScheduler, catchError, concat, defer, from, mergeMap, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import type { MeshConfig } from '../../mesh/mesh-config.ts';
 import { repeatOn } from '../../operators/repeat-on.ts';
 import { watchFiles } from '../../streams/watch-files.ts';
 import type { StoreEvent } from '../../store/store-event.ts';
+import { readMeshFile } from './mesh-file.ts';
 
 /** The name of this source. */
 const source = 'mesh';
@@ -24,15 +23,21 @@ export function meshSource(path: string, first: MeshConfig, scheduler: Scheduler
   return defer(() => {
     let isKnown = false; // the file has been there
     const look = (): readonly StoreEvent[] => {
-      const file = readOutsideSync(path, largest.text);
+      const file = readMeshFile(path);
       if (file.kind === 'absent' && !isKnown) return [];
       isKnown = true;
       if (file.kind !== 'read') return [{ type: 'lost', source, reason: `${path}: ${file.reason}` }];
-      const { mesh, flaws } = readMeshConfig(file.bytes.toString(), path);
-      const isBad = flaws.some(({ severity }) => severity === 'error');
-      return [{ type: 'flaws', source, flaws }, ...(isBad ? [] : [{ type: 'mesh', mesh } as const]), { type: 'synced', source }];
+      const { mesh, flaws, error } = file;
+      return [
+        { type: 'flaws', source, flaws },
+        ...(error === undefined ? [{ type: 'mesh', mesh } as const] : []),
+        { type: 'synced', source },
+      ];
     };
-    const look$ = timer(gather, scheduler).pipe(mergeMap(() => from(look())));
+    const look$ = timer(gather, scheduler).pipe(
+      mergeMap(() => from(look())),
+      catchError((error: unknown) => of<StoreEvent>({ type: 'lost', source, reason: `${path}: this is a bug: ${String(error)}` })),
+    );
     const begun: readonly StoreEvent[] = [
       { type: 'mesh', mesh: first },
       { type: 'synced', source },

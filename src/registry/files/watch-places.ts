@@ -46,7 +46,8 @@ export function watchPlaces(places$: Observable<Places>, scheduler: SchedulerLik
           map(({ links }) => links),
           distinctUntilChanged((a, b) => a.join('\n') === b.join('\n')),
           switchMap((links) => (links.length === 0 ? EMPTY : watchFiles(links, scheduler))),
-          filter(({ type }) => type === 'changed'),
+          // Whatever changed before they were watched, or between two rounds of it, was not heard.
+          filter(({ type }) => type === 'changed' || type === 'ready'),
           map(() => ({ folder: undefined, name: undefined })),
         ),
       ),

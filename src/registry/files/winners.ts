@@ -9,7 +9,8 @@ export interface Winners {
 
 /**
  * Of each key the resource that counts: the first of the first file that has it, else the last
- * good one of a file in which it is bad by now, else that of `told`, if it is bad somewhere. Pure.
+ * good one of a file in which it is bad by now, else that of `told`, if it is bad somewhere. One
+ * that is bad and has no good version closes what it would restrict. Pure.
  *
  * @param files in order of their paths
  * @param told what counted before
@@ -30,7 +31,13 @@ export function winnersOf(files: Iterable<KnownFile>, told: ReadonlyMap<Resource
   for (const { kept } of all) for (const [key, resource] of kept) if (!resources.has(key)) resources.set(key, resource);
   for (const { key = '', severity } of flaws) {
     const last = severity === 'error' ? told.get(key) : undefined;
-    if (last !== undefined && !resources.has(key)) resources.set(key, last);
+    if (last !== undefined && last.closes === undefined && !resources.has(key)) resources.set(key, last);
+  }
+  for (const closing of all.flatMap((file) => file.closing)) {
+    const key = keyOf(closing);
+    if (resources.has(key)) continue;
+    resources.set(key, closing);
+    flaws.push({ key, origin: closing.origin, field: '', reason: `it has no good version: ${closing.closes ?? ''}`, severity: 'error' });
   }
   return { resources, flaws };
 }

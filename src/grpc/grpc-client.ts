@@ -1,0 +1,44 @@
+import type * as Grpc from '@grpc/grpc-js';
+import { localhostTarget } from './localhost-target.ts';
+
+/**
+ * A client of the server at `address`: `host:port`, or `unix:` and a path. `localhost` is never
+ * looked up.
+ *
+ * It connects directly. gRPC for Node would otherwise connect through `grpc_proxy`, `https_proxy`
+ * or `http_proxy` of the environment, even to localhost.
+ */
+export function grpcClient(
+  grpc: Pick<typeof Grpc, 'Client' | 'setLogVerbosity' | 'logVerbosity' | 'experimental'>,
+  address: string,
+  credentials: Grpc.ChannelCredentials,
+  options: Grpc.ClientOptions = {},
+): Grpc.Client {
+  grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
+  return new grpc.Client(localhostTarget(grpc.experimental, address), credentials, { ...options, 'grpc.enable_http_proxy': 0 });
+}
+
+/** What TLS to a server needs, as PEM. */
+export interface ClientTls {
+  /** Vouch for the server; those of the machine if undefined. */
+  readonly roots: Buffer | undefined;
+  /** The certificate and the key that the client presents; undefined for none. */
+  readonly pair: { readonly chain: Buffer; readonly key: Buffer } | undefined;
+  readonly checkServerIdentity?: Grpc.VerifyOptions['checkServerIdentity'];
+}
+
+/**
+ * Credentials for TLS. Each certificate in `roots` is a trust anchor, an intermediate one too, as
+ * in Go and in Envoy. Throws if the pair or the roots cannot be used.
+ */
+export function tlsCredentials(
+  { ChannelCredentials }: Pick<typeof Grpc, 'ChannelCredentials'>,
+  { roots, pair, checkServerIdentity }: ClientTls,
+): Grpc.ChannelCredentials {
+  const context = process.getBuiltinModule('node:tls').createSecureContext({
+    ...(roots !== undefined && { ca: roots }),
+    ...(pair !== undefined && { cert: pair.chain, key: pair.key }),
+    allowPartialTrustChain: true,
+  });
+  return ChannelCredentials.createFromSecureContext(context, checkServerIdentity === undefined ? {} : { checkServerIdentity });
+}

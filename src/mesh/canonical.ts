@@ -1,0 +1,43 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** A host in the one form in which hosts are compared: names of DNS know no case. Pure. */
+export function canonicalHost(host: string): string {
+  return isIPv6(host) ? canonicalIpv6(host) : host.toLowerCase();
+}
+
+/**
+ * An IP address or a range in the one form in which they are compared: `240.1.2.3/16` is
+ * `240.1.0.0/16`, and a range of one address is that address. Another text stays as it is. Pure.
+ */
+export function canonicalAddress(text: string): string {
+  const [address = '', length] = text.split('/');
+  const bits = isIPv4(address) ? 32 : isIPv6(address) ? 128 : undefined;
+  if (bits === undefined) return text;
+  const whole = bits === 32 ? address : canonicalIpv6(address);
+  if (length === undefined || Number(length) === bits) return whole;
+  const bytes = bits === 32 ? address.split('.').map(Number) : bytesOf(whole);
+  const within = bytes.map((byte, index) => byte & maskAt(index, Number(length)));
+  const first = bits === 32 ? within.join('.') : canonicalIpv6(groupsOf(within).join(':'));
+  return `${first}/${Number(length)}`;
+}
+
+/** In lower case, with the longest row of zeros as `::` (RFC 5952). A zone stays as it is. */
+function canonicalIpv6(address: string): string {
+  const [plain = '', ...zone] = address.split('%');
+  return [new URL(`http://[${plain}]`).hostname.slice(1, -1), ...zone].join('%');
+}
+
+/** Of an address in its canonical form. */
+function bytesOf(address: string): readonly number[] {
+  const [before = '', after] = address.split('::');
+  const groups = (part: string) => (part === '' ? [] : part.split(':').map((group) => parseInt(group, 16)));
+  const [first, last] = [groups(before), groups(after ?? '')];
+  const zeros = Array.from({ length: after === undefined ? 0 : 8 - first.length - last.length }, () => 0);
+  return [...first, ...zeros, ...last].flatMap((group) => [group >> 8, group & 255]);
+}
+
+const groupsOf = (bytes: readonly number[]): readonly string[] =>
+  bytes.flatMap((byte, index) => (index % 2 === 0 ? [((byte << 8) | (bytes[index + 1] ?? 0)).toString(16)] : []));
+
+/** The bits of a byte that are within the first `length` ones. */
+const maskAt = (index: number, length: number): number => 256 - 2 ** (8 - Math.min(8, Math.max(0, length - index * 8)));

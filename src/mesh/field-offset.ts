@@ -1,0 +1,21 @@
+import { isMap, isSeq, type ParsedNode } from 'yaml';
+
+/** Where a field is, or the nearest that is there around it. Pure. */
+export function offsetOf(node: ParsedNode, field: string): number | undefined {
+  let found: number | undefined;
+  let inner: unknown = node;
+  for (const step of field.split(/\.|(?=\[)/)) {
+    const index = /^\[(\d+)\]$/.exec(step)?.[1];
+    if (index !== undefined && isSeq(inner)) inner = inner.items[Number(index)];
+    else if (isMap(inner)) {
+      const pair = inner.items.find(({ key }) => String(key) === step);
+      const key = pair?.key as ParsedNode | undefined;
+      if (key?.range !== undefined) found = key.range[0];
+      inner = pair?.value;
+      continue;
+    } else return found;
+    const { range } = (inner ?? {}) as Partial<ParsedNode>;
+    if (range !== undefined) found = range[0];
+  }
+  return found;
+}

@@ -1,0 +1,55 @@
+import { closable } from './closable.ts';
+import type { ClientTls } from './destination-rule.ts';
+import { below, boolean, list, members, needed, oneOf, type Place, type Read, text, warn, wrong } from './members.ts';
+
+const written: Read<ClientTls> = (value, place) => {
+  const read = members(value, place, [], (get) => ({
+    mode: get('mode', oneOf({ DISABLE: 'disable', SIMPLE: 'simple', MUTUAL: 'mutual', ISTIO_MUTUAL: 'istio-mutual' } as const, 'disable')),
+    clientCertificate: get('clientCertificate', text),
+    privateKey: get('privateKey', text),
+    caCertificates: get('caCertificates', text),
+    caCrl: get('caCrl', text),
+    credentialName: get('credentialName', text),
+    subjectAltNames: get('subjectAltNames', list(needed)),
+    sni: get('sni', text),
+    insecureSkipVerify: get('insecureSkipVerify', boolean) ?? false,
+  }));
+  checkTls(read, place);
+  return read;
+};
+
+function checkTls(
+  { mode, clientCertificate, privateKey, caCertificates, credentialName, subjectAltNames, sni, insecureSkipVerify }: ClientTls,
+  place: Place,
+): void {
+  const at = (step: string) => below(place, step);
+  const hasFiles = [clientCertificate, privateKey, caCertificates].some((file) => file !== '');
+  if (mode === 'mutual' && credentialName === '') {
+    if (clientCertificate === '') wrong(at('clientCertificate'), 'it is missing: mode MUTUAL shows a certificate');
+    if (privateKey === '') wrong(at('privateKey'), 'it is missing: mode MUTUAL shows a certificate');
+  }
+  if (credentialName !== '' && hasFiles) wrong(at('credentialName'), 'it excludes clientCertificate, privateKey and caCertificates');
+  if (mode === 'istio-mutual' && (hasFiles || credentialName !== ''))
+    warn(at('mode'), 'ISTIO_MUTUAL takes the certificates of the mesh: files and credentialName have no effect');
+  if (insecureSkipVerify && (caCertificates !== '' || subjectAltNames.length > 0))
+    wrong(at('insecureSkipVerify'), 'it excludes caCertificates and subjectAltNames');
+  if (sni.length > 255) wrong(at('sni'), 'it is longer than 255 characters');
+}
+
+/** The `tls` of a policy for those who are called. */
+export const clientTls: Read<ClientTls> = (value, place) => {
+  const read = closable(written)(value, place);
+  return read === 'closed' ? { ...noTls, mode: 'closed' } : read;
+};
+
+const noTls: ClientTls = {
+  mode: 'disable',
+  clientCertificate: '',
+  privateKey: '',
+  caCertificates: '',
+  caCrl: '',
+  credentialName: '',
+  subjectAltNames: [],
+  sni: '',
+  insecureSkipVerify: false,
+};

@@ -1,0 +1,54 @@
+import type { LocalitySettings } from './destination-rule.ts';
+import { below, boolean, list, members, named, needed, type Place, type Read, whole, wrong } from './members.ts';
+
+/** Where requests go by the place of who sends them and who is asked. */
+export const localities: Read<LocalitySettings> = (value, place) =>
+  members(value, place, [], (get) => {
+    const distribute = get(
+      'distribute',
+      list((one, at) => members(one, at, [], (of) => ({ from: of('from', needed), to: of('to', named(whole(1, 100))) }))),
+    );
+    const at = (step: string) => below(place, step);
+    checkPlaces(distribute.map(({ from }, index) => [from, at(`distribute[${index}].from`)]));
+    distribute.forEach(({ to }, index) => {
+      const within = at(`distribute[${index}].to`);
+      checkPlaces(Object.keys(to).map((name) => [name, below(within, name)]));
+      const sum = Object.values(to).reduce<number>((all, weight) => all + (weight ?? 0), 0);
+      if (sum !== 100) wrong(within, `the weights make ${sum}, and not 100`);
+    });
+    const failover = get(
+      'failover',
+      list((one, inner) => members(one, inner, [], (of) => ({ from: of('from', region), to: of('to', region) }))),
+    );
+    failover.forEach(({ from, to }, index) => {
+      if (from === to) wrong(at(`failover[${index}].to`), `'${to}' is where it comes from: name another region`);
+    });
+    if (distribute.length > 0 && failover.length > 0) wrong(place, 'distribute and failover exclude each other: leave one out');
+    return {
+      enabled: get('enabled', boolean),
+      distribute: distribute.map(({ from, to }) => ({ from, to: Object.fromEntries(Object.entries(to).map(([name, weight]) => [name, weight ?? 0])) })), // prettier-ignore
+      failover,
+      failoverPriority: get('failoverPriority', list(needed)),
+    };
+  });
+
+const region: Read<string> = (value, place) => {
+  const read = needed(value, place);
+  if (/[/*]/.test(read)) wrong(place, `'${read}' is no region: give its name alone`);
+  return read;
+};
+
+/** `region/zone/subzone`, whose last part may be `*`; no place may be within another. */
+function checkPlaces(all: readonly (readonly [locality: string, at: Place])[]): void {
+  all.forEach(([locality, at], index) => {
+    if (locality.slice(0, -1).includes('*') || (locality.endsWith('*') && locality !== '*' && !locality.endsWith('/*')))
+      wrong(at, `'${locality}' has a * that is not its last part`);
+    const before = all.slice(0, index).find(([other]) => isPlaceWithin(locality, other) || isPlaceWithin(other, locality));
+    if (before !== undefined) wrong(at, `'${locality}' and '${before[0]}' overlap: leave one out`);
+  });
+}
+
+function isPlaceWithin(inner: string, outer: string): boolean {
+  const whole = outer.replace(/\/?\*$/, '');
+  return whole === '' || inner === whole || inner.startsWith(`${whole}/`);
+}

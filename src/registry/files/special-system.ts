@@ -1,0 +1,41 @@
+import { statfsSync } from 'node:fs';
+
+/** What the kernel shows of itself as files, by the number of its type (linux/magic.h). */
+const special: ReadonlyMap<number, string> = new Map([
+  [0x9fa0, 'proc'],
+  [0x62656572, 'sysfs'],
+  [0x27e0eb, 'cgroup'],
+  [0x63677270, 'cgroup2'],
+  [0x64626720, 'debugfs'],
+  [0x74726163, 'tracefs'],
+  [0x73636673, 'securityfs'],
+  [0x1cd1, 'devpts'],
+  [0xcafe4a11, 'bpf'],
+  [0x6165676c, 'pstore'],
+  [0x19800202, 'mqueue'],
+  [0x42494e4d, 'binfmt_misc'],
+  [0xde5e81e4, 'efivarfs'],
+  [0x65735543, 'fusectl'],
+  [0x62656570, 'configfs'],
+  [0x6e736673, 'nsfs'],
+]);
+
+/**
+ * The special file systems that a look comes upon: what is in them has no end, or changes whenever
+ * somebody looks. A device is asked about once.
+ */
+export function specialSystems(): (path: string, device: bigint) => string | undefined {
+  const known = new Map<bigint, string | undefined>();
+  return (path, device) => {
+    if (!known.has(device)) known.set(device, typeOf(path));
+    return known.get(device);
+  };
+}
+
+function typeOf(path: string): string | undefined {
+  try {
+    return special.get(statfsSync(path).type);
+  } catch {
+    return undefined; // whoever reads it says why that fails
+  }
+}
