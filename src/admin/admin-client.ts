@@ -134,10 +134,15 @@ export function openAnswer(options: RequestOptions, body = '', scheduler: Schedu
     const length = Buffer.byteLength(body);
     const headers: OutgoingHttpHeaders = options.method === 'POST' || length > 0 ? { 'content-length': length } : {};
     const request = httpRequest({ ...options, headers: { ...headers, ...(options.headers as OutgoingHttpHeaders) } });
-    request.on('error', (error: NodeJS.ErrnoException) =>
-      subscriber.error(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error.message) : error),
-    );
+    let answer: IncomingMessage | undefined;
+    // What comes after an answer that is whole is not a part of it.
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (answer?.complete !== true)
+        subscriber.error(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error.message) : error);
+    });
+    request.on('upgrade', () => subscriber.error(new Error('it answers 101, another protocol, which nobody asked for')));
     request.on('response', (response) => {
+      answer = response;
       response.on('error', (error) => subscriber.error(error)).on('end', () => subscriber.complete());
       subscriber.next(response);
     });

@@ -4,7 +4,7 @@ import { lateGone } from './late.ts';
 import { launch } from './launch.ts';
 import { isParentOf, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import type { Epoch } from './epoch.ts';
-import { type AgentState, isStandalone, type Running } from './model.ts';
+import { type AgentState, claimOf, isStandalone, type Running } from './model.ts';
 import type { Exit } from './ports.ts';
 import { type AgentStep, andThen, stay, withRetry } from './step.ts';
 import { stopAll } from './termination.ts';
@@ -46,6 +46,7 @@ function lastGone(state: Running, exit: Exit, policy: RestartPolicy): AgentStep 
   if (exit.kind === 'clean' || (!state.served && exit.kind === 'spawn-failed')) return stopAll(state, { kind: 'envoy', exit });
   if (state.served || exit.kind !== 'failed' || exit.code !== 1 || state.wanted === undefined) return crash(state, exit, policy);
   if (exit.addressTaken !== undefined) return stopAll(state, { kind: 'address-taken', address: exit.addressTaken });
+  if (exit.addressDenied !== undefined) return stopAll(state, { kind: 'address-denied', address: exit.addressDenied });
   return [{ ...state, examined: exit }, [{ type: 'check', reading: state.wanted, delay: 0 }]];
 }
 
@@ -56,7 +57,7 @@ function lastGone(state: Running, exit: Exit, policy: RestartPolicy): AgentStep 
 function childGone(state: Running, gone: Epoch, parent: Epoch, exit: Exit, policy: RestartPolicy): AgentStep {
   if (policy.onCrash === 'exit') return crash(state, exit, policy);
   if (!state.retried) return claim({ ...state, retried: true });
-  const refused = exit.kind === 'failed' && exit.code === 1 && exit.addressTaken === undefined;
+  const refused = exit.kind === 'failed' && exit.code === 1 && exit.addressTaken === undefined && exit.addressDenied === undefined;
   const hopeless = gone.stage === 'starting' && (refused || parent.stage === 'draining');
   return hopeless ? launchStandalone(state) : crash(state, exit, policy);
 }
@@ -90,6 +91,7 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
     return gone.stage === 'stopping' && parent !== undefined ? stopLineage(state, gone.lineage, toldByChild) : stay(state);
   }
   const { claim: claimed } = state;
+  if (survivor === undefined && wasTold(before, gone, exit)) return lastGone(state, exit, policy);
   if (claimed?.stage === 'replacing' && survivor === undefined) return launch(state);
   if (claimed?.stage === 'replacing' || gone.lineage !== before.lineage) {
     return parent === undefined ? stay(state) : stopLineage(state, gone.lineage, toldByChild);
@@ -112,6 +114,17 @@ export function exited(before: AgentState, number: number, exit: Exit, policy: R
     if (exit.kind === 'clean' && gone.stage === 'live') return stopAll(next, { kind: 'envoy', exit });
     return parent === undefined ? neighbourGone(next, gone, exit, policy) : childGone(next, gone, parent, exit, policy);
   });
+}
+
+/**
+ * Somebody has told an Envoy to end that serves: it has told its parent first, whose end then looks
+ * as one before its time. What was claimed for that is not needed. An Envoy that has lost its
+ * parent aborts.
+ */
+function wasTold(before: AgentState, gone: Epoch, exit: Exit): boolean {
+  const claimed = claimOf(before);
+  const isForParent = isStandalone(claimed) && claimed?.reading.hash === gone.hash && parentEndedEarly(before);
+  return isForParent && gone.stage === 'live' && exit.kind === 'clean';
 }
 
 /**

@@ -31,7 +31,7 @@ export type Outcome =
   | { readonly kind: 'asked' }
   | { readonly kind: 'envoy'; readonly exit: Exit }
   | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'address-taken'; readonly address: string };
+  | { readonly kind: 'address-taken' | 'address-denied'; readonly address: string };
 
 /** What there is in each phase. */
 interface Known {

@@ -1,5 +1,6 @@
 import type { LogLine } from '../log/log-line.ts';
 import type { AgentTransition } from './agent.ts';
+import { exitWords } from './exit-cause.ts';
 import { crashPause } from './exits.ts';
 import { claimOf, isStandalone } from './model.ts';
 
@@ -60,7 +61,7 @@ export function narrateDecision({ event, before, state }: AgentTransition, budge
   }
   if (state.retried && !before.retried) lines.push({ level: 'warn', event: 'epoch.retried', msg: 'the epoch is tried again at once' });
   if (state.crashes > before.crashes) {
-    const tail = event.type === 'epoch-exited' && 'tail' in event.exit ? event.exit.tail : [];
+    const lastWords = event.type === 'epoch-exited' ? exitWords(event.exit) : undefined;
     lines.push({
       level: 'warn',
       event: 'restart.scheduled',
@@ -68,7 +69,7 @@ export function narrateDecision({ event, before, state }: AgentTransition, budge
       attempt: state.crashes,
       of: budget === 0 ? 'no limit' : budget,
       delayMs: crashPause(state.crashes),
-      ...(tail.length > 0 && { lastWords: tail.at(-1) }),
+      ...(lastWords !== undefined && { lastWords }),
     });
   }
   if (state.phase === 'stopped') {

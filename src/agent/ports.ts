@@ -73,6 +73,8 @@ export type Exit =
       readonly tail: readonly string[];
       /** The address that it says it could not bind. */
       readonly addressTaken?: string;
+      /** The address that it says its user may not bind. */
+      readonly addressDenied?: string;
     }
   | {
       readonly kind: 'signaled';

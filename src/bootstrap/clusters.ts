@@ -1,7 +1,7 @@
 import { isIpAddress, parseHostPort, portNumber } from '../config/host-port.ts';
 import type { ProxyConfig, RemoteService } from '../config/proxy-config.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
-import { type Findings, type Json, protoDuration, typedConfig } from './proto-json.ts';
+import { type Findings, type Json, protoDuration, sparing, typedConfig } from './proto-json.ts';
 import { sdsSecretConfig, socketCluster } from './secret-clusters.ts';
 import { upstreamTls } from './upstream-tls.ts';
 
@@ -116,15 +116,24 @@ export function tcpKeepalive({ probes, time, interval }: NonNullable<RemoteServi
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value > 0));
 }
 
+type ReportInputs = Pick<BootstrapInputs, 'config' | 'ipv6' | 'metadata'>;
+
 /**
- * The cluster of a service that Envoy reports to over gRPC. Undefined where there is a problem.
- * Pure.
+ * The cluster of a service that Envoy reports to over gRPC. One that is wrong is a warning, and the
+ * cluster has no endpoint: listeners of the control plane may name it. Pure.
  */
-export function reportCluster(
+export function reportCluster(name: string, place: string, service: RemoteService, inputs: ReportInputs, findings: Findings): Json {
+  const cluster = sparing(findings, 'nothing is reported to it', (own) => reachedCluster(name, place, service, inputs, own));
+  if (cluster !== undefined) return cluster;
+  const connect_timeout = protoDuration(inputs.config.connectTimeout);
+  return { name, type: 'STATIC', connect_timeout, load_assignment: { cluster_name: name, endpoints: [] } };
+}
+
+function reachedCluster(
   name: string,
   place: string,
   service: RemoteService,
-  { config, ipv6, metadata }: Pick<BootstrapInputs, 'config' | 'ipv6' | 'metadata'>,
+  { config, ipv6, metadata }: ReportInputs,
   findings: Findings,
 ): Json {
   const address = socketAddress(service.address);

@@ -1,4 +1,5 @@
 import type { Findings, Json } from './proto-json.ts';
+import { parseJson, TooDeep } from '../texts/parse-json.ts';
 
 /** What the environment says about the node. */
 export interface EnvironmentMetadata {
@@ -23,7 +24,8 @@ const secret = ['proxy.istio.io/config', 'kubectl.kubernetes.io/last-applied-con
 /**
  * What the environment adds to the node metadata: `ISTIO_META_<NAME>` is a text, the members of the
  * object in `ISTIO_METAJSON_<ANY>` are what they are, and the later of two wins. Variables that
- * begin with `ISTIO_META_WORKLOAD` are none, but for the name of the workload. Pure.
+ * begin with `ISTIO_META_WORKLOAD` are none, but for the name of the workload. One that is no
+ * object is left out, with a warning; the labels are a problem then. Pure.
  */
 export function environmentMetadata(
   env: Readonly<Record<string, string | undefined>>,
@@ -36,7 +38,8 @@ export function environmentMetadata(
     if (json !== undefined) {
       const object = parse(text);
       if (typeof object === 'string') {
-        problems.push({ place: variable, text: object });
+        if (name === 'LABELS') problems.push({ place: variable, text: object });
+        else warnings.push(`${variable}: ${object}: it is left out`);
         continue;
       }
       for (const [member, value] of Object.entries(object)) members.set(member, { value, variable });
@@ -51,8 +54,9 @@ export function environmentMetadata(
 function parse(text: string): JsonObject | string {
   let value;
   try {
-    value = JSON.parse(text) as Json;
-  } catch {
+    value = parseJson(text, undefined, deepest) as Json;
+  } catch (error) {
+    if (error instanceof TooDeep) return `is nested more than ${deepest} levels deep`;
     return `is not JSON, such as '{"app":"shop"}'`; // the parser's own word repeats the text, which may hold a secret
   }
   if (!isObject(value)) return 'is not a JSON object';
@@ -90,7 +94,7 @@ function texts(object: JsonObject, onOther: (name: string) => void): Readonly<Re
  */
 export function podPorts(text: string): string | undefined {
   try {
-    const value = JSON.parse(text) as Json;
+    const value = parseJson(text) as Json;
     if (!Array.isArray(value)) return undefined;
     const ports = value.map((port: Json) => {
       const { name, containerPort = 0, protocol = '' } = port as Readonly<Record<string, Json>>; // throws at what has no members

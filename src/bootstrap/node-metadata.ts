@@ -43,7 +43,8 @@ const aboutStatistics = /^sidecar\.istio\.io\/(?:statsInclusion(?:Prefixes|Suffi
  *
  * `ISTIO_META_*` among the `proxyMetadata` of the configuration count as environment, beneath the
  * real one. The version of Istio is beneath all. JSON that does not parse, and a value that Pilot
- * would not understand, are problems of the variable.
+ * would not understand, are left out, with a warning. In the labels both are problems: who may talk
+ * to the proxy depends on them.
  */
 export function nodeMetadata({
   config,
@@ -59,11 +60,14 @@ export function nodeMetadata({
   const { members, labels: toldLabels } = environmentMetadata({ ...config.proxyMetadata, ...variables.metadataVariables }, findings);
   for (const [name, { value, variable }] of members) {
     const flaw = metadataFlaw(name, value);
-    if (flaw !== undefined) findings.problems.push({ place: variable, text: flaw });
+    if (flaw === undefined) continue;
+    if (name === 'LABELS') findings.problems.push({ place: variable, text: flaw });
+    else findings.warnings.push(`${variable}: ${flaw}: ${name} is left out`);
   }
   if (findings.problems.length > 0) return { ok: false, problems: findings.problems };
 
-  const told = new Map([...members].map(([name, { value }]) => [name, value]));
+  const sound = [...members].filter(([name, { value }]) => metadataFlaw(name, value) === undefined);
+  const told = new Map(sound.map(([name, { value }]) => [name, value]));
   const ports = told.get('POD_PORTS');
   const more = variables.exchangeKeys.split(',').map((key) => key.trim());
   const known: Readonly<Record<string, Json>> = {

@@ -13,6 +13,17 @@ export interface Findings {
 }
 
 /**
+ * What is made of something that Envoy can serve without. A problem is a warning here, which ends
+ * with what follows from it, and nothing is made.
+ */
+export function sparing<T>({ warnings }: Findings, consequence: string, make: (own: Findings) => T): T | undefined {
+  const own: Findings = { problems: [], warnings: [] };
+  const made = make(own);
+  warnings.push(...own.warnings, ...own.problems.map(({ place, text }) => `${place}: ${text}: ${consequence}`));
+  return own.problems.length > 0 ? undefined : made;
+}
+
+/**
  * The same, with the members of each object by name: what is told in another order is no change.
  * Pure.
  */

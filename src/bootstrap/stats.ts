@@ -4,6 +4,7 @@ import { socketAddress } from './clusters.ts';
 import { type Findings, type Json, typedConfig } from './proto-json.ts';
 import { regexFlaw } from './regex-flaw.ts';
 import type { NodeMetadata } from './bootstrap-inputs.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** The labels of Istio's standard metrics. */
 const ofIstio = `
@@ -109,7 +110,7 @@ export function statsInclusion(
   { warnings }: Pick<Findings, 'warnings'>,
 ): StatsInclusion {
   const asked = (kind: string, quote: (address: string) => string = (address) => address): readonly string[] => {
-    const text = metadata[`${annotation}${kind}`];
+    const text = ownMember(metadata, `${annotation}${kind}`);
     const entries = typeof text === 'string' ? text.split(',').map((entry) => entry.trim()) : [];
     return entries
       .filter((entry) => entry !== '')
@@ -159,7 +160,7 @@ export function statsConfig(tags: ReturnType<typeof statsTags>, { prefixes, suff
  */
 export function statsSinks(
   { envoyMetricsService, statsdUdpAddress }: Pick<ProxyConfig, 'envoyMetricsService' | 'statsdUdpAddress'>,
-  { problems }: Pick<Findings, 'problems'>,
+  { warnings }: Pick<Findings, 'warnings'>,
 ): readonly Json[] {
   const metrics = typedConfig('config.metrics.v3.MetricsServiceConfig', {
     transport_api_version: 'V3',
@@ -167,7 +168,7 @@ export function statsSinks(
   });
   const address = socketAddress(statsdUdpAddress);
   const known = address !== undefined && isIpAddress(address.address);
-  if (statsdUdpAddress !== '' && !known) problems.push({ place: 'statsdUdpAddress', text: `'${statsdUdpAddress}' is not ip:port` });
+  if (statsdUdpAddress !== '' && !known) warnings.push(`statsdUdpAddress: '${statsdUdpAddress}' is not ip:port: nothing is sent to it`);
   return [
     ...(envoyMetricsService === undefined ? [] : [{ name: 'envoy.stat_sinks.metrics_service', typed_config: metrics }]),
     ...(known

@@ -1,13 +1,14 @@
 import { isIP } from 'node:net';
-import type { RemoteService } from '../config/proxy-config.ts';
+import type { RemoteService, TlsSettings } from '../config/proxy-config.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import { socketAddress, tcpKeepalive } from './clusters.ts';
-import { type Findings, type Json, protoDuration, typedConfig, wellFormed } from './proto-json.ts';
+import { type Findings, type Json, protoDuration, sparing, typedConfig, wellFormed } from './proto-json.ts';
 import { proxyConfigFields } from './proxy-config-json.ts';
 import { statLabels, statsInclusion } from './stats.ts';
 import { googleProject } from './tracing.ts';
-import { upstreamTls } from './upstream-tls.ts';
+import { type UpstreamTls, upstreamTls } from './upstream-tls.ts';
 import type { Problem } from '../config/read-layer.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /**
  * An IP address as the 16 bytes of IPv6, an IPv4 one mapped into it; none for what is no address.
@@ -55,7 +56,6 @@ const usualLimit = 200;
  */
 export function templateVariables(inputs: TemplateInputs): TemplateVariables {
   const { config, metadata, addresses, ipv6, locality, stsPort } = inputs;
-  const { zipkin, lightstep, datadog, stackdriver, tlsSettings } = config.tracing ?? {};
   const findings: Findings = { problems: [], warnings: [] };
   const { prefixes, suffixes, regexes } = statsInclusion(metadata, addresses, findings);
   const json = (value: Json) => value && JSON.stringify(wellFormed(value));
@@ -63,19 +63,22 @@ export function templateVariables(inputs: TemplateInputs): TemplateVariables {
   const address = (place: string, text: string | undefined): string | undefined => {
     if (text === undefined || text === '') return undefined;
     const found = socketAddress(text);
-    if (found === undefined) findings.problems.push({ place, text: `'${text}' is not host:port` });
+    if (found === undefined && place === 'discoveryAddress') findings.problems.push({ place, text: `'${text}' is not host:port` });
+    else if (found === undefined) findings.warnings.push(`${place}: '${text}' is not host:port: it is left out`);
     return found && `{"address": ${JSON.stringify(found.address)}, "port_value": ${found.port_value}}`;
   };
   const service = (name: string, place: string, to: RemoteService | undefined) => {
-    const tls = to?.tlsSettings && upstreamTls({ settings: to.tlsSettings, place: `${place}.tlsSettings`, metadata, http2: true, name }, findings); // prettier-ignore
+    const { isSound, tls } = secured(to?.tlsSettings, { place: `${place}.tlsSettings`, metadata, http2: true, name }, findings);
     return {
-      [`${name}_address`]: address(`${place}.address`, to?.address),
+      [`${name}_address`]: isSound ? address(`${place}.address`, to?.address) : undefined,
       [`${name}_tls`]: json(tls),
       [`${name}_tcp_keepalive`]: json(to?.tcpKeepalive && { tcp_keepalive: tcpKeepalive(to.tcpKeepalive) }),
     };
   };
-  const http2 = zipkin === undefined && lightstep !== undefined;
-  const tracingTls = tlsSettings && upstreamTls({ settings: tlsSettings, place: 'tracing.tlsSettings', metadata, http2, name: 'tracer' }, findings); // prettier-ignore
+  const http2 = config.tracing?.zipkin === undefined && config.tracing?.lightstep !== undefined;
+  const traced = secured(config.tracing?.tlsSettings, { place: 'tracing.tlsSettings', metadata, http2, name: 'tracer' }, findings);
+  const { zipkin, lightstep, datadog, stackdriver } = (traced.isSound ? config.tracing : undefined) ?? {};
+  const tracingTls = traced.tls;
   const socket = tracingTls && { name: 'tls', typed_config: typedConfig('extensions.transport_sockets.tls.v3.UpstreamTlsContext', tracingTls) }; // prettier-ignore
 
   const variables: Readonly<Record<string, Json>> = {
@@ -132,6 +135,20 @@ export function templateVariables(inputs: TemplateInputs): TemplateVariables {
   return findings.problems.length > 0
     ? { ok: false, problems: findings.problems }
     : { ok: true, variables: new Map(Object.entries(variables).map(([name, value]) => [name, value === undefined ? undefined : wellFormed(value)])), warnings: findings.warnings }; // prettier-ignore
+}
+
+/**
+ * The TLS of a service that Envoy reports to. With settings that are not sound, which is a warning,
+ * the service is left out: it is not spoken to in plaintext instead.
+ */
+function secured(
+  settings: TlsSettings | undefined,
+  rest: Omit<UpstreamTls, 'settings'>,
+  findings: Findings,
+): { readonly isSound: boolean; readonly tls?: ReturnType<typeof upstreamTls> } {
+  if (settings === undefined) return { isSound: true };
+  const made = sparing(findings, 'what it belongs to is left out', (own) => ({ tls: upstreamTls({ settings, ...rest }, own) }));
+  return { isSound: made !== undefined, ...made };
 }
 
 export type RenderedTemplate = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
@@ -200,7 +217,7 @@ function evaluate(code: string, variables: ReadonlyMap<string, Json>): Evaluated
   for (const member of members.map((text) => text.charAt(0).toLowerCase() + text.slice(1))) {
     if (value === undefined) break; // what has no value has no members to be known
     isKnown = typeof value === 'object' && value !== null && Object.hasOwn(value, member);
-    value = isKnown ? (value as Readonly<Record<string, Json>>)[member] : undefined;
+    value = isKnown ? ownMember(value as Readonly<Record<string, Json>>, member) : undefined;
     if (!isKnown) break;
   }
   if (!isKnown) return { flaw: `the variable ${path} is not known` };

@@ -2,7 +2,7 @@ import type { TlsSettings } from '../config/proxy-config.ts';
 import { isIpAddress } from '../config/host-port.ts';
 import type { BootstrapInputs, NodeMetadata } from './bootstrap-inputs.ts';
 import { remoteCluster, socketAddress } from './clusters.ts';
-import { type Findings, type Json, typedConfig } from './proto-json.ts';
+import { type Findings, type Json, sparing, typedConfig } from './proto-json.ts';
 import { upstreamTls } from './upstream-tls.ts';
 
 /** The project on Google Cloud that the node is in, where the platform said so. Pure. */
@@ -72,9 +72,13 @@ interface Collector {
  * OpenTelemetry. Pure.
  *
  * Envoy has no tracers for lightstep and stackdriver any more; their collectors are reached by
- * OpenTelemetry, and a warning says so.
+ * OpenTelemetry, and a warning says so. A wrong tracer is a warning, and there is none.
  */
 export function tracing(inputs: BootstrapInputs, findings: Findings): Tracing | undefined {
+  return sparing(findings, 'no traces are sent', (own) => tracer(inputs, own));
+}
+
+function tracer(inputs: BootstrapInputs, findings: Findings): Tracing | undefined {
   const { config } = inputs;
   if (config.tracing === undefined) return undefined;
   const { zipkin, lightstep, datadog, stackdriver, openTelemetry: collector, tlsSettings: tls } = config.tracing;

@@ -2,6 +2,7 @@ import type { TlsSettings } from '../config/proxy-config.ts';
 import { isIpAddress } from '../config/host-port.ts';
 import type { Findings, Json } from './proto-json.ts';
 import type { NodeMetadata } from './bootstrap-inputs.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 export interface UpstreamTls {
   readonly settings: TlsSettings;
@@ -37,7 +38,7 @@ export function upstreamTls(
   const istio = mode === 'ISTIO_MUTUAL';
   const file = (given: string, standard: string, key: string) => {
     const chosen = given === '' && istio ? `${folder}/${standard}.pem` : given;
-    const instead = metadata[key];
+    const instead = ownMember(metadata, key);
     return typeof instead === 'string' && instead !== '' && (chosen !== '' || key !== 'TLS_CLIENT_ROOT_CERT') ? instead : chosen;
   };
   const root = file(settings.caCertificates, 'root-cert', 'TLS_CLIENT_ROOT_CERT');

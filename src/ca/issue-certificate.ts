@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose';
 import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
 import { bytesOutside, largest } from '../files/outside-file.ts';
 import { pemCertificates, setFlaws } from '../secrets/certificates.ts';
+import { readOwnPair } from '../secrets/own-pair.ts';
 import type { SecretSet } from '../secrets/secret.ts';
 import type { Authority, Failure } from './authority.ts';
 import { certificateRequest, type KeyOptions } from './certificate-request.ts';
@@ -60,11 +61,13 @@ export type Issue =
   | { readonly ok: false; readonly reason: string; readonly failure: Failure; readonly took: number };
 
 export interface IssueOptions extends KeyOptions {
+  /** The file of the token, read for each request; empty if there is none. */
+  readonly token: string;
   /**
-   * The file of the token, read for each request, empty if there is none; undefined where a client
-   * certificate stands for it.
+   * The pair that the authority is shown, read for each request; undefined for none. If it works, a
+   * token may be missing or have expired; until it does, the token stands for it.
    */
-  readonly token: string | undefined;
+  readonly client: { readonly chain: string; readonly key: string } | undefined;
   readonly trustDomain: string;
   /** What is asked for, in ms. */
   readonly ttl: number;
@@ -89,9 +92,7 @@ export function issueCertificate(
     const begun = scheduler.now();
     const failed = (reason: string, failure: Failure = 'refused'): Issue => ({ ok: false, reason, failure, took: scheduler.now() - begun });
     return defer(async () => {
-      const token = options.token === undefined ? '' : await readToken(options.token);
-      const flaw = options.token === undefined ? undefined : tokenFlaw(token, scheduler.now());
-      if (flaw !== undefined) throw new Error(`${options.token}: ${flaw}`);
+      const token = await proof(options, scheduler.now());
       const identity = workloadIdentity(token, options.trustDomain);
       if (token !== '' && identity === undefined) throw new Error(`${options.token}: the token is none of a service account`);
       return { token, ...(await certificateRequest(identity ?? nameless, options)) };
@@ -114,11 +115,27 @@ export function issueCertificate(
   });
 }
 
+/** The token to send; empty if the pair stands for it. */
+async function proof({ token: path, client }: IssueOptions, now: number): Promise<string> {
+  const own = client && (await readOwnPair(client, now));
+  return goodToken(path, now).catch((error: unknown) => {
+    if (own?.ok === true) return '';
+    throw own === undefined ? error : new Error(`${own.reason}; ${(error as Error).message}`);
+  });
+}
+
+async function goodToken(path: string, now: number): Promise<string> {
+  const token = await readToken(path);
+  const flaw = tokenFlaw(token, now);
+  if (flaw !== undefined) throw new Error(`${path}: ${flaw}`);
+  return token;
+}
+
 async function readToken(path: string): Promise<string> {
   if (path === '') throw new Error('there is no token: JWT_POLICY names none');
   return bytesOutside(path, largest.token).then(
     (bytes) => bytes.toString().trim(),
-    (error: unknown) => Promise.reject(new Error(`the token is missing: ${(error as Error).message}`)),
+    (error: unknown) => Promise.reject(new Error(`the token is missing: ${path}: ${(error as Error).message}`)),
   );
 }
 

@@ -2,10 +2,12 @@ import { create } from '@bufbuild/protobuf';
 import type * as Grpc from '@grpc/grpc-js';
 import { asyncScheduler, defer, filter, Observable, of, type SchedulerLike, switchMap } from 'rxjs';
 import { bytesOutside, largest } from '../files/outside-file.ts';
+import { grpcClient, tlsCredentials } from '../grpc/grpc-client.ts';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { troubleOf } from '../grpc/trouble.ts';
 import { pollUntil } from '../operators/poll-until.ts';
 import { settle } from '../operators/settle.ts';
+import { readOwnPair } from '../secrets/own-pair.ts';
 import { IstioCertificateRequestSchema, type IstioCertificateResponse, IstioCertificateService } from '../proto/istio/v1/auth/ca_pb.ts';
 import type { Authority, AuthorityAddress, Failure, Signed } from './authority.ts';
 
@@ -33,42 +35,56 @@ const reach = { within: 2_000, every: 1_000 };
  * certificate anew, so that none of them needs a new agent. Loads gRPC.
  */
 export function istioAuthority(options: IstioAuthorityOptions, scheduler: SchedulerLike = asyncScheduler): Authority {
-  const ready$ = defer(async () => {
-    const grpc = await import('@grpc/grpc-js');
-    return { grpc, channel: await credentialsOf(options, grpc) };
-  }).pipe(settle());
+  function ready(token: string | undefined) {
+    return defer(async () => {
+      const grpc = await import('@grpc/grpc-js');
+      return { grpc, channel: await credentialsOf(options, grpc, token, scheduler.now()) };
+    }).pipe(settle());
+  }
   return {
     name: options.address,
-    reached$: ready$.pipe(
-      switchMap((ready) => (ready.ok ? connection(options, ready.value, scheduler) : of(false))),
+    reached$: ready(undefined).pipe(
+      switchMap((made) => (made.ok ? connection(options, made.value, scheduler) : of(false))),
       pollUntil((isReached) => isReached, { every: reach.every }, scheduler),
       filter((isReached) => isReached),
     ),
     sign: (csr, token, ttl) =>
-      ready$.pipe(
-        switchMap((ready) =>
-          ready.ok
+      ready(token).pipe(
+        switchMap((made) =>
+          made.ok
             ? call(
                 options,
-                ready.value,
+                made.value,
                 create(IstioCertificateRequestSchema, { csr, validityDuration: BigInt(Math.round(ttl / 1000)) }),
                 token,
                 scheduler,
               )
-            : of<Signed>({ ok: false, reason: `what TLS to it needs is missing: ${(ready.error as Error).message}`, failure: 'fleeting' }),
+            : of<Signed>({ ok: false, reason: `what TLS to it needs is missing: ${(made.error as Error).message}`, failure: 'fleeting' }),
         ),
       ),
   };
 }
 
-async function credentialsOf({ roots, client }: IstioAuthorityOptions, { credentials }: typeof Grpc): Promise<Grpc.ChannelCredentials> {
-  if (roots === undefined) return credentials.createInsecure();
-  const [ca, chain, key] = await Promise.all([
-    roots === 'system' ? null : bytesOutside(roots, largest.pem),
-    client === undefined ? null : bytesOutside(client.chain, largest.pem),
-    client === undefined ? null : bytesOutside(client.key, largest.pem),
-  ]);
-  return credentials.createSsl(ca, key, chain);
+async function credentialsOf(
+  { roots, client }: IstioAuthorityOptions,
+  grpc: typeof Grpc,
+  token: string | undefined,
+  now: number,
+): Promise<Grpc.ChannelCredentials> {
+  if (roots === undefined) return grpc.credentials.createInsecure();
+  const [vouching, pair] = await Promise.all([roots === 'system' ? undefined : rootsIn(roots), pairOf(client, token, now)]);
+  return tlsCredentials(grpc, { roots: vouching, pair });
+}
+
+function rootsIn(path: string): Promise<Buffer> {
+  return bytesOutside(path, largest.pem).catch((error: unknown) => Promise.reject(new Error(`${path}: ${(error as Error).message}`)));
+}
+
+/** The pair that the authority is shown; none if it does not work and a token stands for it. */
+async function pairOf(client: IstioAuthorityOptions['client'], token: string | undefined, now: number) {
+  const own = client && (await readOwnPair(client, now));
+  if (own?.ok === false && token === '') throw new Error(own.reason);
+  return own?.ok === true ? own.pair : undefined;
 }
 
 interface Ready {
@@ -77,8 +93,7 @@ interface Ready {
 }
 
 function clientOf({ address, serverName }: AuthorityAddress, { grpc, channel }: Ready): Grpc.Client {
-  grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
-  return new grpc.Client(address, channel, {
+  return grpcClient(grpc, address, channel, {
     'grpc.use_local_subchannel_pool': 1,
     ...(serverName !== undefined && { 'grpc.ssl_target_name_override': serverName, 'grpc.default_authority': serverName }),
   });

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { asyncScheduler } from 'rxjs';
 import { largest, type OutsideFile, readOutside } from '../files/outside-file.ts';
 import { expiryLead } from '../secrets/certificate-expiry.ts';
-import { describeCertificates, keyPairFlaw, pemCertificates } from '../secrets/certificates.ts';
+import { describeCertificates, keyPairFlaw, pairFlaw, pemCertificates } from '../secrets/certificates.ts';
 import type { SecretPaths } from '../secrets/file-secrets.ts';
 import { span } from '../log/span.ts';
 import type { Around } from './around.ts';
@@ -14,8 +14,11 @@ const { ok, warn, fail } = findingsOf('certificates');
 /** Whether the certificates in files can be served: pair, chain, times, roots. */
 export async function checkCertificates({ plan }: Around): Promise<readonly Finding[]> {
   const { workload, running } = plan;
-  const all = [...(workload.kind === 'files' ? [workload.paths] : []), ...running.certificates];
-  const pairs = [...new Map(all.map((paths) => [`${paths.chain} ${paths.key}`, paths])).values()];
+  const own = workload.kind === 'files' ? [workload.paths] : [];
+  const all = [...own, ...running.certificates];
+  const read = new Map(all.map((paths): readonly [string, PairFile] => [idOf(paths), { ...paths, by: 'file' }]));
+  const pushed = plan.isServed && plan.rotation.way === 'sds' ? own : [];
+  const pairs = [...new Map([...read, ...pushed.map((paths): readonly [string, PairFile] => [idOf(paths), { ...paths, by: 'push' }])]).values()]; // prettier-ignore
   const roots = [...new Set(all.map(({ root }) => root))].filter((path) => path !== '');
   const awaited = new Set(running.awaited);
   const told = (
@@ -24,7 +27,16 @@ export async function checkCertificates({ plan }: Around): Promise<readonly Find
   return told.length > 0 ? told : [ok('none is in a file')];
 }
 
-async function checkPair({ chain, key }: SecretPaths, awaited: ReadonlySet<string>): Promise<readonly Finding[]> {
+/** A pair, and how Envoy gets it. Over SDS it gets no password. */
+interface PairFile extends SecretPaths {
+  readonly by: 'file' | 'push';
+}
+
+function idOf({ chain, key }: SecretPaths): string {
+  return `${chain} ${key}`;
+}
+
+async function checkPair({ chain, key, by }: PairFile, awaited: ReadonlySet<string>): Promise<readonly Finding[]> {
   const files = await Promise.all([chain, key].map(async (path) => ({ path, file: await readOutside(path, largest.pem) })));
   const absent = files.filter(({ file }) => file.kind === 'absent').map(({ path }) => path);
   if (absent.length === 2 && !absent.some((path) => awaited.has(path))) return [];
@@ -35,7 +47,8 @@ async function checkPair({ chain, key }: SecretPaths, awaited: ReadonlySet<strin
   const certificates = pemCertificates(String(chainText)) ?? [];
   const now = asyncScheduler.now();
   const [leaf] = describeCertificates({ kind: 'pair', chain: String(chainText), key: Buffer.alloc(0) });
-  const flaw = keyPairFlaw(String(chainText), Buffer.from(keyBytes), leaf?.notBefore ?? now);
+  const flawOf = by === 'push' ? pairFlaw : keyPairFlaw;
+  const flaw = flawOf(String(chainText), Buffer.from(keyBytes), leaf?.notBefore ?? now);
   if (flaw !== undefined || leaf === undefined)
     return [
       fail(

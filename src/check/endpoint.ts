@@ -1,9 +1,9 @@
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
-import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls';
-import { concatMap, defer, Observable, of, take, throwError, timeout } from 'rxjs';
+import { concatMap, Observable, of, take, throwError, timeout } from 'rxjs';
 import { connectionTrouble } from '../grpc/trouble.ts';
+import { addressesOf, localLookup } from '../http/local-lookup.ts';
 import { settle } from '../operators/settle.ts';
 
 /** A server of gRPC that agent or Envoy talks to. */
@@ -48,23 +48,20 @@ const patience = { step: 3_000, date: 1_000 };
  */
 export function reach(endpoint: Endpoint): Observable<Reached> {
   const { host, port } = endpoint;
-  return step(
-    'name',
-    defer(async () => (isIP(host) === 0 ? (await lookup(host, { all: true })).map(({ address }) => address) : [host])),
-    (addresses) =>
-      step(
-        'connection',
-        opened(() => connectTcp({ host, port, autoSelectFamily: true }), 'connect'),
-        (socket) =>
-          secured(endpoint, socket, ({ socket: ready, shown }) =>
-            step(
-              (ready as Partial<TLSSocket>).alpnProtocol === 'h2' ? 'entry' : 'protocol',
-              spoken(endpoint, ready),
-              ({ date }) => of<Reached>({ stage: 'all', addresses, ...(shown && { shown }), ...(date !== undefined && { date }) }),
-              shown,
-            ),
+  return step('name', addressesOf(host), (addresses) =>
+    step(
+      'connection',
+      opened(() => connectTcp({ host, port, autoSelectFamily: true, lookup: localLookup }), 'connect'),
+      (socket) =>
+        secured(endpoint, socket, ({ socket: ready, shown }) =>
+          step(
+            (ready as Partial<TLSSocket>).alpnProtocol === 'h2' ? 'entry' : 'protocol',
+            spoken(endpoint, ready),
+            ({ date }) => of<Reached>({ stage: 'all', addresses, ...(shown && { shown }), ...(date !== undefined && { date }) }),
+            shown,
           ),
-      ),
+        ),
+    ),
   ).pipe(take(1));
 }
 
@@ -81,6 +78,7 @@ function secured({ tls }: Endpoint, socket: Socket, then$: (ready: Secured) => O
       socket,
       ...(isIP(serverName) === 0 && { servername: serverName }),
       ...(roots !== undefined && { ca: roots }),
+      allowPartialTrustChain: true, // as the agent itself connects
       ...(pair !== undefined && { cert: pair.chain, key: pair.key }),
       rejectUnauthorized: false, // its names are to be told in any case
       checkServerIdentity: () => undefined,

@@ -1,5 +1,6 @@
 import { isMap } from '../config/split-content.ts';
 import type { Around } from './around.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** A port on which agent or Envoy would listen. */
 export interface Listening {
@@ -47,7 +48,7 @@ function addressesOf(owner: unknown): readonly { readonly host: string; readonly
 }
 
 function member(content: unknown, name: string): unknown {
-  return isMap(content) ? content[name] : undefined;
+  return isMap(content) ? ownMember(content, name) : undefined;
 }
 
 function listOf(content: unknown): readonly unknown[] {

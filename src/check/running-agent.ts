@@ -3,7 +3,9 @@ import { lastValueFrom, of, timeout } from 'rxjs';
 import { httpAnswer } from '../http/http-answer.ts';
 import { troubleshooting } from '../log/see-also.ts';
 import type { Around } from './around.ts';
+import { noteAnchor } from '../report/notes.ts';
 import { type Finding, findingsOf } from './finding.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 const check = 'agent';
 const { ok, fail } = findingsOf(check);
@@ -24,8 +26,10 @@ export async function checkAgent({ agent }: Around): Promise<readonly Finding[]>
     const why = answer === undefined ? `it says nothing within ${timeoutMs / 1_000} s` : (answer.error as Error).message;
     return [fail('agent silent', `${socketPath}: ${why}`, 'run this as the user of the agent, and see whether the agent is stopped')];
   }
-  const { pending, notes } = JSON.parse(answer.value.body) as Told;
-  const noted = notes.map((note): Finding => ({ check, level: 'warn', what: note, fix: 'see: pilot-agent status' }));
+  const { pending, notes } = parseJson(answer.value.body) as Told;
+  const noted = notes.map((note): Finding => {
+    return { check, level: 'warn', what: note, fix: 'do what is said of this note', see: troubleshooting(noteAnchor(note)) };
+  });
   const reasons = pending.map(({ name, reason }): Finding => {
     return { check, level: 'fail', what: `it is not ready: ${reason}`, fix: 'do what is said of this reason', see: troubleshooting(name) };
   });

@@ -1,9 +1,10 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { catchError, defer, finalize, map, type Observable, of, timeout } from 'rxjs';
+import { asyncScheduler, catchError, defer, finalize, map, mergeMap, type Observable, of, timeout } from 'rxjs';
 import { flags } from '../config/flags.ts';
 import { type HttpAnswer, httpAnswer } from '../http/http-answer.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
+import { AgentGone, goneFrom } from './last-agent.ts';
 import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
 /** In the folder of `--configPath`; only the user of the agent, and root, may connect. */
@@ -53,20 +54,24 @@ export function whyNot(error: unknown): string {
 /**
  * Asks the agent of a folder, over the socket on which it answers its owner what the status port
  * answers; emits a whole answer, and completes. Errors with a {@link Fatal} where no agent answers
- * within 5 s.
+ * within 5 s, which says how the last agent of the folder has ended, if that is known.
  */
 export function askAgent({ folder, alone }: AgentFolder, path: string, method: 'GET' | 'POST' = 'GET'): Observable<HttpAnswer> {
   const silence = new Error(`no answer within ${timeoutMs / 1_000} s`);
   return bySocket(folder, (socketPath) => httpAnswer(`http://localhost${path}`, { socketPath, method }, largest)).pipe(
     timeout({ first: timeoutMs, with: () => of({ ok: false, error: silence } as const) }),
     catchError((error: unknown) => of({ ok: false, error } as const)),
-    map((answer) => {
-      if (answer.ok) return answer.value;
-      const socket = join(folder, socketName);
-      throw new Fatal(
-        `${alone}no agent answers at ${socket}: ${whyNot(answer.error)}; --configPath says where it is`,
-        exitCodes.unavailable,
-      );
+    mergeMap((answer) => (answer.ok ? of(answer.value) : unanswered({ folder, alone }, answer.error))),
+  );
+}
+
+/** Errors with what there is to say where no agent answers. */
+function unanswered({ folder, alone }: AgentFolder, error: unknown): Observable<never> {
+  return goneFrom(folder, (error as NodeJS.ErrnoException).code, asyncScheduler.now()).pipe(
+    map((gone) => {
+      if (gone !== undefined) throw new AgentGone(gone, alone);
+      const silent = `no agent answers at ${join(folder, socketName)}: ${whyNot(error)}; --configPath says where it is`;
+      throw new Fatal(`${alone}${silent}`, exitCodes.unavailable);
     }),
   );
 }

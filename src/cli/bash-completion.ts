@@ -1,4 +1,5 @@
 import { allCommands, type Completed, type CompletedCommand, waysTo } from './completed-words.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /**
  * A script with which bash completes the command lines of a program. It needs no package of bash's
@@ -89,7 +90,7 @@ function grouped(
   const texts = unique(rows.map(([, value]) => JSON.stringify(value)));
   return texts.map((text) => {
     const same = rows.filter(([, value]) => JSON.stringify(value) === text);
-    return [unique(same.map(([pattern]) => pattern)), JSON.parse(text) as Completed];
+    return [unique(same.map(([pattern]) => pattern)), parseJson(text) as Completed];
   });
 }
 

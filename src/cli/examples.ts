@@ -1,3 +1,5 @@
+import { ownMember } from '../texts/own-member.ts';
+
 /**
  * The examples at the end of the help page of a command, by its words; '' for a command without
  * any. They lie in the function, so that a start does not make them. Pure.
@@ -155,5 +157,5 @@ Examples:
   $ pilot-agent help proxy
   $ pilot-agent help config print`,
   };
-  return pages[command] ?? '';
+  return ownMember(pages, command) ?? '';
 }

@@ -6,6 +6,7 @@ import { settle } from '../operators/settle.ts';
 import type { LiveEvent } from '../report/live-events.ts';
 import type { TopEvent } from '../terminal/top-model.ts';
 import { bySocket, whyNot } from './agent-socket.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** How long an agent has to answer. In ms. */
 const answering = 5_000;
@@ -14,7 +15,7 @@ const silence = 20_000;
 /** Between two tries to reach the agent. In ms. */
 const pause = 500;
 /** A newer agent may say more. */
-const known: readonly string[] = ['report', 'epochs', 'traffic', 'log'] satisfies readonly LiveEvent['event'][];
+const known: readonly string[] = ['report', 'epochs', 'traffic', 'service', 'log'] satisfies readonly LiveEvent['event'][];
 const url = 'http://localhost/debug/events';
 
 /**
@@ -43,7 +44,7 @@ function heard(answer: IncomingMessage): Observable<TopEvent> {
     timeout({ each: silence, with: () => throwError(() => quiet(silence)) }),
     serverSentEvents(),
     filter(({ event }) => known.includes(event)),
-    map(({ event, data }): TopEvent => ({ type: 'heard', live: { event, data: JSON.parse(data) as unknown } as LiveEvent })),
+    map(({ event, data }): TopEvent => ({ type: 'heard', live: { event, data: parseJson(data) } as LiveEvent })),
   );
   return merge(of({ type: 'connected' } as const), events$);
 }

@@ -28,10 +28,11 @@ const all = program();
 
 /** An agent says in its log too why it ends. */
 async function fail(error: unknown): Promise<void> {
-  const [code, why] = ending(error);
+  const words = ending(error);
+  const [code, why] = words;
   const isAgent = why !== undefined && all.args[0] === 'proxy';
   const isTold = isAgent && (await (await import('../run/last-words.ts')).lastWords(code, why, all.opts<GivenLogFlags>()));
-  end(isTold || why === undefined ? [code] : [code, why]);
+  end(isTold ? [code] : words);
 }
 
 void all

@@ -12,5 +12,12 @@ import { wholeAgent } from '../run/whole-agent.ts';
  * @param logFlags the flags about logging that were given
  */
 export async function proxy(given: GivenFlags, leftover: readonly string[], logFlags: GivenLogFlags): Promise<void> {
-  await wholeAgent({ line: { given, leftover, logFlags }, outside: real, envoy: 'find', sources: [], startedAt: performance.timeOrigin });
+  await wholeAgent({
+    line: { given, leftover, logFlags },
+    outside: real,
+    process: 'own',
+    envoy: 'find',
+    sources: [],
+    startedAt: performance.timeOrigin,
+  });
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { grpcClient } from '../grpc/grpc-client.ts';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { type ListSecretsResponse, SecretsService, type SecretSummary } from '../proto/pilotagent/v1/secrets_pb.ts';
 import { flags } from '../config/flags.ts';
@@ -37,10 +38,10 @@ export async function printSecrets({ configPath, output }: SecretsOptions): Prom
 }
 
 async function ask(socket: string): Promise<ListSecretsResponse> {
-  const { Client, credentials } = await import('@grpc/grpc-js');
+  const grpc = await import('@grpc/grpc-js');
   const { listSecrets } = grpcDefinition(SecretsService);
   if (listSecrets === undefined) throw new Error('the service has no such method');
-  const client = new Client(`unix:${socket}`, credentials.createInsecure());
+  const client = grpcClient(grpc, `unix:${socket}`, grpc.credentials.createInsecure());
   return new Promise<ListSecretsResponse>((done, fail) => {
     const { path, requestSerialize, responseDeserialize } = listSecrets;
     const asked = { $typeName: 'pilotagent.v1.ListSecretsRequest' };

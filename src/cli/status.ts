@@ -7,7 +7,9 @@ import { paintFor } from '../terminal/paint.ts';
 import { sizeOf } from '../terminal/screen-size.ts';
 import { statusScreen } from '../terminal/status-screen.ts';
 import { agentFolder, askAgent } from './agent-socket.ts';
+import { AgentGone } from './last-agent.ts';
 import { print, printJson } from './print.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 export interface StatusOptions {
   /** `--configPath` of an agent. Without it: of the one that runs here, else the usual one. */
@@ -22,14 +24,27 @@ const silence: HttpAnswer = { status: 0, headers: {}, body: '' };
  * `pilot-agent status`: prints how it stands with an agent: on a terminal as much as fits,
  * elsewhere and with `wide` all of it. Resolves where the agent is ready. Rejects with a
  * {@link Fatal} without words (1) where it is not, which is in what was printed, and with one (69)
- * where no agent answers.
+ * where no agent answers: if it has ended, `json` and `yaml` have the end.
  */
 export async function status({ configPath, output }: StatusOptions): Promise<void> {
-  const report = await reportOf(configPath);
-  if (output === 'json') await printJson(report);
-  else if (output === 'yaml') await print(printable((await import('yaml')).stringify(report)));
+  const report = await reportOf(configPath).catch(async (error: unknown) => {
+    if (error instanceof AgentGone && isForm(output)) await printAs(output, { ended: error.end });
+    throw error;
+  });
+  if (isForm(output)) await printAs(output, report);
   else await print(page(report, output === 'wide'));
   if (!report.ready.ok) throw new Fatal('', exitCodes.refused);
+}
+
+type Form = 'json' | 'yaml';
+
+function isForm(output: string | undefined): output is Form {
+  return output === 'json' || output === 'yaml';
+}
+
+/** For a program. */
+async function printAs(form: Form, value: unknown): Promise<void> {
+  await (form === 'json' ? printJson(value) : print(printable((await import('yaml')).stringify(value))));
 }
 
 async function reportOf(configPath: string | undefined): Promise<AgentReport> {
@@ -43,7 +58,7 @@ async function reportOf(configPath: string | undefined): Promise<AgentReport> {
 
 function parsed(text: string): AgentReport | undefined {
   try {
-    const report = JSON.parse(text) as Partial<AgentReport> | null;
+    const report = parseJson(text) as Partial<AgentReport> | null;
     return report?.agent !== undefined && report.ready !== undefined && Array.isArray(report.epochs) ? (report as AgentReport) : undefined;
   } catch {
     return undefined;

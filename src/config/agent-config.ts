@@ -12,13 +12,25 @@ import { value } from './value.ts';
 
 const levels = flags.proxyLogLevel.choices;
 
+/** A level, after which may come levels of components, as in the Go agent 1.30. */
+function isLogLevel(text: string): boolean {
+  const [, level = '', components] = /^([^,]*)(?:,(.*))?$/s.exec(text) ?? [];
+  return text === '' || (levels.some((one) => one === level) && (components === undefined || areComponentLevels(components)));
+}
+
+function areComponentLevels(text: string): boolean {
+  return text.split(',').every((part) => levels.some((level) => part.length > level.length + 1 && part.endsWith(`:${level}`)));
+}
+
 /** What flags alone can say. */
 export const agentFlagsSchema = value.message({
   meshConfig: value.text,
-  proxyLogLevel: value.oneOf(...levels, ''),
-  proxyComponentLogLevel: value.parsed('a list of name:level', (text) =>
-    text === '' || text.split(',').every((part) => levels.some((level) => part.endsWith(`:${level}`))) ? text : undefined,
+  proxyLogLevel: value.parsed(
+    `one of ${levels.join(', ')}`,
+    (text) => (isLogLevel(text) ? text : undefined),
+    new RegExp(`^(?:(?:${levels.join('|')})(?:,.*)?)?$`, 's'),
   ),
+  proxyComponentLogLevel: value.parsed('a list of name:level', (text) => (text === '' || areComponentLevels(text) ? text : undefined)),
   outlierLogPath: value.text,
   serviceregistry: value.text,
   id: value.text,

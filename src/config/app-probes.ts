@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { parseJson, TooDeep } from '../texts/parse-json.ts';
 
 interface ProbeTiming {
   /** In ms, for all of it. */
@@ -32,10 +33,12 @@ export interface GrpcProbe extends ProbeTiming {
 export type AppProbe = HttpProbe | TcpProbe | GrpcProbe;
 
 /**
- * The probes by the path at which they are asked for, or what is wrong with each that is wrong.
+ * The probes by the path at which they are asked for, and what is wrong with each that is left out.
  */
-export type AppProbes =
-  { readonly ok: true; readonly probes: ReadonlyMap<string, AppProbe> } | { readonly ok: false; readonly reason: string };
+export interface AppProbes {
+  readonly probes: ReadonlyMap<string, AppProbe>;
+  readonly flaws: readonly string[];
+}
 
 /** Kubernetes' default (`timeoutSeconds`). In ms. */
 const standardTimeout = 1_000;
@@ -84,26 +87,27 @@ export function probersForm() {
 /**
  * The application's probes from `ISTIO_KUBE_APP_PROBERS`: JSON that maps a path to a probe as a pod
  * has it, or, as the Go agent 1.1 took it, to what is within its `httpGet`. Members that nobody
- * knows are ignored. Pure.
+ * knows are ignored. One that is wrong is left out. Pure.
  */
 export function appProbes(json: string): AppProbes {
   let decoded: unknown;
   try {
-    decoded = JSON.parse(json, withKnownNames);
-  } catch {
-    return { ok: false, reason: 'failed to decode app prober: it is not JSON' }; // the parser's own word repeats what is there
+    decoded = parseJson(json, withKnownNames);
+  } catch (error) {
+    const why = error instanceof TooDeep ? error.message : 'it is not JSON';
+    return { probes: new Map(), flaws: [`failed to decode app prober: ${why}`] }; // the parser's own word repeats what is there
   }
   const entries = z.record(z.string(), z.looseObject({})).safeParse(decoded);
-  if (!entries.success) return { ok: false, reason: 'failed to decode app prober: it is not an object of probes by path' };
+  if (!entries.success) return { probes: new Map(), flaws: ['failed to decode app prober: it is not an object of probes by path'] };
   const probes = new Map<string, AppProbe>();
-  const wrongs: string[] = [];
+  const flaws: string[] = [];
   const forms = probeForms();
   for (const [path, entry] of Object.entries(entries.data)) {
     const probe = pathForm.test(path) ? appProbe(entry, forms) : `invalid key: a path is /app-health/<container>/ and livez, readyz, startupz, prestopz or poststartz`; // prettier-ignore
-    if (typeof probe === 'string') wrongs.push(`${path}: ${probe}`);
+    if (typeof probe === 'string') flaws.push(`${path}: ${probe}`);
     else probes.set(path, probe);
   }
-  return wrongs.length > 0 ? { ok: false, reason: wrongs.join('; ') } : { ok: true, probes };
+  return { probes, flaws };
 }
 
 function withKnownNames(_: string, value: unknown): unknown {

@@ -1,6 +1,6 @@
 import { type AppProbe, type AppProbes, appProbes } from './app-probes.ts';
 import { type MetricsTarget, metricsTargets } from './metrics-targets.ts';
-import type { Problem } from './read-layer.ts';
+import { type ProbeDestination, probeHosts } from './probe-hosts.ts';
 
 /** The variables about the application; an empty text is none. */
 export interface ApplicationTexts {
@@ -16,6 +16,16 @@ export interface Application {
   readonly metricsTargets: readonly MetricsTarget[];
 }
 
+/** What the status port has to know of the application. Pure. */
+export function askedOf({ probes, metricsTargets: targets, probeDestination, instanceIp }: Application & PlaceOfApplication) {
+  return { probes, targets, probeHosts: probeHosts(probeDestination, instanceIp) };
+}
+
+interface PlaceOfApplication {
+  readonly probeDestination: ProbeDestination;
+  readonly instanceIp: string;
+}
+
 export interface ApplicationInputs {
   readonly role: string;
   readonly statusPort: number;
@@ -23,13 +33,14 @@ export interface ApplicationInputs {
 }
 
 /**
- * The probes and the metrics of the application, and all that is wrong with them. Pure.
+ * The probes and the metrics of the application. What is wrong with them is a warning, and left
+ * out: an annotation of a pod does not keep its proxy from serving. Pure.
  */
 export function application(
   { ISTIO_KUBE_APP_PROBERS: probers, ISTIO_PROMETHEUS_ANNOTATIONS, PILOT_AGENT_METRICS_TARGETS }: ApplicationTexts,
   { role, statusPort, proxyAdminPort }: ApplicationInputs,
-): { readonly application: Application; readonly problems: readonly Problem[] } {
-  const probes: AppProbes = probers === '' ? { ok: true, probes: new Map() } : appProbes(probers);
+): { readonly application: Application; readonly warnings: readonly string[] } {
+  const { probes, flaws }: AppProbes = probers === '' ? { probes: new Map(), flaws: [] } : appProbes(probers);
   const metrics = metricsTargets(
     { ...(role === 'sidecar' && { ISTIO_PROMETHEUS_ANNOTATIONS }), PILOT_AGENT_METRICS_TARGETS },
     new Map([
@@ -38,7 +49,10 @@ export function application(
     ]),
   );
   return {
-    application: { probes: probes.ok ? probes.probes : new Map(), metricsTargets: metrics.ok ? metrics.targets : [] },
-    problems: [...(probes.ok ? [] : [{ place: 'ISTIO_KUBE_APP_PROBERS', text: probes.reason }]), ...(metrics.ok ? [] : metrics.problems)],
+    application: { probes, metricsTargets: metrics.targets },
+    warnings: [
+      ...flaws.map((text) => `ISTIO_KUBE_APP_PROBERS: ${text}: the probe is left out`),
+      ...metrics.flaws.map(({ place, text }) => `${place}: ${text}: it is not scraped`),
+    ],
   };
 }

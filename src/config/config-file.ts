@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { appProbes } from './app-probes.ts';
+import { isMetricsVariable, metricsTargets } from './metrics-targets.ts';
 import { type FlagLayer, flagLayer } from './flag-layer.ts';
 import { flags } from './flags.ts';
 import { freeVariable, knownVariables } from './known-variables.ts';
@@ -103,7 +104,7 @@ export function readConfigFile(path: string, content: Content): ConfigFile {
       place: (below) => (below === '' ? at('proxyConfig') : `${at('proxyConfig')}.${below}`),
     },
     flagged: flagLayer(
-      Object.fromEntries(fileFlags.flatMap((flag) => (flag in said ? [[flag, said[flag]]] : []))),
+      Object.fromEntries(fileFlags.flatMap((flag) => (Object.hasOwn(said, flag) ? [[flag, said[flag]]] : []))),
       (flag) => at(flag),
       name,
     ),
@@ -131,6 +132,7 @@ function readEnvironment(said: Variables = {}): ReadVariables {
   const problems = Object.entries(texts).flatMap(([name, text]): readonly Problem[] => {
     const kind = known.get(name);
     if (kind === undefined) return freeVariable.test(name) ? [] : [{ place: name, text: unknownText(name, [...known.keys()]) }];
+    if (isMetricsVariable(name)) return metricsTargets({ [name]: text }, new Map()).flaws;
     return (z.safeParse(kind, text).error?.issues ?? []).map(({ message }) => ({ place: name, text: message }));
   });
   return { texts, problems };
@@ -139,7 +141,7 @@ function readEnvironment(said: Variables = {}): ReadVariables {
 function readProbers(said: object = {}): ReadVariables {
   const problems = Object.entries(said).flatMap(([path, probe]): readonly Problem[] => {
     const result = appProbes(JSON.stringify({ [path]: probe as unknown }));
-    return result.ok ? [] : [{ place: path, text: result.reason.replace(`${path}: `, '') }];
+    return result.flaws.map((text) => ({ place: path, text: text.replace(`${path}: `, '') }));
   });
   const isSaid = Object.keys(said).length > 0 && problems.length === 0;
   return { texts: isSaid ? { ISTIO_KUBE_APP_PROBERS: JSON.stringify(said) } : {}, problems };

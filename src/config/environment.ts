@@ -4,6 +4,7 @@ import type { TlsFiles } from './certificate-files.ts';
 import { type FlagLayer, variableLayer } from './flag-layer.ts';
 import { idleWarnings } from './idle-variables.ts';
 import type { Layer } from './read-layer.ts';
+import { type ProbeDestination, probeDestination } from './probe-hosts.ts';
 import { type ReadVariable, secretsConfig, type SecretsConfig } from './secrets-config.ts';
 import { value } from './value.ts';
 
@@ -42,6 +43,8 @@ export interface AgentEnvironment {
   readonly gcpMetadata: string;
   /** Google's metadata server, a host with or without a port; empty for the usual one. */
   readonly metadataHost: string;
+  /** Where a probe goes that names no host. */
+  readonly probeDestination: ProbeDestination;
   /** The cluster for which tokens are got; empty for none. */
   readonly gkeClusterUrl: string;
   /** Folders of programs, with colons between them. */
@@ -91,6 +94,7 @@ export const variables = {
   exchangeKeys: 'ISTIO_ADDITIONAL_METADATA_EXCHANGE_KEYS',
   gcpMetadata: 'GCP_METADATA',
   metadataHost: 'GCE_METADATA_HOST',
+  probeDestination: 'REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION',
   gkeClusterUrl: 'GKE_CLUSTER_URL',
   searchPath: 'PATH',
 } as const satisfies Partial<Record<keyof AgentEnvironment, string>>;
@@ -176,6 +180,7 @@ export function environment(env: NodeJS.ProcessEnv, asked?: (name: string, kind:
     exchangeKeys: text('exchangeKeys'),
     gcpMetadata: text('gcpMetadata'),
     metadataHost: text('metadataHost'),
+    probeDestination: probeDestination(said('probeDestination', value.booleanText)),
     gkeClusterUrl: text('gkeClusterUrl'),
     searchPath: text('searchPath'),
     metadataVariables: Object.fromEntries(metadataVariables) as Record<string, string>,

@@ -1,7 +1,10 @@
 import type { Flag } from './flag.ts';
 import { type FlagName, flags } from './flags.ts';
 import type { Layer, Problem } from './read-layer.ts';
+import { isOptional } from './proxy-config.ts';
 import { parseBoolean } from './value.ts';
+import { ownMember } from '../texts/own-member.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** The flags that may be given more than once. */
 type RepeatedFlag = { [Name in FlagName]: (typeof flags)[Name] extends { readonly repeated: true } ? Name : never }[FlagName];
@@ -38,11 +41,13 @@ const table = Object.entries<Flag>(flags).map(([name, flag]) => ({ ...flag, name
  *
  * @param called what a flag is called where it is given: as `--flag`, or by another name
  * @param whole what all of them together are called as a source
+ * @param spares as {@link Layer} has it
  */
 export function flagLayer(
   given: Readonly<Partial<Record<FlagName, unknown>>>,
   called: Called = (name) => `--${name}`,
   whole?: string,
+  spares?: (field: string) => boolean,
 ): FlagLayer {
   const problems: Problem[] = [];
   const warnings: string[] = [];
@@ -63,15 +68,14 @@ export function flagLayer(
     return why === undefined;
   });
 
-  const content: Record<string, unknown> = {};
-  for (const { field, value } of settings) put(content, field.split('.'), value);
+  const content = settings.reduce<Fields>((before, { field, value }) => withValue(before, field.split('.'), value), {});
   const source = (field: string) => whole ?? called(settings.find((setting) => isBelow(setting.field, field))?.name ?? (field as FlagName));
   const place = (path: string) => {
     const flag = [...settings, ...table].find(({ field }) => isBelow(path, field));
     if (flag === undefined) return called(path as FlagName);
     return `${called(flag.name)}${flag.repeated === true ? '' : path.slice(flag.field.length)}`;
   };
-  return { layer: { content, source, place }, problems, warnings };
+  return { layer: { content, source, place, ...(spares && { spares }) }, problems, warnings };
 }
 
 /**
@@ -83,7 +87,7 @@ export function variableLayer(read: (variable: string) => string | undefined): F
     const text = variable === undefined ? undefined : read(variable);
     return text === undefined || text === '' ? [] : [[name, repeated === true ? text.split(/\s*,\s*/) : text]];
   });
-  return flagLayer(Object.fromEntries(given) as GivenFlags, (name) => `$${(flags[name] as Flag).variable ?? name}`);
+  return flagLayer(Object.fromEntries(given) as GivenFlags, (name) => `$${(flags[name] as Flag).variable ?? name}`, undefined, isOptional);
 }
 
 /** Why a flag says nothing beside the others, or undefined if it does. */
@@ -108,15 +112,17 @@ function valueOf(kind: string, text: string): unknown {
   if (kind === 'bool') return parseBoolean(text) ?? text;
   if (kind !== 'json') return text;
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     return undefined;
   }
 }
 
-function put(content: Record<string, unknown>, [first = '', ...rest]: readonly string[], value: unknown): void {
-  if (rest.length === 0) content[first] = value;
-  else put((content[first] ??= {}) as Record<string, unknown>, rest, value);
+type Fields = Readonly<Record<string, unknown>>;
+
+function withValue(content: Fields, [first = '', ...rest]: readonly string[], value: unknown): Fields {
+  const inner = ownMember(content, first) as Fields | undefined;
+  return { ...content, [first]: rest.length === 0 ? value : withValue(inner ?? {}, rest, value) };
 }
 
 /** What was found among the arguments that no known flag took. */

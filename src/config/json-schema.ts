@@ -8,6 +8,8 @@ import { freeVariable } from './known-variables.ts';
 import { logFlags } from './log-flags.ts';
 import { proxyConfigSchema } from './proxy-config.ts';
 import { descriptions, ofFile, ofIstio, ofSources, parts } from './schema-texts.ts';
+import { ownMember } from '../texts/own-member.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -22,7 +24,7 @@ export function agentSchema(variables: Readonly<Record<string, string>>): Node {
   const ofFlags = fileFlags.map((name) => {
     const flag: Flag = flags[name as keyof typeof flags];
     const path = (flag.field ?? name).split('.');
-    const node = path.reduce<Node>((above, part) => (above['properties'] as Readonly<Record<string, Node>>)[part] ?? {}, all);
+    const node = path.reduce<Node>((above, part) => ownMember(above['properties'] as Readonly<Record<string, Node>>, part) ?? {}, all);
     return [name, { ...node, description: flag.text, ...standardOf(flag) }] as const;
   });
   const ofLog = Object.entries(fileLogFlags).map(([name, form]) => {
@@ -65,13 +67,13 @@ function partial(shape: z.core.$ZodLooseShape): Node {
 
 function standardOf({ default: standard }: Flag): Node {
   if (standard === '') return {};
-  return { default: /^(?:\d+|true|false)$/.test(standard) ? (JSON.parse(standard) as unknown) : standard };
+  return { default: /^(?:\d+|true|false)$/.test(standard) ? parseJson(standard) : standard };
 }
 
 /** A number and a boolean may be written as such. */
 function environmentSchema(texts: Readonly<Record<string, string>>): Node {
   const properties = [...fileVariables()].map(([name, kind]) => {
-    const description = texts[name];
+    const description = ownMember(texts, name);
     if (description === undefined) throw new Error(`${name} has no description`);
     return [name, { description, anyOf: [made(kind), { type: ['number', 'boolean'] }] }];
   });
@@ -87,7 +89,7 @@ function sourcesSchema(): Node {
   const { items, ...list } = made(fileMembers.sources) as { readonly items: { readonly oneOf: readonly Node[] } };
   const oneOf = items.oneOf.map((kind) => {
     const fields = Object.entries(kind['properties'] as Readonly<Record<string, Node>>).map(([name, field]) => {
-      const description = ofSources[name];
+      const description = ownMember(ofSources, name);
       if (description === undefined) throw new Error(`${name} of a source has no description`);
       return [name, { description, ...field }];
     });
@@ -105,7 +107,8 @@ function described(schema: Node, path = ''): Node {
   const fields = Object.entries(schema['properties'] as Readonly<Record<string, Node>>).map(([name, field]) => {
     const below = `${path}${name}`;
     const flag = flagOf.get(below);
-    const description = descriptions[below] ?? (ofIstio as typeof descriptions)[below] ?? flag?.text ?? parts[name];
+    const description =
+      ownMember(descriptions, below) ?? ownMember(ofIstio as typeof descriptions, below) ?? flag?.text ?? ownMember(parts, name);
     if (description === undefined) throw new Error(`${below} has no description`);
     const standard = flag === undefined || path !== '' ? {} : standardOf(flag);
     return [name, { description, ...standard, ...(alone.has(below) ? field : described(field, `${below}.`)) }];

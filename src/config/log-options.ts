@@ -20,7 +20,8 @@ export type ResolvedLogOptions =
 /**
  * How to log, from the logging flags that were given; or all that is wrong with them.
  *
- * A flag that has no effect here is warned of, for none of them is worth not to start. Pure.
+ * A flag that has no effect here is warned of, for none of them is worth not to start. So is a
+ * wrong level of a flag: the default holds. Pure.
  *
  * @param called what a flag is called where it is given
  */
@@ -36,8 +37,13 @@ export function logOptions(given: GivenLogFlags, called = (flag: LogFlagName) =>
 
   const scoped = (flag: LogFlagName) => last(flag).split(',').map((part) => scopedLevel(part)); // prettier-ignore
   const checkLevels = (flag: LogFlagName) => {
-    for (const { text, level } of scoped(flag))
-      if (level === undefined) refuse(flag, `'${text}' is not level or scope:level; levels are ${levels.join(', ')}`);
+    for (const { text, level } of scoped(flag)) {
+      if (level !== undefined) continue;
+      const flaw = `'${text}' is not level or scope:level; levels are ${levels.join(', ')}`;
+      // An injector writes the flag from an annotation of the pod; a file is written by hand.
+      if (called(flag) === `--${flag}`) warnings.push(`${called(flag)}: ${flaw}: it is ignored`);
+      else refuse(flag, flaw);
+    }
   };
   checkLevels('log_output_level');
   checkLevels('log_stacktrace_level');

@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
 import type { Problem } from './read-layer.ts';
+import { parseBoolean } from './value.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** An application that has metrics, on this machine. */
 export interface MetricsTarget {
@@ -9,8 +11,11 @@ export interface MetricsTarget {
   readonly path: string;
 }
 
-export type MetricsTargets =
-  { readonly ok: true; readonly targets: readonly MetricsTarget[] } | { readonly ok: false; readonly problems: readonly Problem[] };
+export interface MetricsTargets {
+  readonly targets: readonly MetricsTarget[];
+  /** What is no target, and why. */
+  readonly flaws: readonly Problem[];
+}
 
 const form = z.object({
   scrape: z.optional(z.union([z.string(), z.boolean()])),
@@ -19,36 +24,42 @@ const form = z.object({
 });
 export const metricsVariables = ['ISTIO_PROMETHEUS_ANNOTATIONS', 'PILOT_AGENT_METRICS_TARGETS'] as const;
 
+export function isMetricsVariable(name: string): name is (typeof metricsVariables)[number] {
+  return metricsVariables.some((one) => one === name);
+}
+
 /**
  * The applications to scrape: one from `ISTIO_PROMETHEUS_ANNOTATIONS`, an object with `port` (80),
  * `path` (`/metrics`) and `scrape`, any number from `PILOT_AGENT_METRICS_TARGETS`, an array of
- * such. A port of `own`, by its meaning, would scrape the agent itself. Pure.
+ * such. An empty text is the default, as Istio's injector writes it. What cannot be scraped is left
+ * out. A port of `own`, by its meaning, would scrape the agent itself. Pure.
  */
 export function metricsTargets(
   values: Readonly<Partial<Record<(typeof metricsVariables)[number], string>>>,
   own: ReadonlyMap<number, string>,
 ): MetricsTargets {
   const targets: MetricsTarget[] = [];
-  const problems: Problem[] = [];
+  const flaws: Problem[] = [];
   for (const variable of metricsVariables) {
     const value = values[variable] ?? '';
     if (value === '') continue;
     const many = variable === 'PILOT_AGENT_METRICS_TARGETS';
     const decoded = z.array(form).safeParse(many ? parse(value) : [parse(value)]);
-    if (!decoded.success) problems.push({ place: variable, text: `it is not ${many ? 'a JSON array of objects' : 'a JSON object'} with port and path` }); // prettier-ignore
-    for (const { scrape = true, path = '', port = 80 } of decoded.data ?? []) {
-      if (String(scrape) === 'false') continue;
+    if (!decoded.success) flaws.push({ place: variable, text: `it is not ${many ? 'a JSON array of objects' : 'a JSON object'} with port and path` }); // prettier-ignore
+    for (const { scrape = '', path = '', port = '' } of decoded.data ?? []) {
+      const wanted = scrape === '' ? true : parseBoolean(String(scrape));
+      if (wanted === false) continue;
       const target: MetricsTarget = {
         variable,
-        port: Number(port),
+        port: port === '' ? 80 : Number(port),
         path: path === '' ? '/metrics' : path.startsWith('/') ? path : `/${path}`,
       };
-      const text = flaw(target, port, targets, own);
+      const text = wanted === undefined ? `scrape '${scrape}' is not true or false` : flaw(target, port, targets, own);
       if (text === undefined) targets.push(target);
-      else problems.push({ place: variable, text });
+      else flaws.push({ place: variable, text });
     }
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, targets };
+  return { targets, flaws };
 }
 
 /** Why a target cannot be one beside those before it; undefined if it can. */
@@ -66,7 +77,7 @@ function flaw(
 
 function parse(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseJson(json);
   } catch {
     return undefined;
   }

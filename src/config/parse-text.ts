@@ -1,5 +1,8 @@
 import type * as Yaml from 'yaml';
+import { valueFlaw } from '../texts/levels.ts';
+import { parseYaml } from '../texts/parse-yaml.ts';
 import type { Content } from './text-layers.ts';
+import { parseJson, TooDeep } from '../texts/parse-json.ts';
 
 /** How much one text may have. */
 export interface TextLimits {
@@ -21,28 +24,34 @@ const usual: TextLimits = { characters: 256 << 10, tokens: 10_000, values: 10_00
 export async function parseText(text: string, limits: TextLimits = usual): Promise<Content> {
   if (text.length > limits.characters)
     return { ok: false, reason: `it has ${text.length} characters, and ${limits.characters} are read at most` };
-  const content = parseJson(text) ?? (await parseYaml(text, limits));
-  const flaw = content.ok ? sizeFlaw(content.value, limits) : undefined;
+  const content = jsonContent(text, limits) ?? (await readYaml(text, limits));
+  const flaw = content.ok ? valueFlaw(content.value, limits) : undefined;
   return flaw === undefined ? content : { ok: false, reason: flaw };
 }
 
-function parseJson(text: string): Content | undefined {
+/** In this, YAML has no other brackets than JSON: neither comments, nor texts in single quotes. */
+const brackets = /^\s*[[{][^#']*$/;
+
+function jsonContent(text: string, { levels }: TextLimits): Content | undefined {
   try {
-    return { ok: true, value: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
+    return { ok: true, value: parseJson(text, undefined, levels) };
+  } catch (error) {
+    return error instanceof TooDeep && brackets.test(text) ? { ok: false, reason: error.message } : undefined;
   }
 }
 
-async function parseYaml(text: string, { tokens }: TextLimits): Promise<Content> {
+async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<Content> {
   const yaml = await import('yaml');
-  const lineCounter = new yaml.LineCounter();
   try {
     if (text.length > tokens && hasMore(new yaml.Lexer().lex(text), tokens))
       return { ok: false, reason: `it has more than ${tokens} words and marks of YAML, which is the limit` };
     // That names are unique is looked at below: the parser compares each with each.
-    // A warning of the parser has what is in the text, and goes to stderr by itself.
-    const document = yaml.parseDocument(text, { lineCounter, merge: true, prettyErrors: false, uniqueKeys: false, logLevel: 'error' });
+    const parsed = parseYaml(yaml, text, { merge: true, uniqueKeys: false }, levels);
+    if (!parsed.ok) return { ok: false, reason: parsed.reason };
+    const { lines: lineCounter } = parsed;
+    const [document, second] = parsed.documents;
+    if (document === undefined) return { ok: true, value: null };
+    if (second !== undefined) return { ok: false, reason: `${placeOf(second.range[0], lineCounter)}: it has more than one document` };
     const [error] = document.errors;
     if (error !== undefined) return { ok: false, reason: `${placeOf(error.pos[0], lineCounter)}: ${withoutContent(error.message)}` };
     const repeated = repeatedName(document, yaml);
@@ -88,20 +97,4 @@ function placeOf(offset: number, lineCounter: Yaml.LineCounter): string {
 /** Some messages end with what was found there, which may be a secret. */
 function withoutContent(message: string): string {
   return message.replace(/:? ["'].*$|(?<=\S): .*$| \\.*$/s, '');
-}
-
-/** What YAML repeats by an alias counts each time: it is walked through each time too. */
-function sizeFlaw(content: unknown, { values, levels }: TextLimits): string | undefined {
-  const open = [{ value: content, level: 0 }];
-  let count = 1;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, level } = next;
-    if (typeof value !== 'object' || value === null) continue;
-    if (level === levels) return `it is nested more than ${levels} levels deep`;
-    for (const member of Object.values(value) as unknown[]) {
-      if ((count += 1) > values) return `it has more than ${values} values, which is the limit`;
-      open.push({ value: member, level: level + 1 });
-    }
-  }
-  return undefined;
 }

@@ -148,7 +148,7 @@ const tracing = z.pipe(
   value.message({ ...tracers, ...istioTracing, tlsSettings: z.optional(tlsSettings) }).check(
     z.superRefine(
       (given, context) => {
-        const named = Object.keys(tracers).filter((name) => name in given);
+        const named = Object.keys(tracers).filter((name) => Object.hasOwn(given, name));
         if (named.length > 1) context.addIssue({ code: 'custom', message: `names ${named.join(' and ')}: it has to be one tracer` });
       },
       { when: ({ value: given }) => isMap(given) },
@@ -193,3 +193,21 @@ export const proxyConfigSchema = value.message({
   proxyMetadata: value.textMap,
   ...istioFields.shape,
 });
+
+/**
+ * Fields of what a proxy can serve without: a wrong value in a text that an injector writes is left
+ * out, with a warning. How the control plane is reached and trusted, folders, ports and times are
+ * not among them. Pure.
+ */
+export function isOptional(field: string): boolean {
+  return optionalFields.has(field);
+}
+
+const optionalFields: ReadonlySet<string> = new Set([
+  'tracing',
+  'statsdUdpAddress',
+  'envoyMetricsService',
+  'envoyAccessLogService',
+  'extraStatTags',
+  ...Object.keys(istioFields.shape),
+]);

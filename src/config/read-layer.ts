@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { meant } from './one-edit.ts';
 import { jsonFlaw, withoutSecrets } from './passed-on.ts';
 import { isMap, splitContent } from './split-content.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** What one place of the configuration says. */
 export interface Layer {
@@ -14,6 +15,11 @@ export interface Layer {
    * the content itself.
    */
   readonly place: (path: string) => string;
+  /**
+   * Whether a wrong value of a field is a warning, and is left out so that the layer below holds. A
+   * layer without this has no such field.
+   */
+  readonly spares?: (field: string) => boolean;
 }
 
 /** What was understood of a layer. */
@@ -41,30 +47,41 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
   const { known, further, paths } = isMap(content)
     ? splitContent(schema.shape, content)
     : { known: { '': content }, further: {}, paths: [] };
-  const fields: Record<string, unknown> = {};
+  const fields = new Map<string, unknown>();
   const wrong: string[] = [];
-  const problems = Object.entries(known).flatMap(([field, value]) => {
-    const result = z.safeParse(schema.shape[field] ?? schema, value);
-    if (result.success) fields[field] = result.data;
+  const spared: string[] = [];
+  const problems = Object.entries(known).flatMap(([field, value]): readonly Problem[] => {
+    const result = z.safeParse(ownMember(schema.shape, field) ?? schema, value);
+    if (result.success) fields.set(field, result.data);
     else wrong.push(field);
     const issues =
       result.error?.issues.map(({ path, message }) => ({ place: layer.place(pathText([field, ...path])), text: message })) ?? [];
-    return few(issues, (more) => ({ place: layer.place(field), text: `${more} more of its values are wrong` }));
+    const told = few(issues, (more) => ({ place: layer.place(field), text: `${more} more of its values are wrong` }));
+    if (layer.spares?.(field) !== true) return told;
+    spared.push(...told.map(({ place, text }) => `${place}: ${text}: ${field === '' ? 'all of it' : field} is left out`));
+    return [];
   });
   const flaws = paths.flatMap(({ path, value }) => {
     const text = jsonFlaw(value);
     return text === undefined ? [] : [{ place: layer.place(path), text }];
   });
+  if (layer.spares !== undefined)
+    spared.push(...flaws.map(({ place, text }) => `${place}: ${text}: fields that are not known here are left out`));
   return {
     layer,
-    fields: fields as Partial<z.output<Schema>>,
+    fields: Object.fromEntries(fields) as Partial<z.output<Schema>>,
     wrong,
     further: flaws.length === 0 ? (withoutSecrets(further) as Readonly<Record<string, unknown>>) : {},
-    problems: [...problems, ...flaws],
-    warnings: few(
-      paths.map(({ path }) => `${layer.place(path)} is not known here${suggested(path, schema.shape)}: the control plane gets it as it is`),
-      (more) => `${layer.place('')}: ${more} more fields are not known here: the control plane gets them as they are`,
-    ),
+    problems: [...problems, ...(layer.spares === undefined ? flaws : [])],
+    warnings: [
+      ...spared,
+      ...few(
+        paths.map(
+          ({ path }) => `${layer.place(path)} is not known here${suggested(path, schema.shape)}: the control plane gets it as it is`,
+        ),
+        (more) => `${layer.place('')}: ${more} more fields are not known here: the control plane gets them as they are`,
+      ),
+    ],
   };
 }
 

@@ -4,13 +4,14 @@ import { application } from './application.ts';
 import { certificateFiles } from './certificate-files.ts';
 import { flagLayer, type GivenFlags, resolveRole } from './flag-layer.ts';
 import type { ReadEnvironment } from './environment.ts';
+import { withoutDrainConflict } from './drain-conflict.ts';
 import { type GivenLogFlags, logOptions } from './log-options.ts';
 import { parseHostPort, portNumber } from './host-port.ts';
 import { flags } from './flags.ts';
 import { logFlags } from './log-flags.ts';
 import { nodeIdentity } from './node-identity.ts';
 import { type ProxyConfig, proxyConfigSchema } from './proxy-config.ts';
-import { type Problem, type Reading, readLayer } from './read-layer.ts';
+import { type Problem, readLayer } from './read-layer.ts';
 import { type Sources, sources } from './sources.ts';
 import { sourceConfigs } from './source-settings.ts';
 import { type Layers, textLayers } from './text-layers.ts';
@@ -31,29 +32,6 @@ function authPolicy(
   fileMountedCerts: boolean,
 ): ProxyConfig['controlPlaneAuthPolicy'] {
   return discoveryAddress.endsWith(securedPort) && !fileMountedCerts ? 'MUTUAL_TLS' : controlPlaneAuthPolicy;
-}
-
-const names = ['drainDuration', 'parentShutdownDuration'] as const;
-type Durations = Readonly<Record<(typeof names)[number], number>>;
-
-/**
- * A parent that is gone while it still drains is a problem, told at the higher of the two layers;
- * if neither duration is wrong in itself. Pure.
- *
- * Nothing else about the two is refused: fractions of a second and more than an hour, which the Go
- * agent does not take, are taken. They are compared as Envoy counts them, in whole seconds.
- */
-function drainConflict(
-  { drainDuration: drain, parentShutdownDuration: parent }: Durations,
-  readings: readonly Reading<Partial<Durations>>[],
-): readonly Problem[] {
-  if (parent > drain || readings.some(({ wrong }) => names.some((name) => wrong.includes(name)))) return [];
-  const [drainFrom = -1, parentFrom = -1] = names.map((name) => readings.findLastIndex(({ fields }) => name in fields));
-  const drainPlace = readings[drainFrom]?.layer.place('drainDuration') ?? '--drainDuration';
-  const parentPlace = readings[parentFrom]?.layer.place('parentShutdownDuration') ?? '--parentShutdownDuration';
-  return drainFrom > parentFrom
-    ? [{ place: drainPlace, text: `${drain / 1000}s is not less than ${parentPlace} ${parent / 1000}s` }]
-    : [{ place: parentPlace, text: `${parent / 1000}s is not more than ${drainPlace} ${drain / 1000}s` }];
 }
 
 export type ResolvedConfig =
@@ -87,6 +65,9 @@ export interface ConfigInputs {
 /** What stands for a flag on the command line of a command that takes all these. */
 export const knownFlags = [...Object.keys({ ...flags, ...logFlags }), 'help', 'version', 'output', 'validate'].map((name) => `--${name}`);
 
+/** Flags that an injector writes from annotations of the pod: how much Envoy logs. */
+const injectedFlags: ReadonlySet<string> = new Set(['proxyLogLevel', 'proxyComponentLogLevel']);
+
 const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.shape });
 
 /**
@@ -103,7 +84,7 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
   const suggested = unknownFlags.map((flag) => [flag, meant(flag, knownFlags)] as const);
   const typos = suggested.filter(([, right]) => right !== undefined);
   const texts = textLayers(layers);
-  const flagged = flagLayer(given);
+  const flagged = flagLayer(given, undefined, undefined, (field) => injectedFlags.has(field));
   const flagReading = readLayer(flagsSchema, flagged.layer);
   const variableReading = readLayer(flagsSchema, surroundings.flagged.layer);
   const textReadings = texts.layers.map((layer) => readLayer(proxyConfigSchema, layer));
@@ -112,13 +93,14 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
   const lowest = readLayer(proxyConfigSchema, surroundings.lowest);
   const highest = readLayer(proxyConfigSchema, surroundings.highest);
   const said = [...textReadings, ...fileReadings, variableReading, flagReading];
-  const readings = [lowest, ...said, highest];
+  const { readings, ...drain } = withoutDrainConflict([lowest, ...said, highest], defaults());
   const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
   const further = readings.reduce((lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }), {});
   const logging = logOptions({ ...file?.logFlags, ...logFlags }, (flag) =>
     file === undefined || flag in logFlags ? `--${flag}` : `${file.name}: ${flag}`,
   );
-  const placeOf = (field: string) => readings.findLast((reading) => field in reading.fields)?.layer.place(field) ?? `--${field}`;
+  const placeOf = (field: string) =>
+    readings.findLast((reading) => Object.hasOwn(reading.fields, field))?.layer.place(field) ?? `--${field}`;
   const asked = sourceConfigs(fields, placeOf, file?.sources);
   const beside = application(surroundings.application, { ...fields, role });
 
@@ -134,9 +116,8 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
     ...fileReadings.flatMap((reading) => reading.problems),
     ...surroundings.flagged.problems,
     ...variableReading.problems,
-    ...drainConflict(fields, readings),
+    ...drain.problems,
     ...asked.problems,
-    ...beside.problems,
     ...authorityProblems(surroundings.values.secrets.caAddress),
     ...(logging.ok ? [] : logging.problems),
   ];
@@ -163,7 +144,7 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
     const ofFile = file?.isKnown === false ? fileReadings.length : 0;
     const first = texts.problems.length + ofFile > 0 ? 1 + textReadings.length + ofFile : -1;
     const isCertain = (field: string) => {
-      const from = readings.findLastIndex(({ fields }) => field in fields);
+      const from = readings.findLastIndex(({ fields }) => Object.hasOwn(fields, field));
       return from >= first && !readings.slice(from + 1).some(({ wrong }) => wrong.includes(field));
     };
     return { ok: false, problems, usage, rest: { config, isCertain } };
@@ -179,8 +160,10 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
       ...(file?.flagged.warnings ?? []),
       ...surroundings.flagged.warnings,
       ...surroundings.warnings,
+      ...beside.warnings,
       ...texts.warnings,
       ...readings.flatMap((reading) => reading.warnings),
+      ...drain.warnings,
       ...(logging.ok ? logging.warnings : []),
     ],
   };

@@ -71,4 +71,17 @@ export const sourceFlags = {
   },
   consulCAFile: { group: 'sources', value: 'file', text: 'roots for the server of Consul, PEM', default: '', variable: 'CONSUL_CACERT' },
   consulTokenFile: { group: 'sources', value: 'file', text: 'ACL token for Consul', default: '', variable: 'CONSUL_HTTP_TOKEN_FILE' },
+  httpProxy: {
+    group: 'sources',
+    value: 'url',
+    text: 'proxy for --configUrl, other documents at URLs, and --stsPort',
+    default: '',
+  },
+  noProxy: {
+    group: 'sources',
+    value: 'hosts',
+    text: 'hosts that are asked without --httpProxy; may be repeated',
+    default: '',
+    repeated: true,
+  },
 } as const satisfies Readonly<Record<string, Flag>>;

@@ -16,6 +16,8 @@ export const sourceFlagsSchema = value.message({
   consulAddress: value.text,
   consulCAFile: value.text,
   consulTokenFile: value.text,
+  httpProxy: z.union([z.literal(''), sourceValues.proxy], 'is not http://HOST:PORT'),
+  noProxy: z.array(sourceValues.exceptions, 'is not a list of hosts'),
 });
 
 type SourceFlags = z.output<typeof sourceFlagsSchema>;
@@ -106,6 +108,9 @@ function warningsOf(flags: SourceFlags, place: (flag: keyof SourceFlags) => stri
   const isPlain = flags.configUrlTokenFile !== '' && /^http:/i.test(flags.configUrl);
   return [
     ...idle.map((flag) => `${place(flag)} has no effect without --configUrl, and is ignored`),
+    ...(flags.httpProxy === '' && flags.noProxy.length > 0
+      ? [`${place('noProxy')} has no effect without --httpProxy, and is ignored`]
+      : []),
     ...(isPlain ? [`${place('configUrlTokenFile')} is sent in plaintext: use an https URL`] : []),
   ];
 }

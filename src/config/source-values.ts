@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isIpAddress, parseHostPort, portNumber } from './host-port.ts';
 import { parseDuration, value } from './value.ts';
 
 /** How a source is reached that does not say it itself. */
@@ -15,6 +16,8 @@ export const sourceDefaults = {
 
 /** It may have a password: what was given is not repeated. */
 const notUrl = 'is not an http or https URL';
+const notProxy = 'is not http://HOST:PORT';
+const proxyForm = /^[Hh][Tt]{2}[Pp]:\/\/[^\s/?#]+\/?$/;
 const urlForm = /^[Hh][Tt]{2}[Pp][Ss]?:\/\/[^\s/]+/;
 const forms = {
   resource: /^[A-Z][A-Za-z\d]*(?:\.[a-z\d-]+)*$/,
@@ -33,6 +36,13 @@ export function isUrl(text: string): boolean {
 export const sourceValues = {
   paths: z.array(z.string('is not a text').check(z.minLength(1, 'an empty text is not a path')), 'is not a list of paths'),
   url: z.string(notUrl).check(z.regex(urlForm, { error: notUrl, abort: true }), z.refine(isUrl, notUrl)),
+  proxy: z.string(notProxy).check(z.regex(proxyForm, { error: notProxy, abort: true }), z.refine(isUrl, notProxy)),
+  /** What is asked without the proxy, with commas between. */
+  exceptions: value.parsed(
+    'a list of hosts, addresses, ranges of addresses or *, with commas between',
+    (text) => (text.split(',').every((entry) => isException(entry.trim())) ? text : undefined),
+    /^[\w*.:/[\]\s-]+(?:,[\w*.:/[\]\s-]+)*$/,
+  ),
   period: value.parsed(
     "a duration from '100ms' to '24h'",
     (text) => {
@@ -57,6 +67,15 @@ export const sourceValues = {
   ),
   consulWatch: matching('kv/PREFIX or service/NAME', forms.consul),
 } as const;
+
+/** `*`, `host`, `.host`, `host:port`, `[address]:port`, an address or a range of addresses. */
+function isException(text: string): boolean {
+  const [range = '', digits] = text.split('/');
+  if (digits !== undefined) return isIpAddress(range) && /^\d{1,3}$/.test(digits) && Number(digits) <= (range.includes(':') ? 128 : 32);
+  const { host = '', kind, port } = isIpAddress(text) ? { host: text, kind: 'ip', port: undefined } : (parseHostPort(text) ?? {});
+  const isHost = text === '*' || (kind === 'name' ? /^(?:\*?\.)?[\w-]+(?:\.[\w-]+)*\.?$/.test(host) : kind !== undefined);
+  return isHost && (port === undefined || portNumber(port) !== undefined);
+}
 
 function matching(right: string, form: RegExp) {
   return value.parsed(right, (text) => (form.test(text) ? text : undefined), form);

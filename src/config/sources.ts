@@ -4,6 +4,7 @@ import type { ReadEnvironment } from './environment.ts';
 import type { Reading } from './read-layer.ts';
 import type { AgentConfig } from './agent-config.ts';
 import { sourceFlagsSchema } from './source-settings.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /**
  * Where each value is from: `default`, `--flag`, `mesh file PATH`, `PROXY_CONFIG`,
@@ -22,9 +23,9 @@ export interface Origins {
 
 /** The source of each value of a configuration. Pure. */
 export function sources(config: AgentConfig, { readings, surroundings, leftover, logFlags, file }: Origins): Sources {
-  const layered = (field: string) => readings.findLast(({ fields }) => field in fields)?.layer.source(field);
-  const placed = (field: string) => readings.findLast(({ fields }) => field in fields)?.layer.place(field);
-  const ofFile = Object.keys(file?.logFlags ?? {}).filter((name) => !(name in logFlags));
+  const layered = (field: string) => readings.findLast(({ fields }) => Object.hasOwn(fields, field))?.layer.source(field);
+  const placed = (field: string) => readings.findLast(({ fields }) => Object.hasOwn(fields, field))?.layer.place(field);
+  const ofFile = Object.keys(file?.logFlags ?? {}).filter((name) => !Object.hasOwn(logFlags, name));
   const services = (['envoyMetricsService', 'envoyAccessLogService'] as const)
     .filter((field) => config[field]?.tlsSettings !== undefined)
     .map(layered);
@@ -51,7 +52,7 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover,
     controlPlaneAuthPolicy: several(policy),
     controlPlaneTls: several([...surroundings.tlsSources, surroundings.sources.provCert, surroundings.sources.pilotCertProvider]),
   };
-  const found = Object.keys(config).map((field) => [field, others[field] ?? layered(field) ?? 'default']);
+  const found = Object.keys(config).map((field) => [field, ownMember(others, field) ?? layered(field) ?? 'default']);
   return Object.fromEntries(found) as Sources;
 }
 

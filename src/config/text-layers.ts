@@ -1,3 +1,4 @@
+import { isOptional } from './proxy-config.ts';
 import type { Layer, Problem } from './read-layer.ts';
 import { value } from './value.ts';
 
@@ -28,14 +29,17 @@ interface Text {
   readonly name: string;
   readonly place: Layer['place'];
   readonly content: Content | undefined;
+  /** It is an annotation of the pod. */
+  readonly isAnnotation?: true;
 }
 
 /**
  * The texts of the configuration as layers, the lowest first. A text that could not be read or
  * parsed is a problem, and no layer.
  *
- * A wrong status port in an annotation is a warning, and what was there before holds; the Go agent
- * then has no status server. Pure.
+ * Whatever is wrong in an annotation is a warning, and what was there before holds: an annotation
+ * does not keep a proxy from serving. In the other texts this goes for the fields of what is
+ * optional. (With a wrong status port the Go agent has no status server.) Pure.
  */
 export function textLayers({ mesh, proxyConfig, annotation, annotations, warnings }: Layers): {
   readonly layers: readonly Layer[];
@@ -51,14 +55,17 @@ export function textLayers({ mesh, proxyConfig, annotation, annotations, warning
     annotationText('sidecar.istio.io/discoveryAddress', field('discoveryAddress', annotations['sidecar.istio.io/discoveryAddress'])),
     annotationText('status.sidecar.istio.io/port', field('statusPort', isPort ? port : undefined)),
   ];
+  const unread = texts.flatMap(({ content, ...text }) => (content?.ok === false ? [{ ...text, reason: content.reason }] : []));
   return {
-    layers: texts.flatMap(({ name, place, content }) =>
-      content?.ok === true ? [{ content: content.value, source: () => name, place }] : [],
+    layers: texts.flatMap(({ name, place, content, isAnnotation }) =>
+      content?.ok === true ? [{ content: content.value, source: () => name, place, spares: isAnnotation ? () => true : isOptional }] : [],
     ),
-    problems: texts.flatMap(({ name, content }) => (content?.ok === false ? [{ place: name, text: content.reason }] : [])),
-    warnings: isPort
-      ? warnings
-      : [...warnings, `annotation status.sidecar.istio.io/port: '${port}' is not a port (1 to 65535, or 0 for none), and is ignored`],
+    problems: unread.flatMap(({ name, reason, isAnnotation }) => (isAnnotation ? [] : [{ place: name, text: reason }])),
+    warnings: [
+      ...warnings,
+      ...(isPort ? [] : [`annotation status.sidecar.istio.io/port: '${port}' is not a port (1 to 65535, or 0 for none), and is ignored`]),
+      ...unread.flatMap(({ name, reason, isAnnotation }) => (isAnnotation ? [`${name}: ${reason}: it is ignored`] : [])),
+    ],
   };
 }
 
@@ -76,7 +83,7 @@ function meshText(mesh: Layers['mesh']): Text {
 
 function annotationText(key: string, content: Content | undefined): Text {
   const name = `annotation ${key}`;
-  return { name, place: key === 'proxy.istio.io/config' ? below(name, ': ') : () => name, content };
+  return { name, place: key === 'proxy.istio.io/config' ? below(name, ': ') : () => name, content, isAnnotation: true };
 }
 
 function field(name: string, text: string | undefined): Content | undefined {

@@ -1,4 +1,5 @@
 import type * as Yaml from 'yaml';
+import { parseYaml } from '../texts/parse-yaml.ts';
 
 /** Where something is in a text; both count from 1. */
 export interface TextPosition {
@@ -23,13 +24,18 @@ const first: TextPosition = { line: 1, column: 1 };
  * knows the place of each value. The text has to be one that parses.
  */
 export async function findMembers(text: string): Promise<FindMember> {
-  const { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } = await import('yaml');
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, merge: true, prettyErrors: false, uniqueKeys: false, logLevel: 'error' });
+  const yaml = await import('yaml');
+  const parsed = parseYaml(yaml, text, { merge: true, uniqueKeys: false });
+  const [document] = parsed.ok ? parsed.documents : [];
+  if (!parsed.ok || document === undefined) return () => ({ name: first, value: first });
+  return finder(yaml, document, parsed.lines);
+}
+
+function finder({ isAlias, isMap, isScalar, isSeq }: typeof Yaml, document: Yaml.Document.Parsed, lines: Yaml.LineCounter): FindMember {
   const at = (node: unknown, otherwise: TextPosition): TextPosition => {
     const offset = (node as Yaml.Node | null)?.range?.[0];
     if (offset === undefined) return otherwise;
-    const { line, col } = lineCounter.linePos(offset);
+    const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
 

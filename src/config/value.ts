@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { parseHostPort, portNumber } from './host-port.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** A boolean in the words of Go's `ParseBool`, or undefined if the text is none. */
 export function parseBoolean(text: string): boolean | undefined {
@@ -17,7 +18,7 @@ export function parseDuration(text: string): number | undefined {
   const [, sign, rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   const parts = [...rest.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy)];
   if (rest !== '0' && (parts.length === 0 || parts.map(([part]) => part).join('') !== rest)) return undefined;
-  const ms = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (units[unit] ?? 0), 0);
+  const ms = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (ownMember(units, unit) ?? 0), 0);
   const rounded = Math.round(ms * 1e6) / 1e6; // Go counts in ns
   return sign === '-' ? 0 - rounded : rounded;
 }

@@ -7,7 +7,8 @@ import type { Environment } from '../snapshot/environment.ts';
 import { eachResource } from '../store/resources.ts';
 import { flawsOf } from '../store/store.ts';
 import type { DiscoveryView } from './discovery-view.ts';
-import { duplicateHosts, withoutEndpoints } from './push-status.ts';
+import { duplicateHosts, leftOut, withoutEndpoints } from './push-status.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** What `/debug/NAME` answers, in the form of istiod. Pure. `now`: ms since 1970. */
 type DebugAnswer = (view: DiscoveryView, now: number) => unknown;
@@ -18,7 +19,7 @@ export function proxyOf({ node }: ConnectionState): string {
 }
 
 function textOf({ node }: ConnectionState, key: string): string {
-  const value = (node.metadata as Readonly<Record<string, unknown>> | undefined)?.[key];
+  const value = ownMember(node.metadata as Readonly<Record<string, unknown>> | undefined, key);
   return typeof value === 'string' ? value : '';
 }
 
@@ -83,7 +84,10 @@ const configz: DebugAnswer = ({ store }) =>
         spec,
       }));
 
-const flaws: DebugAnswer = ({ store }) => (store === undefined ? [] : flawsOf(store));
+const flaws: DebugAnswer = ({ store, snapshot }) => [
+  ...(store === undefined ? [] : flawsOf(store)),
+  ...(snapshot === undefined ? [] : leftOut(snapshot.environment)),
+];
 
 const registryz: DebugAnswer = ({ snapshot }) => [...(snapshot?.environment.services.values() ?? [])].flat();
 

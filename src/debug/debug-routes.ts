@@ -1,11 +1,13 @@
 import { EMPTY, ignoreElements, map, type Observable, take, tap } from 'rxjs';
-import { insideGuard } from '../status/control-guard.ts';
+import { controlGuard, insideGuard } from '../status/control-guard.ts';
 import { answer, type Handler } from '../status/handler.ts';
 import type { ConnectionState } from '../push/connection-states.ts';
 import { debugAnswers, type KnownProxy, proxyAnswers, proxyOf } from './debug-answers.ts';
 import { discoveryFamilies } from './discovery-families.ts';
-import { type DiscoveryView, unready } from './discovery-view.ts';
+import { type DiscoveryView, readyNote, unready } from './discovery-view.ts';
+import { heldRemovals } from '../store/store.ts';
 import { printFamilies } from '../metrics/metric-family.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 type Routes = (path: string) => Handler;
 
@@ -22,15 +24,18 @@ function missing(_: unknown, response: Parameters<Handler>[1]): Observable<never
  *
  * @param view$ emits at once, on subscribe, what holds now
  * @param knownOf tells of the proxy of a node; undefined before the first snapshot
+ * @param confirm lets removals that are held back happen
  */
 export function debugRoutes(
   view$: Observable<DiscoveryView>,
   now: () => number,
   knownOf: (view: DiscoveryView, node: ConnectionState['node']) => KnownProxy | undefined,
+  confirm: () => void,
 ): Routes {
   return (path) => {
     if (path === '/ready') return ready(view$);
-    const [ofAll, ofProxy] = [debugAnswers[path], proxyAnswers[path]];
+    if (path === '/confirm') return confirming(view$, confirm);
+    const [ofAll, ofProxy] = [ownMember(debugAnswers, path), ownMember(proxyAnswers, path)];
     if (ofAll === undefined && ofProxy === undefined) return missing;
     const said = (view: DiscoveryView, url: string): readonly [status: number, body: unknown] => {
       if (ofProxy === undefined) return [200, ofAll?.(view, now())];
@@ -85,8 +90,28 @@ function ready(view$: Observable<DiscoveryView>): Handler {
       take(1),
       tap((view) => {
         const reason = unready(view);
-        answer(response, reason === undefined ? 200 : 503, reason ?? '');
+        answer(response, reason === undefined ? 200 : 503, reason ?? readyNote(view) ?? '');
       }),
       ignoreElements(),
     );
+}
+
+/** A POST of this machine lets the removals happen that are held back, and says how many. */
+function confirming(view$: Observable<DiscoveryView>, confirm: () => void): Handler {
+  return (request, response) => {
+    const refusal = controlGuard(request);
+    if (refusal !== undefined) {
+      answer(response, ...refusal);
+      return EMPTY;
+    }
+    return view$.pipe(
+      take(1),
+      tap(({ store }) => {
+        const held = store === undefined ? 0 : heldRemovals(store);
+        confirm();
+        answer(response, 200, held === 0 ? 'nothing is held back' : `confirmed: ${held} resources are removed`);
+      }),
+      ignoreElements(),
+    );
+  };
 }

@@ -1,8 +1,9 @@
 import { histogram, type MetricFamily } from '../metrics/metric-family.ts';
 import type { Histogram } from '../operators/histogram.ts';
-import { flawsOf } from '../store/store.ts';
+import { flawsOf, heldRemovals } from '../store/store.ts';
 import type { DiscoveryView } from './discovery-view.ts';
 import { duplicateHosts, withoutEndpoints } from './push-status.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** The metrics of the control plane, with the names of istiod. Pure. */
 export function discoveryFamilies({ store, snapshot, connections, counts }: DiscoveryView, version: string): readonly MetricFamily[] {
@@ -33,7 +34,7 @@ export function discoveryFamilies({ store, snapshot, connections, counts }: Disc
     },
     byType('pilot_xds_pushes', 'Answers to proxies, by type.', counts.pushes),
     ...['cds', 'eds', 'lds', 'rds'].map((type) =>
-      gauge(`pilot_xds_${type}_reject`, `Answers of ${type} that proxies have rejected.`, counts.rejects[type] ?? 0),
+      gauge(`pilot_xds_${type}_reject`, `Answers of ${type} that proxies have rejected.`, ownMember(counts.rejects, type) ?? 0),
     ),
     { name: 'pilot_total_xds_rejects', type: 'counter', help: 'Answers that proxies have rejected.', samples: [{ value: sum(counts.rejects) }] }, // prettier-ignore
     byType('pilot_push_triggers', 'Snapshots, by the class of what has changed.', counts.triggers),
@@ -63,6 +64,11 @@ export function discoveryFamilies({ store, snapshot, connections, counts }: Disc
     ),
     gauge('pilot_virt_services', 'VirtualServices that are in use.', environment?.virtualServices.length ?? 0),
     gauge('pilot_invalid_resources', 'Resources that are refused.', new Set(refused.map(({ key, origin }) => key ?? origin.path)).size),
+    gauge(
+      'pilot_held_removals',
+      'Removals that are held back, since they take much away at once.',
+      store === undefined ? 0 : heldRemovals(store),
+    ),
     { name: 'pilot_xds_bytes', type: 'counter', help: 'Bytes of all answers.', samples: [{ value: counts.bytes }] },
   ];
 }

@@ -1,7 +1,7 @@
 import { emptyHistogram, type Histogram } from '../operators/histogram.ts';
 import type { ConnectionStates } from '../push/connection-states.ts';
 import type { Environment } from '../snapshot/environment.ts';
-import type { Store } from '../store/store.ts';
+import { heldRemovals, type Store } from '../store/store.ts';
 import type { PushTraces } from './push-trace.ts';
 
 /** What is known of a control plane that runs. */
@@ -78,4 +78,10 @@ export function unready({ store, snapshot, isEnding }: DiscoveryView): string | 
   const waiting = [...(store?.sources ?? [])].filter(([, source]) => !source.isSynced);
   const names = waiting.map(([name, { lost }]) => (lost === undefined ? name : `${name} (${lost})`));
   return `sources are not read yet: ${names.length > 0 ? names.join(', ') : 'all'}`;
+}
+
+/** What there is to know of one that is ready; undefined for nothing. Pure. */
+export function readyNote({ store }: DiscoveryView): string | undefined {
+  const held = store === undefined ? 0 : heldRemovals(store);
+  return held === 0 ? undefined : `${held} removals are held back: pilot-discovery confirm lets them happen`;
 }

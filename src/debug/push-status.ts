@@ -1,6 +1,8 @@
+import { listenerClashes } from '../generate/listener-clashes.ts';
 import { isVisible } from '../generate/visible-services.ts';
-import { keyOf, type ResourceKey } from '../mesh/model.ts';
+import { type Flaw, keyOf, type ResourceKey } from '../mesh/model.ts';
 import { type Environment, serviceKey } from '../snapshot/environment.ts';
+import { resourceAt } from '../store/resources.ts';
 
 /**
  * The ports of services, as `host:port`, that have no endpoint, although all are known here. Pure.
@@ -34,4 +36,13 @@ export function duplicateHosts({ virtualServices }: Environment): readonly Dupli
     }
   }
   return found;
+}
+
+/** What good resources say and proxies are not told, because of other resources. */
+export function leftOut(environment: Environment): readonly Flaw[] {
+  const clashes = listenerClashes(environment).map(({ key, reason }): Flaw => {
+    const origin = resourceAt(environment.resources, key)?.origin ?? { source: '', path: '', line: 0 };
+    return { key, origin, field: 'spec.ports', reason, severity: 'warning' };
+  });
+  return [...environment.warnings, ...clashes];
 }

@@ -1,6 +1,10 @@
-import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
-import { map, mergeMap, Observable } from 'rxjs';
+import { isIP, type Socket } from 'node:net';
+import { defer, map, mergeMap, Observable, switchMap } from 'rxjs';
+import { localLookup } from './local-lookup.ts';
+import { bare, isProxied, type OutsideProxy } from './outside-proxy.ts';
+import { toProxy, tunnel } from './through-proxy.ts';
 import { type Settled, settle } from '../operators/settle.ts';
 
 export interface HttpAnswer {
@@ -23,10 +27,14 @@ export interface HttpQuestion {
   readonly servername?: string;
   /** The path of a Unix socket that is asked, whatever host the URL has. */
   readonly socketPath?: string;
+  /** Through which the URL is asked, unless it is an exception or of this machine. */
+  readonly proxy?: OutsideProxy | undefined;
   /** Whose connections are used; without one, a connection is for one request alone. */
   readonly agent?: Agent | false;
 }
 
+/** Each certificate in `ca` is a trust anchor, an intermediate one too, as in Go and in Envoy. */
+const trust = { allowPartialTrustChain: true };
 /** In bytes. Whoever is asked has no more than a page to say. */
 const largestBody = 1 << 20;
 
@@ -51,17 +59,43 @@ export function httpAnswer(url: string, question: HttpQuestion = {}, largest = l
  * Whoever is to read the body subscribes to it then, and stays subscribed until it has: to
  * unsubscribe abandons the request, or the rest of the answer. Errors with what went wrong.
  */
-export function openHttp(
+export function openHttp(url: string, { proxy, ...question }: HttpQuestion = {}): Observable<IncomingMessage> {
+  return defer(() => {
+    const to = new URL(url);
+    if (proxy === undefined || !isProxied(to, proxy)) return asked(url, question);
+    if (to.protocol === 'http:') return asked(url, question, toProxy(to, proxy.url));
+    return tunnel(to, proxy.url).pipe(switchMap((socket) => asked(url, question, through(socket, to, question))));
+  });
+}
+
+/** TLS with the server of a URL over a connection that is there. */
+function through(socket: Socket, { hostname }: URL, { servername, ca, cert, key }: HttpQuestion): RequestOptions {
+  const host = bare(hostname);
+  const { connect } = process.getBuiltinModule('node:tls');
+  const name = servername ?? (isIP(host) === 0 ? host : undefined);
+  const tls = { socket, host, ...trust, ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key && { key }) };
+  return { agent: undefined, createConnection: () => connect({ ...tls, ...(name !== undefined && { servername: name }) }) };
+}
+
+function asked(
   url: string,
-  { method = 'GET', headers = {}, body = '', ...more }: HttpQuestion = {},
+  { method = 'GET', headers = {}, body = '', ...more }: Omit<HttpQuestion, 'proxy'>,
+  way: RequestOptions = {},
 ): Observable<IncomingMessage> {
   return new Observable<IncomingMessage>((subscriber) => {
     // Loaded only where it is needed, and not by import(): the bundle is a script of node:vm, in
     // which that finds none of Node's own modules.
     const { request: open } = process.getBuiltinModule(new URL(url).protocol === 'https:' ? 'node:https' : 'node:http');
-    const request = open(url, { method, headers, agent: false, ...more });
-    request.on('error', (error) => subscriber.error(error));
+    const options = { method, agent: false as const, lookup: localLookup, ...trust, ...more, ...way };
+    const request = open(url, { ...options, headers: { ...headers, ...(way.headers as HttpQuestion['headers']) } });
+    let answer: IncomingMessage | undefined;
+    // What comes after an answer that is whole is not a part of it.
+    request.on('error', (error) => {
+      if (answer?.complete !== true) subscriber.error(error);
+    });
+    request.on('upgrade', () => subscriber.error(new Error('it answers 101, another protocol, which nobody asked for')));
     request.on('response', (response) => {
+      answer = response;
       response.on('error', (error) => subscriber.error(error)).on('end', () => subscriber.complete());
       subscriber.next(response);
     });

@@ -1,4 +1,5 @@
 import type { HttpAnswer } from '../http/http-answer.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** Why a question to the API has no answer. */
 export interface Failure {
@@ -41,7 +42,7 @@ export function broken(server: string, error: unknown): Failure {
 /** What a `Status` of the API says: https://kubernetes.io/docs/reference/using-api/api-concepts/ */
 function statusMessage(body: string): string {
   try {
-    const { message } = JSON.parse(body) as { readonly message?: unknown };
+    const { message } = parseJson(body) as { readonly message?: unknown };
     return typeof message === 'string' ? message.replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, longest) : '';
   } catch {
     return '';
@@ -52,7 +53,7 @@ function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined; // of each address of a name
   const { message, code } = (first instanceof Error ? first : error) as NodeJS.ErrnoException;
-  if (code === 'DEPTH_ZERO_SELF_SIGNED_CERT' || code?.includes('VERIFY') === true || code?.includes('SELF_SIGNED') === true) {
+  if (code === 'DEPTH_ZERO_SELF_SIGNED_CERT' || /VERIFY|SELF_SIGNED|UNABLE_TO_GET_ISSUER/.test(code ?? '')) {
     return `the root that is given does not vouch for its certificate: ${message}`;
   }
   return message === '' ? (code ?? 'unknown') : message;

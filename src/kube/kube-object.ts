@@ -1,4 +1,5 @@
 import { cutSecrets } from './secret-bytes.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** An object of the API. In a Secret `data` has bytes; all else is as JSON has it. */
 export interface KubeObject {
@@ -32,7 +33,7 @@ export function asObject(value: unknown): KubeObject | undefined {
 
 export const decodeJson: Decode = (bytes) => {
   try {
-    return JSON.parse(bytes.toString()) as unknown;
+    return parseJson(bytes.toString());
   } catch {
     throw new Error('what it says is no JSON');
   }

@@ -1,6 +1,8 @@
 import { dirname, resolve } from 'node:path';
+import { parseYaml, valueOfYaml } from '../texts/parse-yaml.ts';
 import { largest } from '../files/outside-file.ts';
 import { type Access, readFor, tokenIn } from './access.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** An entry of a kubeconfig, with the folder that its paths are relative to. */
 interface Entry {
@@ -33,8 +35,8 @@ export async function kubeconfigAccess(paths: readonly string[]): Promise<Access
 
   function entry(list: string, of: string, name: string): Entry {
     for (const { path, fields } of files) {
-      const found = listOf(fields[list]).find((one) => one['name'] === name);
-      if (found !== undefined) return { fields: fieldsOf(found[of]), folder: dirname(path), place: `${of} ${name} in ${path}` };
+      const found = listOf(ownMember(fields, list)).find((one) => one['name'] === name);
+      if (found !== undefined) return { fields: fieldsOf(ownMember(found, of)), folder: dirname(path), place: `${of} ${name} in ${path}` };
     }
     throw new Error(`${where}: there is no ${of} '${name}' among its ${list}`);
   }
@@ -68,14 +70,17 @@ export async function kubeconfigAccess(paths: readonly string[]): Promise<Access
 
 async function parsed(path: string): Promise<Fields> {
   const text = (await readFor('the kubeconfig', path, largest.text)).toString();
-  const { parse, YAMLParseError } = await import('yaml');
-  try {
-    return fieldsOf(parse(text, { logLevel: 'error' }));
-  } catch (error) {
-    // A message of the parser has what is in the file: a token perhaps.
-    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
-    throw new Error(`${path}: it is no kubeconfig: neither YAML nor JSON${line === undefined ? '' : ` (line ${line})`}`);
-  }
+  const flaw = (reason: string) => new Error(`${path}: it is no kubeconfig: ${reason}`);
+  const read = parseYaml(await import('yaml'), text, {});
+  if (!read.ok) throw flaw(`line ${read.line}: ${read.reason}`);
+  const [document, second] = read.documents;
+  if (document === undefined) return {};
+  const offset = document.errors[0]?.pos[0] ?? second?.range[0];
+  // A message of the parser has what is in the file: a token perhaps.
+  if (offset !== undefined) throw flaw(`neither YAML nor JSON (line ${read.lines.linePos(offset).line})`);
+  const value = valueOfYaml(() => document.toJS() as unknown);
+  if (!value.ok) throw flaw(value.reason);
+  return fieldsOf(value.value);
 }
 
 /** Says which entry has what cannot be honoured. */
@@ -97,7 +102,7 @@ async function pem({ fields, folder, place }: Entry, name: string): Promise<Buff
 }
 
 function textOf(fields: Fields, name: string): string {
-  const value = fields[name];
+  const value = ownMember(fields, name);
   return typeof value === 'string' ? value : '';
 }
 

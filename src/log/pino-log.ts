@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { boundedLine } from './bounded-line.ts';
 import { isRefusal } from './envoy-refusal.ts';
 import type { LogLevel, LogLine } from './log-line.ts';
 import { seeAlso } from './see-also.ts';
@@ -35,7 +36,8 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
         stream,
       );
   const own = all.child({});
-  const write = (line: LogLine) => {
+  const write = (long: LogLine) => {
+    const line = boundedLine(long);
     const { level, msg, ...fields } = line;
     // Envoy's lines have a level of their own to pass, but what it refuses is told by the agent.
     const logger = String(fields['component']).startsWith('envoy.') && !isRefusal(msg) ? all : own;

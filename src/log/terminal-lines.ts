@@ -1,6 +1,7 @@
 import pretty from 'pino-pretty';
 import { hasColours } from '../terminal/paint.ts';
 import { printable } from './printable.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /**
  * Turns the log's objects into lines that a person reads: time, level, where from, epoch, what, and
@@ -22,7 +23,7 @@ export function terminalLines(destination: NodeJS.WritableStream | { write(text:
       const from = [component, epoch === undefined ? undefined : `epoch ${epoch}`].filter((part) => part !== undefined).join(' ');
       const head = from === '' ? '' : `${colors[colourOf(component)](shown(`[${from}]`))} `;
       const last = [...(excerpt === undefined ? [] : [excerpt]), ...tail].map((line) => `\n${line}`).join('');
-      return `${head}${shown(String(log[key]))}${colors.gray(shown(fields(log)))}${shown(last)}`;
+      return `${head}${shown(String(ownMember(log, key)))}${colors.gray(shown(fields(log)))}${shown(last)}`;
     },
   });
 }

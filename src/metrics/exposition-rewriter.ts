@@ -1,11 +1,13 @@
-import { type ExpositionFormat, type FamilyHead, familyType, rowSuffixes, suffixOf, translateFamily } from './exposition-format.ts';
+import { type ExpositionFormat, type FamilyHead, rowSuffixes, suffixOf, translateFamily } from './exposition-format.ts';
 import type { AnswerText } from './answer-text.ts';
 import { type BucketRows, bucketRows } from './bucket-rows.ts';
 import { hashText } from './hash-text.ts';
+import { type LeftOut, leftOutRows } from './left-out.ts';
 import { numberSet } from './number-set.ts';
 import { parseSample, type Sample } from './parse-sample.ts';
 import { plainRow, type RowName, rowNames } from './plain-row.ts';
-import { type Announced, printHead, printRow } from './print-exposition.ts';
+import { announce, type Announced, printHead, printRow, readComment } from './print-exposition.ts';
+import { sourceFamilies } from './source-families.ts';
 import { boundOf, isGrouped, type MetricGroup, takeRow, soundRow, wholeMetric } from './sound-metric.ts';
 
 /** Takes the lines of an exposition, and writes what of them may stand in the answer. */
@@ -19,6 +21,8 @@ export interface ExpositionRewriter {
   end(): void;
   /** How many rows were left out so far, how many there were, and in how many families. */
   counts(): { readonly dropped: number; readonly rows: number; readonly families: number };
+  /** The first row that was left out for each reason. */
+  leftOut(): ReadonlyMap<LeftOut, string>;
 }
 
 /**
@@ -28,6 +32,8 @@ export interface ExpositionRewriter {
 interface Current {
   readonly source: FamilyHead;
   readonly family: FamilyHead | undefined;
+  /** Whether rows of it were written before those of another family. */
+  readonly comesAgain: boolean;
   /** Of its rows that may be copied. */
   readonly names: readonly RowName[];
   /** What goes before the first row; empty when it has gone. */
@@ -37,16 +43,15 @@ interface Current {
   buckets: BucketRows | undefined;
 }
 
-const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 /** In ms; in seconds. */
 const timeForms = { text: /^-?\d{1,15}$/, openmetrics: /^-?\d{1,15}(?:\.\d+)?$/ } as const;
-const comment = /^#[ \t]+(TYPE|HELP|UNIT)[ \t]+([^ \t]+)(?:[ \t]+(.*))?$/s;
 const [lineFeed, carriageReturn, cross] = [0x0a, 0x0d, 0x23];
 
 /**
  * Rewrites what one source tells into the format of the answer. `taken` are the hashes of the names
  * that the answer has already, from whatever source: it grows. A family whose name is taken is left
- * out whole, and so is every row that breaks a rule of the answer's format.
+ * out whole, and so is every row that breaks a rule of the answer's format. The rows of a family
+ * that its source interrupts by another are written where they come: Prometheus takes them.
  *
  * Most rows are copied as they came ({@link plainRow}); the others are read as text, and printed.
  */
@@ -59,11 +64,13 @@ export function expositionRewriter(
 ): ExpositionRewriter {
   let announced: Announced | undefined;
   let current: Current | undefined;
-  let [dropped, rows, families] = [0, 0, 0];
+  let rows = 0;
 
-  /** Of the current family: the rows that came, and the metrics that were begun. */
+  /** Of the whole source: the rows that came, and the metrics that were begun. */
   const series = numberSet();
   const metrics = numberSet();
+  const families = sourceFamilies(from);
+  const { drop, ...left } = leftOutRows();
   const furtherBuckets = bucketRows();
 
   const isFree = ({ name, type }: FamilyHead): boolean =>
@@ -72,17 +79,31 @@ export function expositionRewriter(
     rowSuffixes(type, to).every((suffix) => suffix === '' || !taken.has(hashText(name + suffix)));
 
   const begin = (announced: Announced): Current => {
-    const source: FamilyHead = { name: announced.name, type: announced.type ?? 'unknown' };
-    const family = from === to ? (isFree(source) ? source : undefined) : translateFamily(source, from, to).find(isFree);
-    if (family === undefined) return { source, family, names: [], head: '', group: undefined, buckets: undefined };
+    const before = families.named(announced.name);
+    const source = before?.source ?? { name: announced.name, type: announced.type ?? 'unknown' };
+    const family = before?.family ?? translateFamily(source, from, to).find(isFree);
     return {
       source,
       family,
-      names: rowNames(source, family, from, to),
-      head: printHead(family, announced, to),
+      comesAgain: before !== undefined,
+      names: family === undefined ? [] : rowNames(source, family, from, to),
+      head: family === undefined || before !== undefined ? '' : printHead(family, announced, to),
       group: undefined,
       buckets: undefined,
     };
+  };
+
+  const enter = (now: Current): Current => {
+    if (!now.comesAgain) families.count();
+    [current, announced] = [now, undefined];
+    return now;
+  };
+
+  /** The family of a row that is not of the current one. */
+  const familyOf = ({ name }: Sample): Current => {
+    const isAnnounced = announced !== undefined && suffixOf(name, { type: 'unknown', ...announced }, from) !== undefined;
+    const now = begin(isAnnounced && announced !== undefined ? announced : (families.owning(name)?.source ?? { name }));
+    return suffixOf(name, now.source, from) === undefined ? begin({ name }) : now;
   };
 
   /** The first row of a family brings its head along, and takes its names. */
@@ -90,6 +111,7 @@ export function expositionRewriter(
     if (now.head === '') return;
     answer.write(now.head);
     now.head = '';
+    families.add({ source: now.source, family: now.family ?? now.source });
     taken.add(hashText(name));
     for (const suffix of rowSuffixes(type, to)) if (suffix !== '') taken.add(hashText(name + suffix));
   };
@@ -105,34 +127,34 @@ export function expositionRewriter(
     current.group = undefined;
     current.buckets = undefined;
     const text = wholeMetric(group, family.type);
-    if (text === undefined) dropped += group.rows.length;
+    if (text === undefined) drop('not-whole', () => group.rows[0]?.text ?? '', group.rows.length);
     else give(current, family, text);
   };
 
   const close = (): void => {
     closeGroup();
     current = undefined;
-    series.clear();
-    metrics.clear();
   };
 
-  const row = (sample: Sample, text: Buffer, start: number): void => {
+  const row = (sample: Sample, text: Buffer, start: number, line: () => string): void => {
     if (current === undefined || suffixOf(sample.name, current.source, from) === undefined) {
       close();
-      const known = announced !== undefined && suffixOf(sample.name, { type: 'unknown', ...announced }, from) !== undefined;
-      current = begin(known && announced !== undefined ? announced : { name: sample.name });
-      families += 1;
-      announced = undefined;
+      current = enter(familyOf(sample));
     }
     const { family } = current;
     const suffix = family && suffixOf(sample.name, family, to);
     if (family === undefined || suffix === undefined) {
-      if (family === undefined) dropped += 1; // rows that the other format does not have are no loss
+      if (family === undefined) drop('taken', line); // rows that the other format does not have are no loss
       return;
     }
-    const timed = sample.timestamp === undefined || timeForms[from].test(sample.timestamp);
-    if (!timed || !soundRow(sample, family.name, family.type, suffix) || !series.add(sample.series)) {
-      dropped += 1;
+    const { timestamp } = sample;
+    const timed = timestamp === undefined || (timeForms[from].test(timestamp) && !(to === 'text' && timestamp.startsWith('-')));
+    if (!timed || !soundRow(sample, family.name, family.type, suffix, to)) {
+      drop(timed ? 'value' : 'time', line);
+      return;
+    }
+    if (!series.add(sample.series)) {
+      drop('again', line);
       return;
     }
     const printed = printRow(sample, family.type, suffix, from, to);
@@ -140,13 +162,14 @@ export function expositionRewriter(
       give(current, family, printed);
       return;
     }
-    if (current.group?.key !== sample.metric) {
+    const metric = sample.metric + hashText(family.name);
+    if (current.group?.key !== metric) {
       closeGroup();
-      if (!metrics.add(sample.metric)) {
-        dropped += 1; // it has ended already: its rows were to stand together
+      if (!metrics.add(metric)) {
+        drop('apart', line); // it has ended already: its rows were to stand together
         return;
       }
-      current.group = { key: sample.metric, rows: [], size: 0 };
+      current.group = { key: metric, rows: [], size: 0 };
     }
     const bound = sample.bound === undefined ? NaN : boundOf(sample.bound[1]);
     takeRow(current.group, { suffix, bound, value: Number(sample.value), text: printed });
@@ -161,12 +184,9 @@ export function expositionRewriter(
       const end = plainRow(text, start, name, series);
       if (end === 0) continue;
       rows += 1;
-      if (current === undefined) {
-        families += 1;
-        [current, announced] = [now, undefined];
-      }
+      if (current === undefined) enter(now);
       if (end < 0) {
-        dropped += 1;
+        drop('again', () => text.toString('utf8', start, -end));
         return -end;
       }
       giveHead(now, now.family);
@@ -183,29 +203,28 @@ export function expositionRewriter(
     if (bucket === undefined || group === undefined) return 0;
     rows += 1;
     if (series.add(bucket.series)) takeRow(group, bucket.row);
-    else dropped += 1;
+    else drop('again', () => text.toString('utf8', start, bucket.end));
     return bucket.end;
   };
 
   const rewrite = (text: Buffer, start: number, end: number): void => {
     const line = text.toString('utf8', start, end);
-    if (line.startsWith('#')) {
-      const [, word, name = '', value = ''] = comment.exec(line) ?? [];
-      if (word === undefined || !metricName.test(name)) return;
-      if (announced?.name !== name) {
+    const first = line.trimStart();
+    if (first.startsWith('#')) {
+      const comment = readComment(first);
+      if (comment === undefined) return;
+      if (announced?.name !== comment.name) {
         close();
-        announced = { name };
+        announced = { name: comment.name };
       }
-      if (word === 'TYPE') announced.type ??= familyType(value.trim(), from);
-      else if (word === 'HELP') announced.help ??= value;
-      else announced.unit ??= value.trim();
+      announce(announced, comment, from);
       return;
     }
-    if (line === '') return;
+    if (first === '') return;
     rows += 1;
     const sample = parseSample(line);
-    if (sample === undefined) dropped += 1;
-    else row(sample, text, start);
+    if (sample === undefined) drop('form', () => line);
+    else row(sample, text, start, () => line);
   };
 
   return {
@@ -224,6 +243,7 @@ export function expositionRewriter(
       return at;
     },
     end: close,
-    counts: () => ({ dropped, rows, families }),
+    counts: () => ({ dropped: left.count(), rows, families: families.size() }),
+    leftOut: left.first,
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { answerText } from './answer-text.ts';
 import type { ExpositionFormat } from './exposition-format.ts';
 import { type ExpositionRewriter, expositionRewriter } from './exposition-rewriter.ts';
+import type { LeftOut } from './left-out.ts';
 import { type MetricFamily, printFamilies } from './metric-family.ts';
 import { type FaultReason, type OpenedSource, ScrapeFault } from './metrics-source.ts';
 import { readLines } from './read-lines.ts';
@@ -9,8 +10,9 @@ import { readLines } from './read-lines.ts';
 /** How it went with one source. */
 export interface SourceReport {
   readonly fault: FaultReason | undefined;
-  /** Rows that were left out. */
+  /** How many rows were left out, and the first of them for each reason. */
   readonly dropped: number;
+  readonly leftOut: ReadonlyMap<LeftOut, string>;
 }
 
 export interface Merge {
@@ -77,7 +79,7 @@ export async function* mergeExposition({ format, sources, report, pause, enlarge
       fault = error.reason;
     }
     rewriter?.end();
-    report(source, { fault, dropped: rewriter?.counts().dropped ?? 0 });
+    report(source, { fault, dropped: rewriter?.counts().dropped ?? 0, leftOut: rewriter?.leftOut() ?? new Map() });
   }
   const lines = `${printFamilies(await own()).join('\n')}\n`; // of names that nobody else may have
   if (format === 'text') text.write(lines);

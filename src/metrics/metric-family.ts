@@ -1,4 +1,5 @@
 import type { Histogram } from '../operators/histogram.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** Metrics of one name, as the agent tells them of itself. */
 export interface MetricFamily {
@@ -78,6 +79,8 @@ export function printFamilies(families: readonly MetricFamily[]): readonly strin
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 
 function printLabels(labels: MetricLabels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (sign) => escapes[sign] ?? sign)}"`);
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (sign) => ownMember(escapes, sign) ?? sign)}"`,
+  );
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }

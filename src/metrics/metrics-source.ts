@@ -35,7 +35,10 @@ export interface MetricsSource {
 }
 
 /** Why a source gives no metrics, or no more of them: a value of the label `reason`. */
-export type FaultReason = 'unreachable' | 'timeout' | 'status' | 'format' | 'encoding' | 'cut_off' | Refused;
+export type FaultReason = 'unreachable' | Unparsed | 'timeout' | 'status' | 'format' | 'encoding' | 'cut_off' | Refused;
+
+/** What the parser of Node does not take of an answer. */
+type Unparsed = 'not_http' | 'bad_length' | 'bad_header' | 'large_headers';
 
 /** The same, where the agent takes no more of them, for there are too many. */
 export type Refused = 'too_large' | 'too_many_rows' | 'too_many_families' | 'busy';
@@ -101,12 +104,26 @@ export function untilLate<T extends { destroy(fault: Error): unknown }>(
   );
 }
 
+/** By the codes of Node's parser; any other code of it is `not_http`. */
+const unparsed: ReadonlyMap<string, Unparsed> = new Map([
+  ['HPE_UNEXPECTED_CONTENT_LENGTH', 'bad_length'],
+  ['HPE_INVALID_CONTENT_LENGTH', 'bad_length'],
+  ['HPE_INVALID_HEADER_TOKEN', 'bad_header'],
+  ['HPE_HEADER_OVERFLOW', 'large_headers'],
+]);
+
+/** Why there is no answer. Pure. */
+function noAnswer(error: unknown): FaultReason {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return code.startsWith('HPE_') ? (unparsed.get(code) ?? 'not_http') : 'unreachable';
+}
+
 /** Asks a source at once. What it says waits, unread, for its turn; {@link untilLate}. */
 export function openSource(source: MetricsSource, headers: OutgoingHttpHeaders, looks$: Observable<number>): OpenedSource {
   const isRead$ = new BehaviorSubject(false);
   const answer$ = connectable(
     source.open(headers).pipe(
-      catchError(() => throwError(() => new ScrapeFault('unreachable'))),
+      catchError((error: unknown) => throwError(() => new ScrapeFault(noAnswer(error)))),
       untilLate(isRead$, looks$),
     ),
     { connector: () => new ReplaySubject<IncomingMessage>(1), resetOnDisconnect: false },

@@ -35,9 +35,10 @@ const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, 
  * array for each of them.
  */
 export function parseSample(line: string): Sample | undefined {
-  let at = nameEnd(line, 0, true);
-  if (at === 0) return undefined;
-  const name = line.slice(0, at);
+  const begin = blanksEnd(line, 0);
+  let at = nameEnd(line, begin, true);
+  if (at === begin) return undefined;
+  const name = line.slice(begin, at);
   let [labels, metric, series] = ['', 0, hashText(name)];
   let bound: Sample['bound'];
   at = blanksEnd(line, at);
@@ -51,7 +52,7 @@ export function parseSample(line: string): Sample | undefined {
       const label = line.slice(at, end);
       if (end === at || last < 0 || names.length >= mostLabels || names.includes(label)) return undefined;
       names.push(label);
-      const value = line.slice(start + 1, last);
+      const value = soundEscapes(line.slice(start + 1, last));
       const pair = `${label}="${value}"`;
       if (label === 'le' || label === 'quantile') {
         if (bound !== undefined) return undefined;
@@ -61,15 +62,14 @@ export function parseSample(line: string): Sample | undefined {
         labels += labels === '' ? pair : `,${pair}`;
         metric += hashText(pair);
       }
-      at = blanksEnd(line, last + 1);
+      at = blanksEnd(line, last + 1); // Prometheus takes two labels without a comma, too
       if (line.charCodeAt(at) === comma) at = blanksEnd(line, at + 1);
-      else if (line.charCodeAt(at) !== closing) return undefined;
     }
     at = blanksEnd(line, at + 1);
-  } else if (at === name.length) return undefined;
+  } else if (at === begin + name.length) return undefined;
   let end = wordEnd(line, at, false);
   const raw = line.slice(at, end);
-  const value = numberForm.test(raw) ? raw : special(raw);
+  const value = numberForm.test(raw) ? finite(raw) : special(raw);
   if (value === undefined) return undefined;
   at = blanksEnd(line, end);
   end = wordEnd(line, at, true);
@@ -108,25 +108,39 @@ function blanksEnd(line: string, from: number): number {
   return at;
 }
 
-/**
- * Where a label's value ends, or −1: of escapes there are only those of the backslash, the quote
- * and the line feed.
- */
+/** Where a label's value ends, or −1. A backslash takes the sign after it along. */
 function closingQuote(line: string, from: number): number {
   for (let at = from; at < line.length; at++) {
     const code = line.charCodeAt(at);
     if (code === quote) return at;
-    if (code !== backslash) continue;
-    at += 1;
-    if (!'\\n"'.includes(line.charAt(at))) return -1;
+    if (code === backslash) at += 1;
   }
   return -1;
+}
+
+/**
+ * A backslash that begins no escape of the format stands for itself, as in Prometheus: it is
+ * written as the format has it.
+ */
+function soundEscapes(value: string): string {
+  return value.includes('\\')
+    ? value.replace(/\\(.)/gs, (escape, sign: string) => ('\\n"'.includes(sign) ? escape : `\\${escape}`))
+    : value;
+}
+
+/** A number of which Prometheus says that it is out of range makes it refuse the whole answer. */
+function finite(number: string): string | undefined {
+  return Number.isFinite(Number(number)) ? number : undefined;
 }
 
 function soundExemplar(line: string, from: number): string {
   const tail = line.slice(from).trimEnd();
   const pairs = exemplarForm.exec(tail)?.[1];
-  return pairs === undefined || pairs.replace(/["=,]/g, '').length > longestExemplar ? '' : tail;
+  const numbers = tail
+    .slice(tail.lastIndexOf('}') + 1)
+    .split(' ')
+    .every((number) => Number.isFinite(Number(number)));
+  return pairs === undefined || !numbers || pairs.replace(/["=,]/g, '').length > longestExemplar ? '' : tail;
 }
 
 function special(value: string): string | undefined {

@@ -15,6 +15,8 @@ export interface RowName {
 const [blank, quote, comma, plus, minus, dot, equals, backslash, opening, closing, lineFeed, zero, one] = [' ', '"', ',', '+', '-', '.', '=', '\\', '{', '}', '\n', '0', '1'].map((sign) => sign.charCodeAt(0)) as [number, number, number, number, number, number, number, number, number, number, number, number, number]; // prettier-ignore
 /** A row with more labels is not looked at here: their hashes are compared, each with each. */
 const mostLabels = 16;
+/** A number within both is one of a double. */
+const [mostDigits, mostExponent] = [100, 2];
 const labelNames = new Int32Array(mostLabels);
 const escaped: ReadonlySet<number | undefined> = new Set(['\\', 'n', '"'].map((sign) => sign.charCodeAt(0)));
 /** Of each sign: whether a label may begin with it, and whether it may have it further on. */
@@ -110,8 +112,13 @@ function infinityEnd(text: Uint8Array, from: number): number | undefined {
   return text[from] === 0x49 && text[from + 1] === 0x6e && text[from + 2] === 0x66 ? from + 3 : undefined;
 }
 
-/** Of a number without a sign; −1 if it is none. */
+/** Of a number without a sign; −1 if it is none, or may be out of the range of a double. */
 function numberEnd(text: Uint8Array, from: number): number {
+  const end = formEnd(text, from);
+  return end - from > mostDigits ? -1 : end;
+}
+
+function formEnd(text: Uint8Array, from: number): number {
   let at = from;
   while (isDigit(text[at])) at += 1;
   if (text[at] === dot) {
@@ -124,9 +131,9 @@ function numberEnd(text: Uint8Array, from: number): number {
   if (((text[at] ?? 0) | 0x20) !== 0x65) return at;
   at += 1;
   if (text[at] === minus || text[at] === plus) at += 1;
-  if (!isDigit(text[at])) return -1;
+  const exponent = at;
   while (isDigit(text[at])) at += 1;
-  return at;
+  return at === exponent || at - exponent > mostExponent ? -1 : at;
 }
 
 function isBound(text: Uint8Array, from: number, end: number, bound: RowName['bound']): boolean {

@@ -1,4 +1,4 @@
-import type { ExpositionFormat, FamilyHead, FamilyType } from './exposition-format.ts';
+import { type ExpositionFormat, type FamilyHead, type FamilyType, familyType } from './exposition-format.ts';
 import type { Sample } from './parse-sample.ts';
 import { boundOf } from './sound-metric.ts';
 
@@ -8,6 +8,28 @@ export interface Announced {
   type?: FamilyType;
   help?: string;
   unit?: string;
+}
+
+interface Comment {
+  readonly word: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+const commentForm = /^#[ \t]+(TYPE|HELP|UNIT)[ \t]+([^ \t]+)(?:[ \t]+(.*))?$/s;
+
+/** A comment that says something of a family; undefined for any other. Pure. */
+export function readComment(line: string): Comment | undefined {
+  const [, word, name = '', value = ''] = commentForm.exec(line) ?? [];
+  return word === undefined || !metricName.test(name) ? undefined : { word, name, value };
+}
+
+/** Takes what a comment says, if no other has said it before. */
+export function announce(announced: Announced, { word, value }: Comment, from: ExpositionFormat): void {
+  if (word === 'TYPE') announced.type ??= familyType(value.trim(), from);
+  else if (word === 'HELP') announced.help ??= value;
+  else announced.unit ??= value.trim();
 }
 
 /** The comments of a family in the format of the answer, a line each. Pure. */

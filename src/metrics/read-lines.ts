@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { pipeline, type Readable, type Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { ScrapeFault } from './metrics-source.ts';
+
+type Unpack = (packed: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
 
 /** What is read of one source, in bytes after decompression. */
 const largestBody = 10 << 20;
 /** What Node has since 22.15. */
-const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () => Transform };
+const { zstdDecompressSync } = zlib as { readonly zstdDecompressSync?: Unpack };
+/** What was unpacked is handed on in such pieces, in bytes. */
+const pieceSize = 64 << 10;
 /** In bytes. A row that is longer is left out. */
 const longestLine = 64 << 10;
 const lineFeed = 0x0a;
@@ -22,7 +25,7 @@ export async function* readLines(answer: IncomingMessage): AsyncGenerator<Buffer
   let [size, restSize] = [0, 0];
   let skipping = false;
   try {
-    for await (const piece of decompressed(answer) as AsyncIterable<Buffer>) {
+    for await (const piece of decompressed(answer)) {
       size += piece.length;
       if (size > largestBody) throw new ScrapeFault('too_large');
       const end = piece.lastIndexOf(lineFeed) + 1;
@@ -48,11 +51,35 @@ export async function* readLines(answer: IncomingMessage): AsyncGenerator<Buffer
   if (framed && !skipping && restSize > 0) yield Buffer.concat([...rest, lineEnd]);
 }
 
-function decompressed(answer: IncomingMessage): Readable {
+/**
+ * The body as it was before it was compressed. It is unpacked when it is there, on the main thread:
+ * Node's own streams wait for a thread of its pool, which may be busy for long. The agent asks for
+ * no compression, so this is rare.
+ */
+function decompressed(answer: IncomingMessage): AsyncIterable<Buffer> {
   const encoding = answer.headers['content-encoding'] ?? 'identity';
-  if (encoding === 'identity') return answer;
-  const plain = encoding === 'gzip' ? zlib.createGunzip() : encoding === 'zstd' ? createZstdDecompress?.() : undefined;
-  if (plain === undefined) throw new ScrapeFault('encoding');
-  pipeline(answer, plain, () => undefined); // what fails on the way ends the reading
-  return plain;
+  if (encoding === 'identity') return answer as AsyncIterable<Buffer>;
+  const unpack = encoding === 'gzip' ? zlib.gunzipSync : encoding === 'zstd' ? zstdDecompressSync : undefined;
+  if (unpack === undefined) throw new ScrapeFault('encoding');
+  return unpacked(answer, unpack);
+}
+
+async function* unpacked(answer: IncomingMessage, unpack: Unpack): AsyncGenerator<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    size += piece.length;
+    if (size > largestBody) throw new ScrapeFault('too_large');
+    pieces.push(piece);
+  }
+  const plain = whole(Buffer.concat(pieces), unpack);
+  for (let at = 0; at < plain.length; at += pieceSize) yield plain.subarray(at, at + pieceSize);
+}
+
+function whole(packed: Buffer, unpack: Unpack): Buffer {
+  try {
+    return unpack(packed, { maxOutputLength: largestBody });
+  } catch (error) {
+    throw new ScrapeFault((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : 'cut_off');
+  }
 }

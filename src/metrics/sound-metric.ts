@@ -1,11 +1,14 @@
-import type { FamilyType } from './exposition-format.ts';
+import type { ExpositionFormat, FamilyType } from './exposition-format.ts';
 import { numberForm, type Sample } from './parse-sample.ts';
 
 /**
  * Whether a row keeps the rules of its family's type, as far as one row can. `suffix` is what
- * follows the family's name in the row's. Pure.
+ * follows the family's name in the row's. The text format has no rules for values: there a bound
+ * has to be a number, and nothing else. Pure.
  */
-export function soundRow({ labels, bound, value }: Sample, family: string, type: FamilyType, suffix: string): boolean {
+export function soundRow(sample: Sample, family: string, type: FamilyType, suffix: string, to: ExpositionFormat): boolean {
+  const { labels, bound, value } = sample;
+  if (to === 'text') return bound === undefined || !isGrouped(type) || /^nan$/i.test(bound[1]) || !Number.isNaN(boundOf(bound[1]));
   const amount = Number(value === '+Inf' ? Infinity : value === '-Inf' ? -Infinity : value);
   switch (type) {
     case 'counter':

@@ -1,5 +1,6 @@
-import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, timeout, TimeoutError } from 'rxjs';
+import { asyncScheduler, catchError, map, type Observable, of, type SchedulerLike, timeout, TimeoutError } from 'rxjs';
 import { parseHostPort } from '../config/host-port.ts';
+import { addressesOf } from '../http/local-lookup.ts';
 
 /** An address without its port; or what is wrong with it. */
 export type SplitAddress =
@@ -32,13 +33,7 @@ export interface HostNames {
 /** In ms. The Go agent waits for 15 s, and Envoy waits meanwhile. */
 const timeoutMs = 5_000;
 
-const systemNames: HostNames = {
-  lookup: (host) =>
-    // Loaded only where it is needed, see httpAnswer.
-    defer(() => process.getBuiltinModule('node:dns/promises').lookup(host, { all: true })).pipe(
-      map((found) => found.map(({ address }) => address)),
-    ),
-};
+const systemNames: HostNames = { lookup: addressesOf };
 
 /**
  * Resolves the host of `host:port`, once, on subscribe: to its first IPv4 address, or to its first

@@ -1,6 +1,7 @@
 import { asyncScheduler, defaultIfEmpty, map, type Observable, type SchedulerLike, switchMap, takeUntil, timer } from 'rxjs';
 import { type MetadataServer, platformLimit } from './metadata-server.ts';
 import { type Platform, unknownPlatform } from './cloud.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** In ms. From within a container the token never comes where the machine permits one hop only. */
 const tokenTimeoutMs = 1_000;
@@ -37,7 +38,7 @@ function read(document: string): Platform {
 /** The texts of a JSON object. */
 function parse(document: string): Readonly<Partial<Record<string, string>>> {
   try {
-    const value: unknown = JSON.parse(document);
+    const value: unknown = parseJson(document);
     const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
     return Object.fromEntries(members.filter((member): member is [string, string] => typeof member[1] === 'string'));
   } catch {

@@ -25,7 +25,7 @@ export function googlePlatform(known: Platform, server: MetadataServer, schedule
     const answer$ = server.ask(`/computeMetadata/v1/${path}`, { headers: { 'Metadata-Flavor': 'Google' } });
     return concat(of(undefined), answer$.pipe(takeUntil(timer(platformLimit, scheduler))));
   }
-  const asked = Object.entries(paths).filter(([key]) => !(key in known.metadata));
+  const asked = Object.entries(paths).filter(([key]) => !Object.hasOwn(known.metadata, key));
   const answers$ = combineLatest([find(zonePath), ...asked.map(([, path]) => find(path))]);
   return answers$.pipe(
     map(([zoneName, ...answers]) => {

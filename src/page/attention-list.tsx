@@ -1,8 +1,18 @@
+import type { Advices } from './advice.ts';
+import { AdviceView } from './advice-view.tsx';
 import type { Attention } from './attention.ts';
 import { age, dayAndClock } from './time-text.ts';
 
-/** What is not as it should be; nothing where all is well. */
-export function AttentionList({ all, now }: { readonly all: readonly Attention[]; readonly now: number }) {
+interface Props {
+  readonly all: readonly Attention[];
+  readonly advices: Advices;
+  readonly now: number;
+}
+
+const marks: Readonly<Record<Attention['kind'], string>> = { crash: '×', refused: '⊘', other: '!' };
+
+/** What is not as it should be, why, and what to do; nothing where all is well. */
+export function AttentionList({ all, advices, now }: Props) {
   if (all.length === 0) return null;
   return (
     <section class="attention" aria-labelledby="attention">
@@ -10,19 +20,25 @@ export function AttentionList({ all, now }: { readonly all: readonly Attention[]
         What needs attention
       </h2>
       <ul>
-        {all.map(({ level, text, at }) => (
-          <li key={`${level}${text.slice(0, 40)}`} class={level}>
-            <span class="mark" aria-hidden="true">
-              {level === 'bad' ? '×' : '!'}
-            </span>
-            <span class="said">{text}</span>
-            {at === undefined ? null : (
-              <time dateTime={at} title={dayAndClock(at)}>
-                {age(now - Date.parse(at))} ago
-              </time>
-            )}
-          </li>
-        ))}
+        {all.map(({ level, kind, text, see, at }) => {
+          const advice = Object.hasOwn(advices, see) ? advices[see] : undefined;
+          return (
+            <li key={`${level}${kind}${text.slice(0, 40)}`} class={`${level} ${kind}`}>
+              <span class="mark" aria-hidden="true">
+                {marks[kind]}
+              </span>
+              <div class="said">
+                <span>{text}</span>
+                {advice === undefined ? null : <AdviceView advice={advice} anchor={see} />}
+              </div>
+              {at === undefined ? null : (
+                <time dateTime={at} title={dayAndClock(at)}>
+                  {age(now - Date.parse(at))} ago
+                </time>
+              )}
+            </li>
+          );
+        })}
       </ul>
     </section>
   );

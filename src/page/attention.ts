@@ -1,71 +1,100 @@
+import { expiryOf } from '../report/certificate-life.ts';
+import type { EpochReport } from '../report/epoch-report.ts';
+import { noteAnchor, untoldNotes } from '../report/notes.ts';
+import { reasonName } from '../report/reason-name.ts';
+import { standing } from '../report/standing.ts';
+import { exitText } from './epoch-text.ts';
 import type { Known, Report } from './known.ts';
+import { crashed } from './timeline.ts';
 import { age } from './time-text.ts';
 
 /** What somebody should look at. */
 export interface Attention {
   readonly level: 'bad' | 'warn';
+  /** A crash and a refusal each have a sign of their own, as in the timeline. */
+  readonly kind: 'crash' | 'refused' | 'other';
+  /** With the cause, as far as it is known. */
   readonly text: string;
+  /** The anchor of docs/troubleshooting.md that says what to do. */
+  readonly see: string;
   /** Since when, or when, where that is known. */
   readonly at?: string;
 }
 
-/** In ms. */
-const soon = 86_400_000;
-
 /** What is not as it should be, the gravest first; empty where all is well. Pure. */
-export function attention(report: Report, now: number): readonly Attention[] {
-  const { ready, live, refused, crashes, certificates, sources, controlPlane, notes } = report;
-  const all: readonly (Attention | undefined)[] = [
-    live.ok ? undefined : { level: 'bad', text: `Not live: ${live.reason}` },
-    ready.ok || (!live.ok && live.reason === ready.reason) ? undefined : { level: 'bad', text: `Not ready: ${ready.reason}` },
-    refused === undefined ? undefined : { level: 'bad', text: `The newest configuration is refused: ${refused.reason}`, at: refused.at },
-    crashes.count === 0 ? undefined : { level: 'warn', text: crashText(crashes, now) },
-    ...certificates.map((one): Attention | undefined => {
-      const left = Date.parse(one.notAfter) - now;
-      if (left <= 0) return { level: 'bad', text: `The certificate ${one.name} has expired`, at: one.notAfter };
-      return left < soon && left < lifetime(one) / 10
-        ? { level: 'warn', text: `The certificate ${one.name} expires in ${age(left)}` }
-        : undefined;
+export function attention(report: Report, epochs: readonly EpochReport[], now: number): readonly Attention[] {
+  const { ready, live, refused, crashes, certificates, sources, controlPlane } = report;
+  const all: readonly (Attention | false | undefined)[] = [
+    !live.ok && { level: 'bad', kind: 'other', text: `Not live: ${live.reason}`, see: reasonName(live.reason) },
+    !ready.ok &&
+      (live.ok || live.reason !== ready.reason) && {
+        level: 'bad',
+        kind: 'other',
+        text: `Not ready: ${ready.reason}`,
+        see: reasonName(ready.reason),
+      },
+    refused && {
+      level: 'bad',
+      kind: 'refused',
+      text: `The newest configuration is refused: ${refused.reason}`,
+      see: 'config-refused',
+      at: refused.at,
+    },
+    crashes.count > 0 && { level: 'warn', kind: 'crash', text: crashText(crashes, epochs, now), see: 'epoch-failed' },
+    ...certificates.map((one) => expiry(one, now)),
+    ...certificates.map((one): Attention | false => {
+      const text = `What came for the secret ${one.name} is not served: ${one.refused ?? ''}`;
+      return one.refused !== undefined && { level: 'warn', kind: 'refused', text, see: 'secret-refused' };
     }),
-    ...certificates.map((one): Attention | undefined =>
-      one.refused === undefined ? undefined : { level: 'warn', text: `What came for the secret ${one.name} is not served: ${one.refused}` },
-    ),
-    ...sources.map((one): Attention | undefined =>
-      one.state === 'failing'
-        ? {
-            level: 'warn',
-            text: `The source ${one.name} cannot be read: ${one.reason ?? 'no reason is known'}`,
-            ...(one.since !== undefined && { at: one.since }),
-          }
-        : undefined,
-    ),
-    controlPlane?.state === 'unavailable'
-      ? {
-          level: 'warn',
-          text: `The control plane ${controlPlane.address} is unavailable: ${controlPlane.reason ?? 'no reason is known'}`,
-          ...(controlPlane.since !== undefined && { at: controlPlane.since }),
-        }
-      : undefined,
-    // Probes are told of it by a note.
-    ...notes.filter((text) => refused === undefined || !text.includes(refused.reason)).map((text): Attention => ({ level: 'warn', text })),
+    ...sources.map(({ name, state, reason, since }): Attention | false => {
+      const text = `The source ${name} cannot be read: ${reason ?? 'no reason is known'}`;
+      return (
+        state === 'failing' && { level: 'warn', kind: 'other', text, see: 'source-unreadable', ...(since !== undefined && { at: since }) }
+      );
+    }),
+    controlPlane?.state === 'unavailable' && {
+      level: 'warn',
+      kind: 'other',
+      text: `The control plane ${controlPlane.address} is unavailable: ${controlPlane.reason ?? 'no reason is known'}`,
+      see: 'xds-unavailable',
+      ...(controlPlane.since !== undefined && { at: controlPlane.since }),
+    },
+    ...untold(report).map((text): Attention => ({ level: 'warn', kind: 'other', text, see: noteAnchor(text) })),
   ];
-  const told = all.filter((one) => one !== undefined);
+  const told = all.filter((one) => one !== undefined && one !== false);
   return [...told.filter(({ level }) => level === 'bad'), ...told.filter(({ level }) => level === 'warn')];
 }
 
-function crashText({ count, budget, retryAt }: Report['crashes'], now: number): string {
-  const of = budget === 0 ? '' : ` of ${budget} that are allowed`;
-  const next = retryAt === undefined ? '' : `; the next attempt is in ${age(Date.parse(retryAt) - now)}`;
-  return `Envoy has crashed: ${count}${of}${next}`;
+/** What a note says that is not said of the report otherwise. */
+function untold({ notes, refused, crashes, sources, controlPlane, certificates }: Report): readonly string[] {
+  const told = [refused?.reason, controlPlane?.reason, ...sources.map(({ reason }) => reason), ...certificates.map((one) => one.refused)];
+  const areCrashesTold = crashes.count > 0;
+  return untoldNotes(notes, told).filter((note) => !areCrashesTold || !note.startsWith('Envoy has crashed'));
 }
 
-export function lifetime({ notBefore, notAfter }: Report['certificates'][number]): number {
-  return Date.parse(notAfter) - Date.parse(notBefore);
+function expiry(one: Report['certificates'][number], now: number): Attention | undefined {
+  const expires = expiryOf(one, now);
+  if (expires === undefined) return undefined;
+  const { title, left } = expires;
+  return left <= 0
+    ? { level: 'bad', kind: 'other', text: `The certificate ${title} has expired`, see: 'certificate-expired', at: one.notAfter }
+    : { level: 'warn', kind: 'other', text: `The certificate ${title} expires in ${age(left)}`, see: 'certificate-expiring' };
+}
+
+/** How often, how the last one went, with what Envoy wrote of it, and what comes next. */
+function crashText({ count, budget, retryAt }: Report['crashes'], epochs: readonly EpochReport[], now: number): string {
+  const of = budget === 0 ? '' : ` of ${budget} that are allowed`;
+  const last = epochs.findLast(crashed);
+  const words = last?.exit?.cause;
+  const how = last?.exit === undefined ? '' : `; epoch ${last.epoch}: ${exitText(last.exit)}${words === undefined ? '' : `: ${words}`}`;
+  const next = retryAt === undefined ? '' : `; the next attempt is in ${age(Date.parse(retryAt) - now)}`;
+  return `Envoy has crashed: ${count}${of}${how}${next}`;
 }
 
 /** What a screen reader is told when it changes: the state in one sentence. Pure. */
 export function announcement({ link, report }: Known): string {
   if (link.state === 'away') return `The agent is away. ${link.reason}.`;
   if (report === undefined) return '';
-  return `The agent is ${report.phase}, ${report.ready.ok ? 'ready' : `not ready: ${report.ready.reason}`}.`;
+  const { text } = standing(report);
+  return `The agent is ${report.ready.ok || report.ready.reason === report.phase ? text : `${text}: ${report.ready.reason}`}.`;
 }

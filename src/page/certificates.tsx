@@ -1,4 +1,5 @@
-import { lifetime } from './attention.ts';
+import { lifetime } from '../report/certificate-life.ts';
+import { certificateTitle } from '../report/certificate-title.ts';
 import type { Report } from './known.ts';
 import { age, dayAndClock } from './time-text.ts';
 
@@ -16,7 +17,7 @@ export function Certificates({ all, now }: { readonly all: Report['certificates'
           return (
             <li key={`${one.name}${one.serialNumber}`}>
               <div class="row">
-                <b>{one.name}</b>
+                <b>{certificateTitle(one)}</b>
                 <span class={`text-${tone}`} title={`Valid from ${dayAndClock(one.notBefore)} to ${dayAndClock(one.notAfter)}`}>
                   {left <= 0 ? 'expired' : `${age(left)} left`}
                 </span>
@@ -25,6 +26,12 @@ export function Certificates({ all, now }: { readonly all: Report['certificates'
                 <i style={{ width: `${(share * 100).toFixed(1)}%` }} />
               </div>
               <dl class="pairs">
+                {certificateTitle(one) === one.name ? null : (
+                  <>
+                    <dt>Secret</dt>
+                    <dd class="mono">{one.name}</dd>
+                  </>
+                )}
                 <dt>Subject</dt>
                 <dd class="mono">{one.subject === '' ? '(empty)' : one.subject}</dd>
                 <dt>Names</dt>

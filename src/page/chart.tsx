@@ -4,12 +4,14 @@ import { scale, type Span } from './timeline.ts';
 import type { Series } from './traffic-rates.ts';
 import { useSize } from './use-size.ts';
 
-interface Props {
+export interface ChartProps {
   readonly title: string;
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
   readonly span: Span;
   readonly isStacked?: boolean;
+  /** The newest value is of a time that is over: it is not told as that of now. */
+  readonly isOver?: boolean;
   /** The time at which somebody points in one of the charts. */
   readonly pointed: number | undefined;
   readonly point: (at: number | undefined) => void;
@@ -18,7 +20,7 @@ interface Props {
 const height = 52;
 
 /** One small chart: the newest value, the highest one, and how it came to that. */
-export function Chart({ title, series, format, span, isStacked = false, pointed, point }: Props) {
+export function Chart({ title, series, format, span, isStacked = false, isOver = false, pointed, point }: ChartProps) {
   const [place, { width }] = useSize<HTMLDivElement>({ width: 200, height: 0 });
   const shown = isStacked ? stacked(series) : series;
   const values = shown.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
@@ -27,18 +29,19 @@ export function Chart({ title, series, format, span, isStacked = false, pointed,
   const at = pointed ?? Math.max(...series.map(({ points }) => points.at(-1)?.at ?? 0));
   const now = series.map((one) => ({ ...one, value: valueAt(one, at) })).filter((one) => one.value !== undefined);
   const sum = isStacked ? now.reduce((all, { value = 0 }) => all + value, 0) : (now[0]?.value ?? 0);
+  const told = values.length === 0 || (isOver && pointed === undefined) ? '–' : format(sum);
   const draw = isStacked ? areas : lines;
   const pointTo = ({ offsetX }: MouseEvent) => point(span.from + (offsetX / width) * (span.to - span.from));
   return (
     <figure class="chart">
       <figcaption>
-        <span>{title}</span> <b>{values.length === 0 ? '–' : format(sum)}</b>
+        <span>{title}</span> <b>{told}</b>
         <span class="dim">{values.length === 0 ? '' : pointed === undefined ? `max ${format(highest)}` : clock(pointed)}</span>
       </figcaption>
       <div
         ref={place}
         role="img"
-        aria-label={`${title}: now ${format(sum)}, highest ${format(highest)}`}
+        aria-label={`${title}: now ${told}, highest ${format(highest)}`}
         onMouseMove={pointTo}
         onMouseLeave={() => point(undefined)}
       >
@@ -54,7 +57,7 @@ export function Chart({ title, series, format, span, isStacked = false, pointed,
       </div>
       <p class="keys">
         {now
-          .filter(({ value }) => value !== 0)
+          .filter(({ value }) => value !== 0 && told !== '–')
           .slice(-3)
           .map(({ name, epoch, value = 0 }) => (
             <span key={name}>

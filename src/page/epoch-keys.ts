@@ -17,14 +17,14 @@ export function epochByKey(
   // The newest is above in a table, and at the right of the timeline.
   const [older, newer] = direction === 'across' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowDown', 'ArrowUp'];
   const [oldest, newest] = direction === 'across' ? ['Home', 'End'] : ['End', 'Home'];
-  const steps: Readonly<Record<string, number>> = {
-    [older]: at - 1,
-    [newer]: at + 1,
-    [direction === 'across' ? 'PageUp' : 'PageDown']: at - leap,
-    [direction === 'across' ? 'PageDown' : 'PageUp']: at + leap,
-    [oldest]: 0,
-    [newest]: epochs.length - 1,
-  };
-  const to = steps[key];
+  const steps = new Map([
+    [older, at - 1],
+    [newer, at + 1],
+    [direction === 'across' ? 'PageUp' : 'PageDown', at - leap],
+    [direction === 'across' ? 'PageDown' : 'PageUp', at + leap],
+    [oldest, 0],
+    [newest, epochs.length - 1],
+  ]);
+  const to = steps.get(key);
   return to === undefined ? undefined : epochs[Math.min(epochs.length - 1, Math.max(0, to))]?.epoch;
 }

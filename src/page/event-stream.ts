@@ -1,8 +1,9 @@
 import { map, type Observable, type OperatorFunction, scan } from 'rxjs';
 import { eventIn } from '../http/server-sent-events.ts';
 import type { LiveEvent } from '../report/live-events.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
-const names: readonly string[] = ['report', 'epochs', 'traffic', 'log'] satisfies LiveEvent['event'][];
+const names: readonly string[] = ['report', 'epochs', 'traffic', 'service', 'log'] satisfies LiveEvent['event'][];
 
 /**
  * The events in the pieces of a stream of server-sent events, wherever it was cut; those of names
@@ -24,7 +25,5 @@ export function eventsIn(): OperatorFunction<string, readonly LiveEvent[]> {
 }
 
 function eventOf(block: string): readonly LiveEvent[] {
-  return eventIn(block).flatMap(({ event, data }) =>
-    names.includes(event) ? [{ event, data: JSON.parse(data) as unknown } as LiveEvent] : [],
-  );
+  return eventIn(block).flatMap(({ event, data }) => (names.includes(event) ? [{ event, data: parseJson(data) } as LiveEvent] : []));
 }

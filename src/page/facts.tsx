@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { servingEpoch, standing } from '../report/standing.ts';
 import type { EpochReport } from '../report/epoch-report.ts';
 import type { TrafficReport } from '../report/live-events.ts';
 import type { Report } from './known.ts';
@@ -9,20 +10,29 @@ interface Props {
   readonly report: Report;
   readonly epochs: readonly EpochReport[];
   readonly traffic: readonly TrafficReport[];
+  /** Nothing is heard of the agent. */
+  readonly isAway: boolean;
   readonly now: number;
 }
 
 /** The few facts that are asked for most. */
-export function Facts({ report, epochs, traffic, now }: Props) {
-  const { agent, ready, readyAfterMs, next, controlPlane, certificates } = report;
+export function Facts({ report, epochs, traffic, isAway, now }: Props) {
+  const { agent, readyAfterMs, next, controlPlane, certificates } = report;
   const failures = rate(traffic, 'failures');
-  const serving = epochs.findLast(({ state }) => state === 'live');
+  const serving = servingEpoch(epochs);
+  const stands = standing(report);
+  // What was counted before says nothing of now.
+  const shown = (value: number) => (serving === undefined || isAway ? '–' : perSecond(value));
   const first = certificates.map(({ notAfter }) => Date.parse(notAfter)).sort((one, other) => one - other)[0];
   return (
     <dl class="facts">
       <Fact name="Up for">{age(now - Date.parse(agent.startedAt))}</Fact>
-      <Fact name="Ready" tone={ready.ok ? '' : 'bad'} more={readyAfterMs === undefined ? '' : `first after ${duration(readyAfterMs)}`}>
-        {ready.ok ? 'yes' : 'no'}
+      <Fact
+        name="Ready"
+        tone={stands.tone === 'ok' ? '' : stands.tone}
+        more={readyAfterMs === undefined ? '' : `first after ${duration(readyAfterMs)}`}
+      >
+        {stands.isReady ? 'yes' : 'no'}
       </Fact>
       <Fact
         name="Epoch"
@@ -37,10 +47,14 @@ export function Facts({ report, epochs, traffic, now }: Props) {
         </Fact>
       )}
       <Fact name="Requests" more={`${number(traffic.at(-1)?.requests ?? 0)} in all`}>
-        {perSecond(rate(traffic, 'requests'))}
+        {shown(rate(traffic, 'requests'))}
       </Fact>
-      <Fact name="Failures" tone={failures === 0 ? '' : 'bad'} more={`${number(traffic.at(-1)?.failures ?? 0)} in all`}>
-        {perSecond(failures)}
+      <Fact
+        name="Failures"
+        tone={failures === 0 || serving === undefined || isAway ? '' : 'bad'}
+        more={`${number(traffic.at(-1)?.failures ?? 0)} in all`}
+      >
+        {shown(failures)}
       </Fact>
       {controlPlane === undefined ? null : (
         <Fact

@@ -1,5 +1,6 @@
 import type { AgentReport } from '../report/agent-report.ts';
 import type { EpochReport } from '../report/epoch-report.ts';
+import type { ServiceReport } from '../report/request-report.ts';
 import type { LiveEvent, LogReport, TrafficReport } from '../report/live-events.ts';
 
 export type Report = Omit<AgentReport, 'epochs'>;
@@ -31,11 +32,21 @@ export interface Known {
   readonly epochs: readonly EpochReport[];
   /** Oldest first. */
   readonly traffic: readonly TrafficReport[];
+  /** Undefined until it is told. */
+  readonly service: ServiceReport | undefined;
   /** Oldest first; undefined where the log may not be seen. */
   readonly log: readonly Logged[] | undefined;
 }
 
-export const nothing: Known = { link: { state: 'connecting' }, report: undefined, skew: 0, epochs: [], traffic: [], log: undefined };
+export const nothing: Known = {
+  link: { state: 'connecting' },
+  report: undefined,
+  skew: 0,
+  epochs: [],
+  traffic: [],
+  service: undefined,
+  log: undefined,
+};
 
 const mostEpochs = 2_000;
 /** An hour. */
@@ -69,6 +80,8 @@ function withTold(before: Known, told: LiveEvent, at: number): Known {
       const last = before.traffic.at(-1)?.at ?? '';
       return { ...before, traffic: [...before.traffic, ...told.data.filter((one) => one.at > last)].slice(-mostTraffic) };
     }
+    case 'service':
+      return { ...before, service: told.data };
     case 'log':
       return { ...before, log: withLines(before.log ?? [], told.data) };
   }

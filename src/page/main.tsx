@@ -15,9 +15,11 @@ import {
   switchMap,
   timer,
 } from 'rxjs';
+import type { Advices } from './advice.ts';
 import { connectTo, followAgent } from './follow-agent.ts';
 import { known, nothing } from './known.ts';
 import { Page } from './page.tsx';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** A page that nobody sees gives its stream back after a minute. In ms. */
 const unseen = 60_000;
@@ -34,13 +36,15 @@ const now$ = interval(1_000).pipe(
   map(() => asyncScheduler.now()),
 );
 
+/** The build puts it there. */
+const advices = parseJson(document.getElementById('advice')?.textContent ?? '{}') as Advices;
 const place = document.getElementById('page');
 place?.replaceChildren();
 combineLatest([known$, now$])
   .pipe(auditTime(0, animationFrameScheduler))
   .subscribe({
     next: ([all, now]) => {
-      if (place !== null) render(<Page known={all} now={now + all.skew} />, place);
+      if (place !== null) render(<Page known={all} now={now + all.skew} advices={advices} />, place);
     },
     error: reportError,
   });

@@ -1,9 +1,11 @@
+import { standing } from '../report/standing.ts';
 import type { Known } from './known.ts';
 import { Orders } from './orders.tsx';
 import { age, clock } from './time-text.ts';
 
 /** The head of the page: which agent, how it is, and what it can be told to do. */
 export function Masthead({ link, report, now }: Pick<Known, 'link' | 'report'> & { readonly now: number }) {
+  const stands = report && standing(report);
   return (
     <header class="masthead">
       <h1>pilot-agent</h1>
@@ -12,8 +14,7 @@ export function Masthead({ link, report, now }: Pick<Known, 'link' | 'report'> &
           <span class="node" title={report.agent.nodeId}>
             {report.agent.nodeId}
           </span>
-          <span class={`state ${report.phase === 'running' ? 'ok' : 'drain'}`}>{report.phase}</span>
-          <span class={`state ${report.ready.ok ? 'ok' : 'bad'}`}>{report.ready.ok ? 'ready' : 'not ready'}</span>
+          <span class={`state ${stands?.tone ?? ''}`}>{stands?.text}</span>
         </>
       )}
       <LinkState link={link} now={now} />

@@ -4,6 +4,8 @@ import type { Report } from './known.ts';
 interface Order {
   readonly name: string;
   readonly path: string;
+  /** `grave`: it cannot be undone. */
+  readonly weight: 'light' | 'grave';
   readonly asks: string;
   readonly tells: string;
 }
@@ -12,6 +14,7 @@ const orders: readonly Order[] = [
   {
     name: 'Restart',
     path: 'restart',
+    weight: 'light',
     asks: 'Start a new epoch of Envoy?',
     tells:
       'It starts from the configuration as it is now and takes over the listening sockets. The one that runs drains. No connection is cut before the drain ends.',
@@ -19,9 +22,10 @@ const orders: readonly Order[] = [
   {
     name: 'Drain',
     path: 'drain',
-    asks: 'Drain Envoy?',
+    weight: 'grave',
+    asks: 'Drain Envoy for good?',
     tells:
-      'The agent is not ready from now on and starts no epoch any more. Envoy tells its clients to go elsewhere. This cannot be undone: to serve again, the agent has to be started again.',
+      'This cannot be undone: to serve again, the agent has to be started again. It is not ready from now on and starts no epoch any more, and Envoy tells its clients to go elsewhere.',
   },
 ];
 
@@ -47,7 +51,7 @@ export function Orders({ isEnabled, phase }: { readonly isEnabled: boolean; read
         {answer}
       </span>
       {orders.map((one) => (
-        <button type="button" key={one.name} disabled={!isEnabled || phase !== 'running'} onClick={() => open(one)}>
+        <button type="button" key={one.name} class={one.weight} disabled={!isEnabled || phase !== 'running'} onClick={() => open(one)}>
           {one.name} …
         </button>
       ))}
@@ -60,7 +64,7 @@ export function Orders({ isEnabled, phase }: { readonly isEnabled: boolean; read
               <button type="button" autofocus onClick={() => dialog.current?.close()}>
                 Cancel
               </button>
-              <button type="button" class="do" onClick={() => send(order)}>
+              <button type="button" class={`do ${order.weight}`} onClick={() => send(order)}>
                 {order.name}
               </button>
             </div>

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { AgentFacts } from './agent-facts.tsx';
+import type { Advices } from './advice.ts';
 import { announcement, attention } from './attention.ts';
 import { AttentionList } from './attention-list.tsx';
 import { Certificates } from './certificates.tsx';
@@ -11,8 +12,9 @@ import type { Known } from './known.ts';
 import { LogView } from './log-view.tsx';
 import { Masthead } from './masthead.tsx';
 import { Pushes } from './pushes.tsx';
+import { ServiceView } from './request-view.tsx';
 import { SourceTable } from './source-table.tsx';
-import { wholeSpan } from './timeline.ts';
+import { servingEpoch } from '../report/standing.ts';
 import { TimelineView } from './timeline-view.tsx';
 import { TrafficView } from './traffic-view.tsx';
 import { spanOf, type Window } from './window.ts';
@@ -21,12 +23,14 @@ import { WindowPicker } from './window-picker.tsx';
 /**
  * The whole page, of what is known at a moment; `now` in ms since 1970 by the clock of the agent.
  */
-export function Page({ known, now }: { readonly known: Known; readonly now: number }) {
-  const { link, report, epochs, traffic, log } = known;
+export function Page({ known, now, advices }: { readonly known: Known; readonly now: number; readonly advices: Advices }) {
+  const { link, report, epochs, traffic, service, log } = known;
+  const startedAt = report === undefined ? now : Date.parse(report.agent.startedAt);
+  const isAway = link.state === 'away';
   const [window, setWindow] = useState<Window>({ kind: 'last', ms: 600_000 });
   const [chosen, setChosen] = useState<number>();
   const selected = epochs.find(({ epoch }) => epoch === chosen) ?? epochs.at(-1);
-  const span = useMemo(() => spanOf(window, wholeSpan(epochs, now), now), [window, epochs, now]);
+  const span = useMemo(() => spanOf(window, startedAt, now), [window, startedAt, now]);
   const marked = report?.pushes;
   const refused = report?.refused;
   // What has not changed is not made again: lines of the log come often.
@@ -42,7 +46,13 @@ export function Page({ known, now }: { readonly known: Known; readonly now: numb
     () => <EpochTable epochs={epochs} selected={selected?.epoch} select={setChosen} now={now} />,
     [epochs, selected?.epoch, now],
   );
-  const charts = useMemo(() => <TrafficView traffic={traffic} span={span} />, [traffic, span]);
+  const who = isAway ? 'away' : servingEpoch(epochs) === undefined ? 'nobody' : 'envoy';
+  const charts = useMemo(() => <TrafficView {...{ traffic, span, who }} />, [traffic, span, who]);
+  const serviceView = useMemo(() => <ServiceView service={service} who={who} />, [service, who]);
+  const attentionList = useMemo(
+    () => (report === undefined ? null : <AttentionList all={attention(report, epochs, now)} advices={advices} now={now} />),
+    [report, epochs, now],
+  );
   const logView = useMemo(() => <LogView log={log} epochs={epochs} />, [log, epochs]);
   return (
     <>
@@ -55,12 +65,12 @@ export function Page({ known, now }: { readonly known: Known; readonly now: numb
       </p>
       {report === undefined ? (
         <main id="main">
-          <p class="waiting">{link.state === 'away' ? `${link.reason}. The page asks again each second.` : 'Asking the agent …'}</p>
+          <p class="waiting">{isAway ? `${link.reason}. The page asks again each second.` : 'Asking the agent …'}</p>
         </main>
       ) : (
-        <main id="main" class={link.state === 'away' ? 'stale' : ''}>
-          <Facts report={report} epochs={epochs} traffic={traffic} now={now} />
-          <AttentionList all={attention(report, now)} now={now} />
+        <main id="main" class={isAway ? 'stale' : ''}>
+          <Facts {...{ report, epochs, traffic, isAway, now }} />
+          {attentionList}
           <div class="columns">
             <div class="wide">
               <section aria-labelledby="epochs">
@@ -75,6 +85,7 @@ export function Page({ known, now }: { readonly known: Known; readonly now: numb
                   {selected === undefined ? null : <EpochDetails epoch={selected} now={now} />}
                 </div>
               </section>
+              {serviceView}
               {logView}
             </div>
             <div class="narrow">

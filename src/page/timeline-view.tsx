@@ -81,13 +81,26 @@ export function TimelineView({ epochs, marked, refused, span, now, selected, sel
         </svg>
       </div>
       <p class="legend" aria-hidden="true">
-        <i class="starting" /> starting <i class="live" /> live <i class="draining" /> draining <i class="crash" /> crash
-        <i class="push" /> secret pushed <i class="refused" /> refused
+        {legend.map(([sign, text]) => (
+          <span key={sign}>
+            <i class={sign} /> {text}
+          </span>
+        ))}
         <span class="hint">← → selects an epoch</span>
       </p>
     </div>
   );
 }
+
+/** The signs of the timeline, and what each one is. */
+const legend = [
+  ['starting', 'starting'],
+  ['live', 'live'],
+  ['draining', 'draining'],
+  ['crash', 'crash'],
+  ['push', 'secret pushed'],
+  ['refused', 'refused'],
+] as const;
 
 interface BarProps {
   readonly drawn: Extract<Drawn, { kind: 'epoch' }>;
@@ -160,7 +173,7 @@ function Marks({ marked, refused, span, now, width }: MarksProps) {
           </path>
         ))}
       {refused !== undefined && isIn(refused.at) ? (
-        <path class="refused" d={`M${xOf(Date.parse(refused.at)) - 4} 2l8 8m0 -8l-8 8`}>
+        <path class="refused" d={`M${xOf(Date.parse(refused.at)) - 4.5} 6.5a4.5 4.5 0 1 1 9 0a4.5 4.5 0 1 1 -9 0l9 0`}>
           <title>{`Refused: ${refused.reason}`}</title>
         </path>
       ) : null}

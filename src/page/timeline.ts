@@ -49,12 +49,6 @@ function lifeOf(epoch: EpochReport, now: number): Span {
   return { from, to: Math.max(from, time(epoch.endedAt) ?? now) };
 }
 
-/** The span from the first launch until now; of 10 s at least. Pure. */
-export function wholeSpan(epochs: readonly EpochReport[], now: number): Span {
-  const from = Math.min(now - 10_000, ...epochs.slice(0, 1).map(({ launchedAt }) => Date.parse(launchedAt)));
-  return { from, to: now };
-}
-
 /**
  * The lane of each epoch, by its number: the first one that is free when it is launched. So most
  * epochs are in one or two lanes. Pure.

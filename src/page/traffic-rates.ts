@@ -50,12 +50,17 @@ export function charts(traffic: readonly TrafficReport[], since: number): Charts
     requests: counted.map((epoch) => series(epoch, steps, rateOf(epoch, 'requests'))),
     failures: counted.map((epoch) => series(epoch, steps, rateOf(epoch, 'failures'))),
     connections: [
-      { ...series(undefined, steps, ({ now }) => now.connections), name: 'open' },
-      { ...series(0, steps, ({ now }) => now.active), name: 'in flight' },
+      { ...series(undefined, steps, ({ now }) => (now.epoch === undefined ? undefined : now.connections)), name: 'open' },
+      { ...series(0, steps, ({ now }) => (now.epoch === undefined ? undefined : now.active)), name: 'in flight' },
     ],
     memory: ran.map((epoch) => series(epoch, steps, ({ now }) => processOf(now, epoch)?.residentBytes)),
     cpu: ran.map((epoch) => series(epoch, steps, busy(epoch))),
   };
+}
+
+/** Whether there is anything to draw: a chart without data takes no room. Pure. */
+export function hasData(series: readonly Series[]): boolean {
+  return series.some(({ points }) => points.some(({ value }) => value !== undefined));
 }
 
 function epochsOf(traffic: readonly TrafficReport[]): readonly number[] {

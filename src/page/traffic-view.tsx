@@ -1,24 +1,39 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { TrafficReport } from '../report/live-events.ts';
-import { Chart } from './chart.tsx';
+import { Chart, type ChartProps } from './chart.tsx';
 import { bytes, number, percent, perSecond } from './number-text.ts';
 import type { Span } from './timeline.ts';
-import { charts } from './traffic-rates.ts';
+import { charts, hasData } from './traffic-rates.ts';
+
+interface Props {
+  readonly traffic: readonly TrafficReport[];
+  readonly span: Span;
+  /** Who serves now. Without anybody the newest counts say nothing of now. */
+  readonly who: 'envoy' | 'nobody' | 'away';
+}
 
 /** Small charts of what Envoy does and needs, over the time that the timeline shows. */
-export function TrafficView({ traffic, span }: { readonly traffic: readonly TrafficReport[]; readonly span: Span }) {
+export function TrafficView({ traffic, span, who }: Props) {
   const [pointed, point] = useState<number>();
   // As of whole seconds, so that it is not computed for each frame.
   const since = Math.floor(span.from / 1000) * 1000;
   const { requests, failures, connections, memory, cpu } = useMemo(() => charts(traffic, since), [traffic, since]);
+  const isOver = who !== 'envoy';
   const shared = { span, pointed, point };
+  const all: readonly Pick<ChartProps, 'title' | 'series' | 'format' | 'isStacked' | 'isOver'>[] = [
+    { title: 'Requests', series: requests, format: perSecond, isStacked: true, isOver },
+    { title: 'Failures', series: failures, format: perSecond, isStacked: true, isOver },
+    { title: 'Connections', series: connections, format: number, isOver },
+    { title: 'Memory', series: memory, format: bytes, isStacked: true },
+    { title: 'CPU', series: cpu, format: percent, isStacked: true },
+  ];
+  const drawn = all.filter(({ series }) => hasData(series));
+  if (drawn.length === 0) return null;
   return (
     <div class="charts" role="group" aria-label="Traffic">
-      <Chart title="Requests" series={requests} format={perSecond} isStacked {...shared} />
-      <Chart title="Failures" series={failures} format={perSecond} isStacked {...shared} />
-      <Chart title="Connections" series={connections} format={number} {...shared} />
-      <Chart title="Memory" series={memory} format={bytes} isStacked {...shared} />
-      <Chart title="CPU" series={cpu} format={percent} isStacked {...shared} />
+      {drawn.map((chart) => (
+        <Chart key={chart.title} {...chart} {...shared} />
+      ))}
     </div>
   );
 }

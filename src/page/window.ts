@@ -1,17 +1,21 @@
+import { shownPast } from '../report/shown-past.ts';
 import type { Span } from './timeline.ts';
 
 /** What of the past is shown: up to now, or a span that stays. */
 export type Window = { readonly kind: 'last'; readonly ms: number } | { readonly kind: 'all' } | ({ readonly kind: 'span' } & Span);
 
-/** The span that a window shows now. A little of the future leaves room for what is new. Pure. */
-export function spanOf(window: Window, whole: Span, now: number): Span {
+/**
+ * The span that a window shows now, of an agent that was started at a time: no longer than that is
+ * ago. Pure.
+ */
+export function spanOf(window: Window, startedAt: number, now: number): Span {
   switch (window.kind) {
     case 'span':
       return { from: window.from, to: window.to };
     case 'last':
-      return { from: now - window.ms, to: now };
+      return shownPast(startedAt, now, window.ms);
     case 'all':
-      return whole;
+      return shownPast(startedAt, now);
   }
 }
 

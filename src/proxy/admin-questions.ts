@@ -1,5 +1,6 @@
 import { forkJoin, map, type Observable } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /**
  * What is asked of Envoy's `/server_info`. While a child comes up it is still its parent that
@@ -19,7 +20,7 @@ export function isLive(body: string, meant: { readonly baseId: number; readonly 
 /** Somebody else may be where the admin endpoint is looked for, and answer what he likes. */
 function parseInfo(body: string): ServerInfo {
   try {
-    return (JSON.parse(body) as ServerInfo | null) ?? {};
+    return (parseJson(body) as ServerInfo | null) ?? {};
   } catch {
     return {};
   }

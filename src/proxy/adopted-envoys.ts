@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { AdoptedEpoch } from '../agent/ports.ts';
 import { isMeetingPlace, type MeetingPlace } from './meeting-places.ts';
 import { startTime, uidOf } from './proc.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** An Envoy that outlives its agent: all that the next agent has to know of it. */
 export interface AdoptedEnvoy extends AdoptedEpoch, MeetingPlace {
@@ -56,7 +57,7 @@ function isAdopted(value: unknown): value is AdoptedEnvoy {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -47,38 +47,41 @@ export interface DetachedOptions {
 /**
  * Runs Envoy, says which process that is, and waits for it, for a process that is nobody's child
  * tells nobody how it has ended. With the agent's pipe closed, nothing is left between the two.
+ *
+ * The log is open already. The exit code is what a link leads to: others may write into the folder
+ * too, and to make a link follows none of theirs and waits for no FIFO.
  */
-const script = `log=$1 ended=$2; shift 2
-"$@" </dev/null >>"$log" 2>&1 &
+const script = `ended=$1; shift
+"$@" </dev/null >&3 2>&3 3>&- &
 echo "$!"
-umask 077
-exec >>"$log" 2>&1
+exec >&3 2>&1 3>&-
 wait "$!"
-echo "$?" >"$ended"`;
+ln -sfnT "$?" "$ended"`;
 
 /**
  * The detached Envoys of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and
- * for each Envoy one with its exit code. Their mode is 0600.
+ * for each Envoy a link that leads to its exit code. Their mode is 0600.
  */
 export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedOptions): DetachedEnvoys {
   const listFile = `${folder}/envoy-kept.json`;
   const logFile = `${folder}/envoy.log`;
   const endOf = ({ epoch, baseId }: Named) => `${folder}/envoy-rev${epoch}-${baseId}.exit`;
   /**
-   * Envoy would make it for everybody to read, and write into what a link leads to. Returns how
-   * long it is, in bytes; throws where it cannot be made.
+   * Envoy would make it for everybody to read, and write into what a link leads to. Returns what
+   * `use` does of it, open, and its length in bytes; throws where it cannot be made.
    */
-  const makeLog = () => {
+  function withLog<T>(use: (fd: number, length: number) => T): T {
     const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
     const fd = openSync(logFile, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     try {
       const stats = fstatSync(fd);
       if (!stats.isFile()) throw new Error(`${logFile} is no regular file`);
-      return stats.size;
+      return use(fd, stats.size);
     } finally {
       closeSync(fd);
     }
-  };
+  }
+  const makeLog = () => withLog((_, length) => length);
 
   function look(known: Pick<Watched, 'pid' | 'startTime' | 'from'>, own: Named, signals$: Observable<Signal>) {
     return watchDetached({ ...known, ended: endOf(own), log: logFile, reopening: () => lengthOf(makeLog), signals$, scheduler });
@@ -90,10 +93,11 @@ export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedO
     start(own, binary, args, signals$) {
       return defer(() => {
         try {
-          const from = makeLog();
-          const kept = ['envoy-keeper', logFile, endOf(own), binary, ...args, '--log-path', logFile];
-          const said = execFileSync(setsid, ['--fork', sh, '-c', script, ...kept], { stdio: ['ignore', 'pipe', 'pipe'] });
-          const pid = Number(said);
+          const kept = ['envoy-keeper', endOf(own), binary, ...args, '--log-path', logFile];
+          const { pid, from } = withLog((fd, length) => ({
+            pid: Number(execFileSync(setsid, ['--fork', sh, '-c', script, ...kept], { stdio: ['ignore', 'pipe', 'pipe', fd] })),
+            from: length,
+          }));
           return concat(of<ProcessEvent>({ type: 'spawned', pid }), look({ pid, startTime: startTime(pid), from }, own, signals$));
         } catch (error) {
           return of<ProcessEvent>({ type: 'exited', exit: { kind: 'spawn-failed', reason: reasonOf(error) } });

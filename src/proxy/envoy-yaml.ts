@@ -1,4 +1,5 @@
 import type { ScalarTag } from 'yaml';
+import { parseYaml, valueOfYaml } from '../texts/parse-yaml.ts';
 
 /** What a text says, or why it says nothing. No reason has anything of the text in it. */
 export type Parsed =
@@ -28,12 +29,12 @@ function integer(text: string): number | string {
  * the last one counts, there are no merge keys, and only the first document is read.
  */
 export async function parseEnvoyYaml(text: string): Promise<Parsed> {
-  const { isScalar, LineCounter, parseAllDocuments, visit } = await import('yaml');
-  const lines = new LineCounter();
-  // A warning of the parser has what is in the text, and goes to stderr by itself.
-  const options = { schema: 'failsafe', customTags: asEnvoy, uniqueKeys: false, merge: false, logLevel: 'error' } as const;
-  const documents = parseAllDocuments(text, { ...options, lineCounter: lines });
-  const document = 'empty' in documents ? undefined : documents[0];
+  const yaml = await import('yaml');
+  const { isScalar, visit } = yaml;
+  const parsed = parseYaml(yaml, text, { schema: 'failsafe', customTags: asEnvoy, uniqueKeys: false, merge: false });
+  if (!parsed.ok) return { ok: false, reason: parsed.reason, at: { line: parsed.line, column: parsed.column } };
+  const { lines } = parsed;
+  const [document] = parsed.documents;
   if (document === undefined) return { ok: true, value: null };
   const [error] = document.errors;
   if (error !== undefined) {
@@ -45,9 +46,6 @@ export async function parseEnvoyYaml(text: string): Promise<Parsed> {
       if (isScalar(key) && key.type === 'PLAIN') key.value = key.source; // a name, whatever it looks like
     },
   });
-  try {
-    return { ok: true, value: document.toJS() };
-  } catch {
-    return { ok: false, reason: 'it is no YAML that can be unfolded: an alias has no anchor, or there are too many' };
-  }
+  const read = valueOfYaml(() => document.toJS() as unknown);
+  return read.ok ? read : { ok: false, reason: `it is no YAML that can be unfolded: ${read.reason}` };
 }

@@ -1,6 +1,7 @@
 import type { EpochConfig } from '../agent/ports.ts';
 import { bytesOutside, largest } from '../files/outside-file.ts';
 import { type Parsed, parseEnvoyYaml } from './envoy-yaml.ts';
+import { parseJson, TooDeep } from '../texts/parse-json.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type WithOverride = Exclude<EpochConfig, { readonly kind: 'refused' }>;
@@ -21,8 +22,9 @@ export async function mergeOverride(config: WithOverride): Promise<Merged> {
   ];
   try {
     return await merged(config, overlays);
-  } catch {
-    return { ok: false, reason: `${overlays.map(({ name }) => name).join(', ')}: it is too deep, or too large, to be merged` };
+  } catch (error) {
+    const why = error instanceof RangeError ? 'it is too deep, or too large, to be merged' : `this is a bug: ${String(error)}`;
+    return { ok: false, reason: `${overlays.map(({ name }) => name).join(', ')}: ${why}` };
   }
 }
 
@@ -74,22 +76,22 @@ function nameOf(config: WithOverride): string {
 }
 
 async function baseOf(config: WithOverride): Promise<Parsed> {
-  if (config.kind === 'generated') return config.extension === '.json' ? parseJson(config.text) : parseEnvoyYaml(config.text);
+  if (config.kind === 'generated') return config.extension === '.json' ? parseEnvoyJson(config.text) : parseEnvoyYaml(config.text);
   const extension = /\.(?:json|ya?ml)$/.exec(config.path)?.[0];
   if (extension === undefined) return { ok: false, reason: 'only .json, .yaml and .yml can be merged' };
   try {
     const text = (await bytesOutside(config.path, largest.envoy)).toString();
-    return extension === '.json' ? parseJson(text) : await parseEnvoyYaml(text);
+    return extension === '.json' ? parseEnvoyJson(text) : await parseEnvoyYaml(text);
   } catch (error) {
     return { ok: false, reason: `it cannot be read: ${(error as Error).message}` };
   }
 }
 
-function parseJson(text: string): Parsed {
+function parseEnvoyJson(text: string): Parsed {
   try {
-    return { ok: true, value: JSON.parse(text) as unknown };
-  } catch {
-    return { ok: false, reason: 'it is no JSON' };
+    return { ok: true, value: parseJson(text) };
+  } catch (error) {
+    return { ok: false, reason: error instanceof TooDeep ? error.message : 'it is no JSON' };
   }
 }
 

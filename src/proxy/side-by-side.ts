@@ -4,6 +4,7 @@ import type { AdminClient } from '../admin/admin-client.ts';
 import { largest, readOutside } from '../files/outside-file.ts';
 import { writeWhole } from '../files/whole-file.ts';
 import { sharesPorts } from './admin-questions.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /**
  * What an Envoy is started from, what is put over that, and where its admin endpoint then is, if
@@ -67,7 +68,7 @@ export function followAdmin(text: string, port: number): string | undefined {
     portOf(value) === own ? { ...(value as Address), socket_address: { ...(value as Address).socket_address, port_value: port } } : value,
   );
   if (before === after) return undefined;
-  return JSON.stringify({ ...bootstrap, static_resources: { ...bootstrap.static_resources, clusters: JSON.parse(after) as unknown } });
+  return JSON.stringify({ ...bootstrap, static_resources: { ...bootstrap.static_resources, clusters: parseJson(after) } });
 }
 
 interface Address {
@@ -87,7 +88,7 @@ function portOf(value: unknown): number | undefined {
 
 function parse(text: string): Bootstrap | undefined {
   try {
-    return JSON.parse(text) as Bootstrap;
+    return parseJson(text) as Bootstrap;
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { execa } from 'execa';
 import { Observable, type SchedulerLike, Subject } from 'rxjs';
+import { withMessage } from '../agent/exit-cause.ts';
 import type { ProcessEvent, Signal, Exit } from '../agent/ports.ts';
 import { remove } from '../files/whole-file.ts';
 import { type EnvoyLine, envoyLines } from '../log/envoy-lines.ts';
@@ -79,13 +80,12 @@ export function spawnEnvoy({
     if (expendable === true && child.pid !== undefined) endFirst(child.pid);
     const fail = (error: unknown) => subscriber.error(error);
     const killsBefore = memory()?.oomKills;
-    const tail: string[] = [];
+    let tail: readonly string[] = [];
     const pieces$ = new Subject<string>();
     subscriber.add(
       pieces$.pipe(envoyLines(scheduler)).subscribe({
         next: (line) => {
-          tail.push(line.message);
-          if (tail.length > tailLines) tail.shift();
+          tail = withMessage(tail, line.message, tailLines);
           onLine(line);
         },
         error: fail,
@@ -169,8 +169,9 @@ export function toExit(
   if (exitCode === 0) return { kind: 'clean' };
   // The word of guard, shell and setpriv for what can not be executed. Envoy ends with 0 or 1.
   if (exitCode === 126 || exitCode === 127) return { kind: 'spawn-failed', reason: tail.at(-1) ?? String(exitCode) };
-  const addressTaken = tail
-    .map((line) => /cannot bind '(.+?)': Address already in use/.exec(line)?.[1])
-    .find((address) => address !== undefined);
-  return { kind: 'failed', code: exitCode, tail, ...(addressTaken !== undefined && { addressTaken }) };
+  const unbound = tail.map((line) => /cannot bind '(.+?)': (Address already in use|Permission denied)/.exec(line)).find((found) => found !== null); // prettier-ignore
+  const address = unbound?.[1];
+  const failed: Exit = { kind: 'failed', code: exitCode, tail };
+  if (address === undefined) return failed;
+  return unbound?.[2] === 'Permission denied' ? { ...failed, addressDenied: address } : { ...failed, addressTaken: address };
 }

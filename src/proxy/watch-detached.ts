@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants as fileConstants, fstatSync, lstatSync, openSync, readlinkSync, readSync } from 'node:fs';
 import { constants } from 'node:os';
 import {
   defer,
@@ -17,6 +17,7 @@ import {
   timer,
   toArray,
 } from 'rxjs';
+import { withMessage } from '../agent/exit-cause.ts';
 import type { ProcessEvent, Signal, Exit } from '../agent/ports.ts';
 import { envoyLines } from '../log/envoy-lines.ts';
 import { pollUntil } from '../operators/poll-until.ts';
@@ -48,6 +49,8 @@ const again = 10;
 /** Of the end of the log so much is read for its last lines. */
 const tailBytes = 65_536;
 const tailLines = 20;
+/** In bytes. */
+const longestStatus = 8;
 
 /**
  * Looks after an Envoy that is no child of this process: passes signals on to it, emits its end,
@@ -86,7 +89,13 @@ export function watchDetached({
           envoyLines(scheduler),
           map(({ message }) => message),
           toArray(),
-          map((lines) => exitOf(status, lines.slice(-tailLines), killsBefore)),
+          map((lines) =>
+            exitOf(
+              status,
+              lines.reduce<readonly string[]>((tail, line) => withMessage(tail, line, tailLines), []),
+              killsBefore,
+            ),
+          ),
         ),
       ),
       map((exit): ProcessEvent => ({ type: 'exited', exit })),
@@ -110,13 +119,38 @@ function exitOf(status: number | undefined, tail: readonly string[], killsBefore
   return toExit(signal === undefined ? { exitCode: status } : { signal }, tail, killsBefore, memory()?.oomKills);
 }
 
-function statusIn(file: string): number | undefined {
+/**
+ * The exit code that a link of this user's leads to. An earlier agent has it in a file. Whatever
+ * else is there was put there by others, and is neither followed nor waited for.
+ */
+function statusIn(path: string): number | undefined {
   try {
-    const text = /^(\d+)\n$/.exec(readFileSync(file, 'utf8'))?.[1];
+    const stats = lstatSync(path);
+    if (stats.uid !== process.geteuid?.()) return undefined;
+    const text = /^(\d+)\n?$/.exec(stats.isSymbolicLink() ? readlinkSync(path) : textIn(path))?.[1];
     return text === undefined ? undefined : Number(text);
   } catch {
     return undefined;
   }
+}
+
+/** A regular file that is short. Throws for anything else. */
+function textIn(path: string): string {
+  const fd = openRegular(path);
+  try {
+    const bytes = Buffer.alloc(longestStatus);
+    return bytes.toString('latin1', 0, readSync(fd, bytes));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Follows no link, and waits for no FIFO. Throws where no regular file is. */
+function openRegular(path: string): number {
+  const fd = openSync(path, fileConstants.O_RDONLY | fileConstants.O_NOFOLLOW | fileConstants.O_NONBLOCK);
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw new Error(`${path} is no regular file`);
 }
 
 /**
@@ -125,7 +159,7 @@ function statusIn(file: string): number | undefined {
  */
 function readEnd(file: string, from: number): string {
   try {
-    const fd = openSync(file, 'r');
+    const fd = openRegular(file);
     try {
       const end = fstatSync(fd).size;
       const first = Math.max(end < from ? 0 : from, end - tailBytes);

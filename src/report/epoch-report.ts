@@ -1,5 +1,6 @@
 import type { Epoch } from '../agent/epoch.ts';
 import { type AgentState, claimOf } from '../agent/model.ts';
+import { exitWords } from '../agent/exit-cause.ts';
 import type { Change, Exit } from '../agent/ports.ts';
 import type { EpochRecord, Timeline } from '../agent/timeline.ts';
 import type { SecretPush } from './certificate-report.ts';
@@ -14,6 +15,8 @@ export interface ExitReport {
   /** Why it could not be started. */
   readonly reason?: string;
   readonly outOfMemory?: boolean;
+  /** What it wrote of why it ended, in one line; absent where it wrote nothing of that. */
+  readonly cause?: string;
   /** The last lines that it wrote. */
   readonly lastWords: readonly string[];
 }
@@ -114,16 +117,17 @@ export function epochReport({ record, process }: KnownEpoch): EpochReport {
 
 function exitReport(exit: Exit, expected: boolean): ExitReport {
   const { kind } = exit;
-  const lastWords = 'tail' in exit ? exit.tail : [];
+  const cause = exitWords(exit);
+  const said = { ...(cause !== undefined && { cause }), lastWords: 'tail' in exit ? exit.tail : [] };
   switch (kind) {
     case 'failed':
-      return { kind, expected, code: exit.code, lastWords };
+      return { kind, expected, code: exit.code, ...said };
     case 'signaled':
-      return { kind, expected, signal: exit.signal, ...(exit.outOfMemory !== undefined && { outOfMemory: exit.outOfMemory }), lastWords };
+      return { kind, expected, signal: exit.signal, ...(exit.outOfMemory !== undefined && { outOfMemory: exit.outOfMemory }), ...said };
     case 'spawn-failed':
-      return { kind, expected, reason: exit.reason, lastWords };
+      return { kind, expected, reason: exit.reason, ...said };
     default:
-      return { kind, expected, lastWords };
+      return { kind, expected, ...said };
   }
 }
 

@@ -2,10 +2,10 @@ import { changeText } from '../agent/causes.ts';
 import { span } from '../log/span.ts';
 import type { EpochReport, EpochsReport, ExitReport } from './epoch-report.ts';
 
-/** The epochs for a person, a line each, the newest last. Pure. `now`: ms since 1970. */
+/** The epochs for a person, a line each, the newest first. Pure. `now`: ms since 1970. */
 export function epochTable({ epochs, next, refused, counters, pushes }: EpochsReport, now: number): string {
   const head = ['EPOCH', 'STATE', 'PID', 'STARTED', 'LIVE AFTER', 'AGE', 'WHY', 'END'];
-  const rows = epochs.map((epoch) => row(epoch, now));
+  const rows = epochs.toReversed().map((epoch) => row(epoch, now));
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((cells) => (cells[column] ?? '').length)));
   const line = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd(); // prettier-ignore
   return [
@@ -13,7 +13,7 @@ export function epochTable({ epochs, next, refused, counters, pushes }: EpochsRe
     ...rows.map(line),
     ...(next === undefined ? [] : [`next: epoch ${next.epoch} is ${stages[next.stage]}`]),
     ...(refused === undefined ? [] : [`refused: ${refused.hash}: ${refused.reason.replaceAll('\n', ' ')}`]),
-    ...pushes.slice(-5).map(({ at, secret, version, state, reason }) => `${state} ${at.slice(0, 19).replace('T', ' ')}: secret ${secret}, version ${version}${reason === undefined ? '' : `: ${reason}`}`), // prettier-ignore
+    ...pushes.slice(-5).toReversed().map(({ at, secret, version, state, reason }) => `${state} ${at.slice(0, 19).replace('T', ' ')}: secret ${secret}, version ${version}${reason === undefined ? '' : `: ${reason}`}`), // prettier-ignore
     Object.entries(counters)
       .map(([name, count]) => `${name} ${count}`)
       .join(', '),

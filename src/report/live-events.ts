@@ -1,5 +1,6 @@
 import type { AgentReport } from './agent-report.ts';
 import type { EpochReport } from './epoch-report.ts';
+import type { ServiceReport } from './request-report.ts';
 
 /** A process of the agent or of one of its Envoys, at one moment. */
 export interface ProcessReport {
@@ -57,5 +58,7 @@ export type LiveEvent =
   | { readonly event: 'epochs'; readonly data: readonly EpochReport[] }
   /** At once those of the last ten minutes in which somebody looked, then one a second. */
   | { readonly event: 'traffic'; readonly data: readonly TrafficReport[] }
+  /** What Envoy says of its service: at once, then every 5 s. */
+  | { readonly event: 'service'; readonly data: ServiceReport }
   /** At once the newest lines, then each. Only where the log may be seen. */
   | { readonly event: 'log'; readonly data: readonly LogReport[] };

@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 import { defaultIfEmpty, defer, finalize, firstValueFrom, forkJoin, map, mergeMap, Observable, of, timeout } from 'rxjs';
 import * as z from 'zod/mini';
 import { socketName } from './folder-lock.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** It is printed to a terminal. */
 const plain = z.string().check(z.regex(/^[^\p{Cc}]+$/u));
@@ -21,8 +22,11 @@ const answer = z.object({ agent: form });
 /** An agent as it tells the commands that talk to one. `pid` is that of its own namespace. */
 export type AgentHere = Readonly<z.output<typeof form>>;
 
-/** How long each of two answers may take; an agent that is stopped gives none. In ms. */
-const timeoutMs = 300;
+/**
+ * How long each of two answers may take: an agent that is stopped gives none, and one on a machine
+ * without a free processor gives a late one. In ms.
+ */
+const timeoutMs = 2_000;
 /** In characters. */
 const longest = 8_192;
 /**
@@ -79,7 +83,7 @@ interface Holder {
 }
 
 /** Emits who says that he has that folder, and completes. Never errors. */
-function holdersOf(folder: string): Observable<readonly Holder[]> {
+export function holdersOf(folder: string): Observable<readonly Holder[]> {
   return defer(() => {
     const descriptor = directory(folder);
     if (descriptor === undefined) return of([]);
@@ -129,7 +133,7 @@ function ask(socket: string, question = ''): Observable<string> {
 
 function parsed<T>(shape: z.ZodMiniType<T>, text: string): T | undefined {
   try {
-    return z.parse(shape, JSON.parse(text));
+    return z.parse(shape, parseJson(text));
   } catch {
     return undefined;
   }

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { EMPTY, merge, type Observable } from 'rxjs';
 import type { AuthorityAddress } from '../ca/authority.ts';
 import { type CaEvent, caSecrets } from '../ca/ca-secrets.ts';
@@ -23,8 +22,7 @@ export function authoritySecrets(
 ): Observable<SetReading | CaEvent> {
   const shown = provisioned === '' ? undefined : workloadFiles(provisioned, []);
   const authority = istioAuthority({ ...address, client: shown, clusterId });
-  const token = shown !== undefined && !existsSync(tokenFile) ? undefined : tokenFile;
-  const issue$ = issueCertificate(authority, { algorithm, pkcs8, token, trustDomain, ttl });
+  const issue$ = issueCertificate(authority, { algorithm, pkcs8, token: tokenFile, client: shown, trustDomain, ttl });
   return caSecrets(issue$, {
     ...{ name: authority.name, ratio, initialBackOff, random: Math.random },
     // One that fails though it is there may have been started together with the control plane.

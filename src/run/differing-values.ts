@@ -19,7 +19,7 @@ export function differingValues(shown: PresentedConfig, addresses: readonly stri
   const nothing = resolveConfig({ given: {}, leftover: [], surroundings: environment({}), addresses, layers: noLayers });
   const standard = nothing.ok ? presentConfig(nothing) : {};
   return Object.entries(shown)
-    .filter(([name, { value }]) => name in standard && name !== usual && text(value) !== text(standard[name]?.value))
+    .filter(([name, { value }]) => Object.hasOwn(standard, name) && name !== usual && text(value) !== text(standard[name]?.value))
     .map(([name, { value, source }]) => {
       const said = cut(text(value));
       if (source === `$${name}`) return `${name}=${said}`;

@@ -11,6 +11,7 @@ import { resolveConfig, type ResolvedConfig } from '../config/resolve-config.ts'
 import type { Content, Layers } from '../config/text-layers.ts';
 import { largest, readOutsideSync } from '../files/outside-file.ts';
 import { exitCodes, Fatal } from './exit.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /**
  * Where Kubernetes' downward API writes the labels and annotations of the pod, below the working
@@ -32,32 +33,46 @@ export function readDownward(path: string): { readonly entries: Readonly<Record<
   return parsed.ok ? { entries: parsed.entries, warnings: [] } : ignored(parsed.reason);
 }
 
+/** The files of the injection are found where nobody names them, and may be of no use. */
+type Need = 'needed' | 'not needed';
+
 /**
  * Reads and parses the texts of the configuration. A file that is not there is none; one that
- * cannot be read is told.
+ * cannot be read is told, and where it is not needed it is passed over.
  */
-async function readLayers(meshFile: string, proxyConfig: string | undefined): Promise<Layers> {
-  const mesh = meshFile === '' ? undefined : await readMesh(meshFile);
+async function readLayers(
+  { meshFile, meshNeed, annotationsNeed }: { readonly meshFile: string; readonly meshNeed: Need; readonly annotationsNeed: Need },
+  proxyConfig: string | undefined,
+): Promise<Layers & Pick<ReadConfig, 'passedOver'>> {
+  const found = meshFile === '' ? undefined : await readMesh(meshFile);
+  const isOver = found?.ok === false && found.isUnreadable && meshNeed === 'not needed';
+  const mesh = isOver ? undefined : found;
   const { entries: annotations, warnings } = readDownward(annotationsFile);
+  const isNeeded = annotationsNeed === 'needed';
   return {
+    passedOver: [
+      ...(isOver ? [{ path: meshFile, reason: `mesh file ${meshFile} ${found.reason}` }] : []),
+      ...(isNeeded ? [] : warnings.map((reason) => ({ path: annotationsFile, reason }))),
+    ],
     mesh: mesh && { path: meshFile, content: mesh },
     proxyConfig: await parsed(proxyConfig),
     annotation: await parsed(annotations['proxy.istio.io/config']),
     annotations,
-    warnings,
+    warnings: isNeeded ? warnings : [],
   };
 }
 
 /** Undefined for a file that is not there. */
-async function readMesh(path: string): Promise<Content | undefined> {
+async function readMesh(path: string): Promise<(Content & { readonly isUnreadable: boolean }) | undefined> {
   const file = readOutsideSync(path, largest.text);
   if (file.kind === 'absent') return undefined;
-  return file.kind === 'read' ? parseText(file.bytes.toString()) : { ok: false, reason: `cannot be read: ${file.reason}` };
+  if (file.kind === 'unreadable') return { ok: false, reason: `cannot be read: ${file.reason}`, isUnreadable: !file.isShort };
+  return { ...(await parseText(file.bytes.toString())), isUnreadable: false };
 }
 
 /** A member of the content of a layer, if it is a text. */
 function textOf(content: unknown, member: string): string | undefined {
-  const found = (content as Readonly<Record<string, unknown>> | undefined)?.[member];
+  const found = ownMember(content as Readonly<Record<string, unknown>> | undefined, member);
   return typeof found === 'string' ? found : undefined;
 }
 
@@ -91,17 +106,34 @@ export interface CommandLine {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** The configuration that follows from a command line, variables, and the files of this process. */
-export async function readConfig({ given, leftover, logFlags = {}, env = process.env }: CommandLine): Promise<ResolvedConfig> {
+export type ReadConfig = ResolvedConfig & {
+  /** Files that are not needed and cannot be used, and why. */
+  readonly passedOver: readonly { readonly path: string; readonly reason: string }[];
+};
+
+/**
+ * The configuration that follows from a command line, variables, and the files of this process. An
+ * Envoy configuration of the user's needs no mesh file and no annotations, unless the mesh file is
+ * named.
+ */
+export async function readConfig({ given, leftover, logFlags = {}, env = process.env }: CommandLine): Promise<ReadConfig> {
   const own = environment(env);
   const file = await readFile(given.config ?? textOf(own.flagged.layer.content, 'configFile') ?? '');
   const said = file === undefined ? own : environment({ ...file.environment, ...env });
   const surroundings = { ...said, warnings: [...said.warnings, ...misspeltVariables(env)] };
   const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const addresses = interfaces.filter(({ internal }) => !internal).map(({ address }) => address);
-  const mesh = given.meshConfig ?? textOf(file?.flagged.layer.content, 'meshConfig') ?? flags.meshConfig.default;
-  const layers = await readLayers(mesh, surroundings.proxyConfig);
-  return resolveConfig({ given, logFlags, leftover, surroundings, addresses, layers, file });
+  const named = (flag: string) =>
+    textOf(given, flag) ?? textOf(own.flagged.layer.content, flag) ?? textOf(file?.flagged.layer.content, flag);
+  const mesh = given.meshConfig ?? textOf(file?.flagged.layer.content, 'meshConfig');
+  const ofInjection = (named('customConfigFile') ?? '') === '' ? 'needed' : 'not needed';
+  const asked = {
+    meshFile: mesh ?? flags.meshConfig.default,
+    meshNeed: mesh === undefined ? ofInjection : 'needed',
+    annotationsNeed: ofInjection,
+  } as const;
+  const { passedOver, ...layers } = await readLayers(asked, surroundings.proxyConfig);
+  return { ...resolveConfig({ given, logFlags, leftover, surroundings, addresses, layers, file }), passedOver };
 }
 
 /** A configuration that is in order. */

@@ -41,7 +41,7 @@ const fixes: Readonly<Record<number, string>> = {
 };
 
 /** Why an agent has ended otherwise than it was asked to. */
-export interface AgentFailure extends Error {
+interface Failure extends Error {
   /** The exit code of the program: 64, 69, 70, 78, or that of Envoy. */
   readonly code: number;
   /** What is wrong, in one line. */
@@ -51,10 +51,11 @@ export interface AgentFailure extends Error {
 }
 
 /**
- * What ends the program: one line for the user, '' where there is nothing to say, and the exit
- * code.
+ * What ends the agent otherwise than it was asked to: one line for the user, '' where there is
+ * nothing to say, and the exit code. To who uses the library it is an `AgentFailure`.
  */
-export class Fatal extends Error implements AgentFailure {
+export class Fatal extends Error implements Failure {
+  override readonly name = 'AgentFailure';
   readonly code: number;
   /** Lines of the text that is to blame, below the one line. */
   readonly excerpt: string | undefined;

@@ -5,6 +5,7 @@ import { asyncScheduler, filter, firstValueFrom, forkJoin, Observable, of, timeo
 import { privately } from '../files/privately.ts';
 import { remove } from '../files/whole-file.ts';
 import { pollUntil } from '../operators/poll-until.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** An agent, as it says of itself. */
 export interface Holder {
@@ -191,7 +192,7 @@ function heldBy(value: unknown): Held {
 
 function members(text: string): Readonly<Record<string, unknown>> {
   try {
-    return (JSON.parse(text) ?? {}) as Readonly<Record<string, unknown>>;
+    return (parseJson(text) ?? {}) as Readonly<Record<string, unknown>>;
   } catch {
     return {};
   }

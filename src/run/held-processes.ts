@@ -1,5 +1,5 @@
-import { AsyncSubject, defer, EMPTY, Observable, share, Subject, tap } from 'rxjs';
-import type { Launch, ProcessEvent, Proxy, Signal } from '../agent/ports.ts';
+import { AsyncSubject, defer, EMPTY, Observable, of, share, Subject, tap } from 'rxjs';
+import type { Launch, ProcessEvent, Proxy, Reading, Signal, Verdict } from '../agent/ports.ts';
 
 /** A process that exists, or is about to. */
 export interface HeldProcess {
@@ -47,7 +47,8 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
     proxy: {
       run: (launch, signals$) =>
         defer(() => {
-          const { life$, send } = hold(launch, (orders$) => proxy.run(launch, orders$));
+          const isRefused = !launch.adopted && launch.reading.config.kind === 'refused';
+          const { life$, send } = hold(launch, (orders$) => (isRefused ? of(notRun) : proxy.run(launch, orders$)));
           return new Observable<ProcessEvent>((subscriber) => {
             subscriber.add(signals$.subscribe({ next: send, error: (error: unknown) => subscriber.error(error) }));
             subscriber.add(life$.subscribe(subscriber));
@@ -55,7 +56,7 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
         }),
       health: (epoch) => proxy.health(epoch),
       publishAdmin: (epoch) => proxy.publishAdmin(epoch),
-      check: (reading) => proxy.check(reading),
+      check: (reading) => refusalOf(reading) ?? proxy.check(reading),
       checkAhead: (reading) => proxy.checkAhead?.(reading) ?? EMPTY,
       drain: (epoch, graceful) => proxy.drain(epoch, graceful),
       active: (epoch) => proxy.active(epoch),
@@ -66,4 +67,12 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
       released$.complete();
     },
   };
+}
+
+/** How a process of a refused reading ends: at once. The check, which follows, tells the reason. */
+const notRun: ProcessEvent = { type: 'exited', exit: { kind: 'failed', code: 1, tail: [] } };
+
+/** The verdict on a reading that is refused before a proxy sees it; undefined if none is. */
+function refusalOf({ config }: Reading): Observable<Verdict> | undefined {
+  return config.kind === 'refused' ? of({ ok: false, reason: config.reason }) : undefined;
 }

@@ -15,6 +15,7 @@ import {
 import type { AgentReport } from '../report/agent-report.ts';
 import { epochReport, type KnownEpoch, knownEpochs } from '../report/epoch-report.ts';
 import type { LiveEvent, LogReport, TrafficReport } from '../report/live-events.ts';
+import type { ServiceReport } from '../report/request-report.ts';
 import type { View } from './view.ts';
 
 /** At most so often something that changes is told. In ms. */
@@ -28,6 +29,7 @@ export interface Shown {
   /** Emits once how it stands now, and completes. */
   readonly report$: Observable<AgentReport>;
   readonly traffic$: Observable<readonly TrafficReport[]>;
+  readonly service$: Observable<ServiceReport>;
   readonly lines$: Observable<readonly LogReport[]>;
 }
 
@@ -36,7 +38,7 @@ export interface Shown {
  * only with `withLog`. Cold: nothing is done while nobody is subscribed. Never completes.
  */
 export function liveEvents(
-  { view$, report$, traffic$, lines$ }: Shown,
+  { view$, report$, traffic$, service$, lines$ }: Shown,
   withLog: boolean,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<LiveEvent> {
@@ -58,6 +60,7 @@ export function liveEvents(
     reports$,
     epochs$,
     traffic$.pipe(map((data): LiveEvent => ({ event: 'traffic', data }))),
+    service$.pipe(map((data): LiveEvent => ({ event: 'service', data }))),
     withLog ? lines$.pipe(map((data): LiveEvent => ({ event: 'log', data }))) : EMPTY,
   );
 }

@@ -39,15 +39,17 @@ export interface ShapePaths {
 
 /**
  * Reads them. An override that cannot be read is left out with a warning, as with the Go agent;
- * labels and annotations that are not there are none.
+ * labels and annotations that are not there are none, and an Envoy configuration of the user's has
+ * no use for them.
  */
 export function readShape({ meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, customConfigFile }: ShapePaths): ShapeFiles {
   const override = bootstrapOverride === '' ? undefined : read(bootstrapOverride);
-  const labels = readDownward(labelsFile);
+  const isOwn = customConfigFile === '';
+  const labels = isOwn ? readDownward(labelsFile) : { entries: {}, warnings: [] };
   return {
     override: override?.ok === true ? override.text : '',
     labels: labels.entries,
-    annotations: readDownward(annotationsFile).entries,
+    annotations: isOwn ? readDownward(annotationsFile).entries : {},
     template: proxyBootstrapTemplatePath === '' ? undefined : read(proxyBootstrapTemplatePath),
     customFlaw: customConfigFile === '' ? undefined : outsideFlaw(customConfigFile, largest.envoy),
     mesh: meshConfig === '' ? undefined : read(meshConfig),

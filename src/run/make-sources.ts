@@ -1,23 +1,31 @@
 import { defer, from, type Observable, shareReplay, switchMap } from 'rxjs';
 import type { SourceConfig } from '../config/source-config.ts';
+import type { OutsideProxy } from '../http/outside-proxy.ts';
 import { shared } from '../sources/combinators.ts';
-import { compose } from '../sources/compose.ts';
+import { compose, noSource, repeated, sameName } from '../sources/compose.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
+import { exitCodes, Fatal } from './exit.ts';
 
 /**
  * The sources that the user asks for, and those of a program, as one, which is followed once. What
- * a source needs is loaded when it is listened to, or read, for the first time.
+ * a source needs is loaded when it is listened to, or read, for the first time. Documents at URLs
+ * are asked for through `proxy`. Throws a {@link Fatal} (78) for two of one name.
  */
-export function makeSources(asked: readonly SourceConfig[], further: readonly ContributingSource[] = []): ContributingSource {
-  const all = [...asked.map((config) => lazily(() => make(config))), ...further];
-  const composed = compose(...all);
-  return all.length === 0 ? composed : shared(composed); // which tells its first reading as a change
+export function makeSources(
+  asked: readonly SourceConfig[],
+  further: readonly ContributingSource[] = [],
+  proxy?: OutsideProxy,
+): ContributingSource {
+  const all = [...asked.map((config) => ({ names: [config.name], ...lazily(() => make(config, proxy)) })), ...further];
+  const name = repeated(all.flatMap(({ names = [] }) => names));
+  if (name !== undefined) throw new Fatal(sameName(name), exitCodes.config);
+  return all.length === 0 ? noSource : shared(compose(...all)); // which tells its first reading as a change
 }
 
-async function make(config: SourceConfig): Promise<ContributingSource> {
+async function make(config: SourceConfig, proxy: OutsideProxy | undefined): Promise<ContributingSource> {
   switch (config.kind) {
     case 'http':
-      return (await import('../sources/http.ts')).http(config.url, config);
+      return (await import('../sources/http.ts')).http(config.url, { ...config, proxy });
     case 'files':
       return (await import('../sources/files.ts')).files(config.paths, config);
     case 'consul':

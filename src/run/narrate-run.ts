@@ -80,6 +80,10 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
     }
     case 'part-failed':
       return [partLine(sign)];
+    case 'connection-broken': {
+      const { reason, stack } = sign;
+      return [{ level: 'warn', event: 'connection.broken', msg: 'a connection broke, and the agent goes on', reason, stack }];
+    }
     case 'bug': {
       const { reason, stack, leaves } = sign;
       const envoy = leaves ? 'left' : 'drained';
@@ -100,6 +104,14 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
     case 'metrics-refused': {
       const { source, reason } = sign;
       return [{ level: 'warn', event: 'metrics.refused', msg: 'the rest of the metrics of a source is left out', component: 'status', source, reason }]; // prettier-ignore
+    }
+    case 'metrics-left-out': {
+      const { source, row, reason } = sign;
+      return [{ level: 'info', event: 'metrics.left_out', msg: 'rows of metrics are left out', component: 'status', source, row, reason }];
+    }
+    case 'probe-failed': {
+      const { path, reason } = sign;
+      return [{ level: 'info', event: 'probe.failed', msg: 'a probe of the application fails', component: 'status', path, reason }];
     }
     case 'probe-redirected': {
       const { path, location } = sign;

@@ -1,6 +1,7 @@
 import { defer, filter, map, type MonoTypeOperatorFunction, type OperatorFunction, type Subject } from 'rxjs';
 import type { LogLine } from '../log/log-line.ts';
 import { supervise } from '../operators/supervise.ts';
+import { exitCodes, Fatal } from './exit.ts';
 
 /** What surrounds the core. None of it can end the run. */
 export const parts = ['status', 'sds', 'secrets', 'xds', 'sts', 'sources', 'expiry', 'timeline', 'log'] as const;
@@ -27,6 +28,12 @@ export function troubleOf(error: unknown): Trouble {
   } catch {
     return { reason: 'unknown', stack: undefined };
   }
+}
+
+/** An error that ends an agent, as one that says how; any other one is a bug. Never throws. */
+export function failureOf(error: unknown): Fatal {
+  if (error instanceof Fatal) return error;
+  return new Fatal(`this is a bug: ${troubleOf(error).reason}`, exitCodes.software, { cause: error });
 }
 
 /**

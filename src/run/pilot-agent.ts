@@ -1,22 +1,33 @@
-import { asyncScheduler, type Observable, ReplaySubject } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  distinctUntilChanged,
+  endWith,
+  exhaustMap,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  ReplaySubject,
+  share,
+  Subject,
+  switchMap,
+  takeUntil,
+  timer,
+} from 'rxjs';
 import { type AgentState, initialState } from '../agent/model.ts';
 import type { Proxy } from '../agent/ports.ts';
-import { type FlagName, flags } from '../config/flags.ts';
-import { type LogFlagName, logFlags } from '../config/log-flags.ts';
+import type { AgentSettings } from '../config/agent-settings.ts';
+import { flags } from '../config/flags.ts';
+import { logFlags } from '../config/log-flags.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
+import type { StatusRequest } from '../status/handler.ts';
 import type { CommandLine } from './effective-config.ts';
 import { exitCodes, Fatal } from './exit.ts';
-import { troubleOf } from './part.ts';
-
-/** A value of a flag, as text or as what the text would say: a duration is a text, as `45s`. */
-export type FlagValue = string | number | boolean;
-
-/** The flags of `proxy` by name, and its role; a flag that may be repeated has all values. */
-export type AgentSettings = Readonly<Partial<Record<FlagName | LogFlagName, FlagValue | readonly string[]>>> & {
-  /** `sidecar` if left out. */
-  readonly role?: 'sidecar' | 'router';
-};
+import { failureOf } from './part.ts';
+import type { WholeAgent } from './whole-agent.ts';
 
 export interface PilotAgentOptions {
   /** As the command line of `pilot-agent proxy`. */
@@ -45,12 +56,31 @@ export interface PilotAgentOptions {
   readonly signals?: boolean;
 }
 
+/** Whether an agent is ready, and why it is not. */
+export type Readiness = { readonly type: 'ready' } | { readonly type: 'unready'; readonly reason: string };
+
 export interface PilotAgent {
   /**
    * Emits the state that the agent is in, and each one after it; the last one to who comes late.
    * Hot; completes when the agent has ended, and never errors: `run` says how it has ended.
    */
   readonly state$: Observable<AgentState>;
+  /**
+   * Whether it is ready, as a probe of `/healthz/ready` finds it, at once and as it changes. It is
+   * looked at 4 times a second while somebody listens. Completes when the agent has ended, and
+   * never errors.
+   */
+  readonly ready$: Observable<Readiness>;
+  /**
+   * Starts a new epoch from the configuration as it is now, as SIGHUP and `POST /restart` do;
+   * `state$` says what comes of it. Throws an `AgentFailure` if the agent does not run.
+   */
+  restart(): void;
+  /**
+   * Drains Envoy, as `POST /drain` does: the agent is not ready then, takes no change any longer,
+   * and runs until it is told to end. Throws an `AgentFailure` if it does not run.
+   */
+  drain(): void;
   /**
    * Starts the agent, once, and resolves when it has ended as it was asked to, with no Envoy left:
    * by `signal`, which drains it first, by `POST /quitquitquit`, or because Envoy has ended by
@@ -68,15 +98,28 @@ export interface PilotAgent {
  */
 export function pilotAgent(options: PilotAgentOptions = {}): PilotAgent {
   const state$ = new ReplaySubject<AgentState>(1);
+  const unready$ = new ReplaySubject<Observable<string | undefined>>(1);
+  const requests$ = new Subject<StatusRequest>();
   state$.next(initialState);
   let isUsed = false;
+  function request(asked: StatusRequest): void {
+    if (!requests$.observed) throw new Fatal(isUsed ? 'the agent does not run: ready$ says when it does' : notRun, exitCodes.usage);
+    requests$.next(asked);
+  }
   return {
     state$: state$.asObservable(),
+    ready$: readiness(unready$, state$),
+    restart: () => request({ type: 'restart-requested', by: 'restart()' }),
+    drain: () => request({ type: 'drain-requested' }),
     run: async ({ signal } = {}) => {
       if (isUsed) throw new Fatal('this agent has been run: make another one by pilotAgent()', exitCodes.usage);
       isUsed = true;
+      const told = {
+        onState: (state: AgentState) => state$.next(state),
+        onLife: (why$: Observable<string | undefined>) => unready$.next(why$),
+      };
       try {
-        if (signal?.aborted !== true) await live(options, signal, (state) => state$.next(state));
+        if (signal?.aborted !== true) await live(options, { signal, requests$, ...told });
       } catch (error) {
         if (signal?.aborted !== true || error !== signal.reason) throw failureOf(error);
       } finally {
@@ -86,17 +129,46 @@ export function pilotAgent(options: PilotAgentOptions = {}): PilotAgent {
   };
 }
 
-async function live(options: PilotAgentOptions, signal: AbortSignal | undefined, onState: (state: AgentState) => void): Promise<void> {
+const notRun = 'the agent does not run yet: call run() first';
+/** From one look whether it is ready to the next. In ms. */
+const look = 250;
+
+function readiness(unready$: Observable<Observable<string | undefined>>, state$: Observable<unknown>): Observable<Readiness> {
+  const ended$ = state$.pipe(ignoreElements(), endWith('ended'));
+  const before$ = of('it has not been started yet').pipe(takeUntil(unready$));
+  const looked$ = unready$.pipe(switchMap((reason$) => timer(0, look).pipe(exhaustMap(() => reason$))));
+  return concat(merge(before$, looked$).pipe(takeUntil(ended$)), of('it has ended')).pipe(
+    distinctUntilChanged(),
+    map((reason): Readiness => (reason === undefined ? { type: 'ready' } : { type: 'unready', reason })),
+    share({ connector: () => new ReplaySubject(1) }),
+  );
+}
+
+interface Life extends Pick<WholeAgent, 'signal' | 'onState' | 'onLife'> {
+  readonly requests$: Observable<StatusRequest>;
+}
+
+async function live(options: PilotAgentOptions, { requests$, ...life }: Life): Promise<void> {
   const { config = {}, env = process.env, sources = [], proxy, log, envoy = 'find', signals = false } = options;
   const [{ wholeAgent }, { outsideOf }] = await Promise.all([import('./whole-agent.ts'), import('./outside.ts')]);
-  const outside = outsideOf({ signal, obeys: signals });
-  await wholeAgent({ line: lineOf(config, env), outside, envoy, sources, proxy, log, signal, onState, startedAt: asyncScheduler.now() });
+  const outside = outsideOf({ signal: life.signal, requests$, obeys: signals });
+  await wholeAgent({
+    line: lineOf(config, env),
+    outside,
+    process: 'shared',
+    envoy,
+    sources,
+    proxy,
+    log,
+    ...life,
+    startedAt: asyncScheduler.now(),
+  });
 }
 
 /** The command line that says the same. What is no flag is left over, and refused or warned of. */
 function lineOf({ role = 'sidecar', ...settings }: AgentSettings, env: NodeJS.ProcessEnv): CommandLine {
-  const given = Object.entries(settings as Readonly<Record<string, FlagValue | readonly string[] | undefined>>).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as const],
+  const given = Object.entries(settings as Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>).flatMap(
+    ([name, value]) => (value === undefined ? [] : [[name, value] as const]),
   );
   const of = (table: object) =>
     Object.fromEntries(
@@ -108,9 +180,4 @@ function lineOf({ role = 'sidecar', ...settings }: AgentSettings, env: NodeJS.Pr
     );
   const unknown = given.flatMap(([name]) => (Object.hasOwn(flags, name) || Object.hasOwn(logFlags, name) ? [] : [`--${name}=`]));
   return { given: of(flags), logFlags: of(logFlags), leftover: [role, ...unknown], env };
-}
-
-function failureOf(error: unknown): Fatal {
-  if (error instanceof Fatal) return error;
-  return new Fatal(`this is a bug: ${troubleOf(error).reason}`, exitCodes.software, { cause: error });
 }

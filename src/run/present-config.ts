@@ -10,6 +10,8 @@ import { metricsVariables } from '../config/metrics-targets.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import { secretVariables, type SecretsConfig, tokenFiles } from '../config/secrets-config.ts';
 import type { Sources } from '../config/sources.ts';
+import { ownMember } from '../texts/own-member.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /**
  * Each value by the name under which it is given: a flag, a field of ProxyConfig, a variable. A
@@ -76,7 +78,7 @@ const parts: Readonly<Record<Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | '
  */
 export function presentConfig(known: Known): PresentedConfig {
   const rows = Object.entries(known.config).flatMap(([field, value]): readonly Row[] =>
-    field in parts ? parts[field as keyof typeof parts](known) : [plain(field as Plain, value, known.sources)],
+    Object.hasOwn(parts, field) ? parts[field as keyof typeof parts](known) : [plain(field as Plain, value, known.sources)],
   );
   return Object.fromEntries(rows.map(([name, value, source]) => [name, { value, source }]));
 }
@@ -103,7 +105,10 @@ function shown(field: string, value: unknown, isFree = false): unknown {
   const present = isFree ? presentFreely : presentable;
   // Most are: it is the time before Envoy is started.
   if (typeof value !== 'object' || value === null) return present(field, value) ?? null;
-  return (JSON.parse(JSON.stringify({ [field]: value }, present)) as Readonly<Record<string, unknown>>)[field] ?? null;
+  return (
+    ownMember(parseJson(JSON.stringify({ [field]: value }, present), undefined, Infinity) as Readonly<Record<string, unknown>>, field) ??
+    null
+  );
 }
 
 function presentFreely(name: string, value: unknown): unknown {
@@ -129,7 +134,7 @@ function shownUrl(text: string): string {
 
 /** They may have a password, or a token in the query. */
 function isUrl(name: string): boolean {
-  return ['configUrl', 'consulAddress', 'url', 'address'].includes(name);
+  return ['configUrl', 'consulAddress', 'httpProxy', 'url', 'address'].includes(name);
 }
 
 function isTime(name: string): boolean {

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { exitWords } from '../agent/exit-cause.ts';
 import type { Outcome } from '../agent/model.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { exitCodes } from './exit.ts';
@@ -24,10 +25,22 @@ export function runExit(last: RunSign, { agent }: Pick<View, 'agent'>, config: P
   if (last.type === 'servers-failed') return { code: exitCodes[last.exit], ...unheard(last.reason) };
   if (last.type === 'bug-over') return { code: exitCodes.software, why: `this is a bug: ${last.reason} (the log has the stack)` };
   const outcome: Outcome = 'outcome' in agent ? agent.outcome : { kind: 'asked' };
+  if (outcome.kind === 'address-denied') return withChoice(exitOf(outcome), outcome.address, config);
   const address = outcome.kind === 'address-taken' ? /^\[?(.*?)\]?:(\d+)$/.exec(outcome.address) : null;
   if (address === null) return exitOf(outcome);
   const [, host = '', port = ''] = address;
   return { ...exitOf(outcome), taken: { host, port: Number(port), choose: choiceOf(Number(port), config) } };
+}
+
+/** The advice fits the unit of a machine and the security context of a container. */
+function withChoice(exit: ProgramExit, address: string, config: Ports): ProgramExit {
+  const port = /:(\d+)$/.exec(address)?.[1];
+  if (port === undefined) return { ...exit, why: `${exit.why ?? ''}: let it write into that folder, or change the path` };
+  const choose = choiceOf(Number(port), config);
+  return {
+    ...exit,
+    why: `${exit.why ?? ''}: give it CAP_NET_BIND_SERVICE, lower net.ipv4.ip_unprivileged_port_start, or change ${choose}`,
+  };
 }
 
 /** Why a server of the agent cannot listen, by what Node says behind the flag with its port. */
@@ -53,11 +66,17 @@ export function exitOf(outcome: Outcome): ProgramExit {
       return { code: exitCodes.config, why: `Envoy refuses its configuration: ${outcome.reason}` };
     case 'address-taken':
       return { code: exitCodes.unavailable, why: `Envoy cannot bind ${outcome.address}: the address is in use` };
+    case 'address-denied': {
+      const user = process.geteuid?.();
+      return { code: exitCodes.unavailable, why: `Envoy cannot bind ${outcome.address}: user ${String(user)} may not listen there` };
+    }
     case 'envoy': {
       const { exit } = outcome;
       if (exit.kind === 'clean') return { code: exitCodes.ok };
-      if (exit.kind === 'failed') return { code: exit.code, why: `Envoy ended with ${exit.code}` };
-      if (exit.kind === 'signaled') return { code: 128 + constants.signals[exit.signal], why: `Envoy was ended by ${exit.signal}` };
+      const words = exitWords(exit);
+      const told = words === undefined ? '' : `: ${words}`;
+      if (exit.kind === 'failed') return { code: exit.code, why: `Envoy ended with ${exit.code}${told}` };
+      if (exit.kind === 'signaled') return { code: 128 + constants.signals[exit.signal], why: `Envoy was ended by ${exit.signal}${told}` };
       if (exit.kind === 'unknown') return { code: exitCodes.unavailable, why: 'Envoy is gone, and how it ended is not known' };
       return { code: exitCodes.unavailable, why: `Envoy cannot be started: ${exit.reason}` };
     }

@@ -25,12 +25,13 @@ import {
 import { agent, type AgentTransition } from '../agent/agent.ts';
 import type { AdoptedEpoch, Proxy } from '../agent/ports.ts';
 import { fixedTiming, type Timing } from '../agent/timing.ts';
+import { envoyLogLevels } from '../config/envoy-log-levels.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { feedback, type Fold } from '../operators/feedback.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { certificateExpiry, type CertificateSign } from '../secrets/certificate-expiry.ts';
 import type { StatusEvent } from '../status/handler.ts';
-import { compose } from '../sources/compose.ts';
+import { noSource } from '../sources/compose.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
 import { composeSources, type ConfigSource, type SourceChange } from '../streams/config-source.ts';
 import { sourceSigns } from '../streams/readings.ts';
@@ -38,6 +39,7 @@ import { type ConfigSign, filesAwaited, isOrdered, isSourceSign, toConfigEvent, 
 import { applyRuntime, type RuntimeSign, type RuntimeWish } from './apply-runtime.ts';
 import { awaitedSources } from './awaited-sources.ts';
 import { afterBug, bugOf } from './bug.ts';
+import { uncaughtSign } from './broken-connection.ts';
 import { missingResources } from './control-plane-notes.ts';
 import { envoyVersion } from './envoy-version.ts';
 import { type HeldProcesses, holdProcesses } from './held-processes.ts';
@@ -97,8 +99,8 @@ interface HeldParts extends Omit<Parts, 'proxy'> {
 function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Observable<Fold<View, RunEvent>> {
   const random = () => outside.random();
   const source = hashed(composeSources(outside.files(watchedFiles(config)), parts.shape));
-  const { beside = compose() } = parts;
-  const uncaught$ = outside.uncaught().pipe(map((error) => bugOf(error)));
+  const { beside = noSource } = parts;
+  const uncaught$ = outside.uncaught().pipe(map(uncaughtSign));
   const ending = ['SIGTERM', 'SIGINT', ...(parts.terminal ? ['SIGHUP' as const] : [])] as const;
   const timing: Timing = {
     ...fixedTiming,
@@ -112,7 +114,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
    */
   function life(requests$: Observable<StatusEvent | PartFailed>, view$: Observable<View>): Observable<RunSign> {
     const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
-    const orders$ = merge(outside.signals(parts.terminal ? [] : ['SIGHUP']), requests$.pipe(ofType('restart-requested'), map(() => 'POST /restart'))); // prettier-ignore
+    const orders$ = merge(outside.signals(parts.terminal ? [] : ['SIGHUP']), requests$.pipe(ofType('restart-requested'), map(({ by }) => by))); // prettier-ignore
     const config$ = orders$.pipe(
       connect((shared$) =>
         concat(
@@ -148,8 +150,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
       filter((wish): wish is RuntimeWish => wish.epoch !== undefined),
       distinctUntilChanged((a, b) => a.epoch === b.epoch && isDeepStrictEqual(a.settings, b.settings)),
     );
-    const started = { logLevel: config.proxyLogLevel, componentLogLevel: config.proxyComponentLogLevel };
-    return applyRuntime(wish$, parts.admin, started, random);
+    return applyRuntime(wish$, parts.admin, envoyLogLevels(config), random);
   }
 
   /**
@@ -182,7 +183,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
     ).pipe(
       map((transition: AgentTransition): RunSign => ({ type: 'transition', transition })),
       catchError((error: unknown) => of(bugOf(error))),
-      takeUntil(uncaught$),
+      takeUntil(uncaught$.pipe(ofType('bug'))),
     );
   }
 
@@ -199,7 +200,7 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
   return feedback(firstView(parts.known, parts.startedAt), runStep, (view$) => {
     const served$ = defer(() => outside.serve(config, view$, parts));
     const status$ = served$.pipe(asServer('status', { listening: 'listening', failed: 'failed' }, random));
-    const signs$ = status$.pipe(
+    const signs$ = merge(status$, outside.requests()).pipe(
       connect((requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> => {
         const known$ = view$.pipe(map(({ known }) => known), distinctUntilChanged()); // prettier-ignore
         // A server that breaks and listens again later is no new life.

@@ -6,6 +6,7 @@ import {
   distinctUntilChanged,
   EMPTY,
   filter,
+  finalize,
   ignoreElements,
   map,
   merge,
@@ -93,7 +94,8 @@ function serveSecrets(
   const found = ofGateway === undefined ? () => undefined : gatewaySecrets(ofGateway);
   const named = ofSources === undefined ? () => undefined : gatewaySecrets(ofSources);
   const findNamed = (name: string) => (ofSources?.isNamed(name) === true ? named(name) : (found(name) ?? named(name)));
-  const book = secretBook(findSecret({ ...sources, workload$, gateway: findNamed }));
+  const over$ = new ReplaySubject<void>(1);
+  const book = secretBook(findSecret({ ...sources, workload$, gateway: findNamed }), over$);
   const outputs$ = workload$.pipe(
     ofType('set'),
     filter((reading) => config.output !== '' && isWhole(reading)),
@@ -131,7 +133,8 @@ function serveSecrets(
     ),
   );
   const link$ = gateway.link === undefined ? EMPTY : linkedSocket(gateway.link, socket).pipe(asPart('sds'));
-  return merge(api?.told$ ?? EMPTY, link$, known$); // the first one hears what the last one causes
+  // The first one hears what the last one causes.
+  return merge(api?.told$ ?? EMPTY, link$, known$).pipe(finalize(() => over$.next()));
 }
 
 function isCaEvent(sign: SetReading | CaEvent): sign is CaEvent {

@@ -40,17 +40,22 @@ export function runSts(
     tokenManagerPlugin,
     node,
     gkeClusterUrl: clusterUrl,
-  }: Pick<AgentConfig, 'stsPort' | 'tokenManagerPlugin' | 'node' | 'gkeClusterUrl'>,
+    httpProxy,
+    noProxy,
+  }: Pick<AgentConfig, 'stsPort' | 'tokenManagerPlugin' | 'node' | 'gkeClusterUrl' | 'httpProxy' | 'noProxy'>,
   { platform$, trustDomain }: StsParts,
 ): Observable<ServersSign> {
   return defer(() => {
+    const proxy = { url: httpProxy, except: noProxy };
     // The project is known by a variable, or by the metadata server a little later: who asks for a
     // token meanwhile waits.
     const exchange$ = (tokenManagerPlugin === 'GoogleTokenExchange' ? platform$ : EMPTY).pipe(
       map(({ metadata }) => metadata['gcp_project_number'] ?? ''),
       filter((projectNumber) => projectNumber !== ''),
       take(1),
-      map((projectNumber) => googleTokenExchange({ projectNumber, trustDomain, clusterUrl, ask: httpAnswer })),
+      map((projectNumber) =>
+        googleTokenExchange({ projectNumber, trustDomain, clusterUrl, ask: (url, question) => httpAnswer(url, { ...question, proxy }) }),
+      ),
       defaultIfEmpty(noTokenExchange),
       shareReplay({ bufferSize: 1, refCount: true }),
     );

@@ -1,5 +1,6 @@
 import { parseText } from '../config/parse-text.ts';
 import { type Content, contentText, type Contribution, isMap } from '../sources/contribution.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** What an Envoy that runs can be told without a new epoch. */
 export interface RuntimeSettings {
@@ -84,12 +85,12 @@ export function runtimeRequests(
   const own = started.componentLogLevel === '' ? [] : started.componentLogLevel.split(',');
   const paths = [...own, ...Object.entries(wanted.componentLogLevels).map(([name, level]) => `${name}:${level}`)];
   const level = wanted.logLevel === '' ? started.logLevel : wanted.logLevel;
-  const changed = [...new Set([...Object.keys(had.values), ...Object.keys(wanted.values)])].filter((key) => had.values[key] !== wanted.values[key]); // prettier-ignore
+  const changed = [...new Set([...Object.keys(had.values), ...Object.keys(wanted.values)])].filter((key) => ownMember(had.values, key) !== ownMember(wanted.values, key)); // prettier-ignore
   const query = (pairs: readonly (readonly [string, string])[]) => new URLSearchParams(Object.fromEntries(pairs)).toString();
   return [
     ...(withoutLevels ? [] : [`/logging?${query([['level', level]])}`]),
     ...(withoutLevels || paths.length === 0 ? [] : [`/logging?${query([['paths', paths.join(',')]])}`]),
     // An empty value removes what was set.
-    ...(changed.length === 0 ? [] : [`/runtime_modify?${query(changed.map((key) => [key, wanted.values[key] ?? '']))}`]),
+    ...(changed.length === 0 ? [] : [`/runtime_modify?${query(changed.map((key) => [key, ownMember(wanted.values, key) ?? '']))}`]),
   ];
 }

@@ -1,5 +1,5 @@
 import type { SdsEvent } from '../sds/telemetry.ts';
-import type { SecretState } from '../secrets/secret.ts';
+import { rejectionText, type SecretState } from '../secrets/secret.ts';
 import { type AwaitedAuthority, awaitedText } from './awaited-authority.ts';
 
 /** What is wrong with one secret. */
@@ -12,8 +12,10 @@ export interface SecretTrouble {
 
 /** What is wrong with the secrets, and what of it was told. A fold of what happens with them. */
 export interface SecretTroubles {
-  /** By stream: what its client asks for in vain, and why. */
+  /** By stream: what its client asks for in vain, or rejects while it has no other; and why. */
   readonly missing: ReadonlyMap<number, ReadonlyMap<string, string>>;
+  /** The secrets of which there is one that Envoy has, or is given. */
+  readonly served: ReadonlySet<string>;
   /** What is served, and why what came last is refused. */
   readonly refused: ReadonlyMap<string, string>;
   /** By secret: the reasons that were told for that there is none. */
@@ -23,12 +25,14 @@ export interface SecretTroubles {
 /** Of what was told: a control plane may name ever new secrets. */
 const mostTold = 1_000;
 
-export const noTroubles: SecretTroubles = { missing: new Map(), refused: new Map(), told: new Map() };
+export const noTroubles: SecretTroubles = { missing: new Map(), served: new Set(), refused: new Map(), told: new Map() };
 
 /** What is wrong once a secret is in another state. Pure. */
 export function afterState(before: SecretTroubles, { name, served, refused }: SecretState): SecretTroubles {
-  if (served === undefined) return { ...before, refused: without(before.refused, name) };
+  const others = new Set([...before.served].filter((other) => other !== name));
+  if (served === undefined) return { ...before, served: others, refused: without(before.refused, name) };
   return {
+    served: others.add(name),
     missing: new Map([...before.missing].map(([stream, names]) => [stream, without(names, name)])),
     refused: refused === undefined ? without(before.refused, name) : new Map(before.refused).set(name, refused),
     told: without(before.told, name),
@@ -42,18 +46,29 @@ export function afterSds(before: SecretTroubles, event: SdsEvent): SecretTrouble
       return { ...before, missing: new Map() };
     case 'stream-closed':
       return { ...before, missing: without(before.missing, event.stream) };
+    case 'rejected':
+      return [...event.versions.keys()]
+        .filter((name) => !before.served.has(name))
+        .reduce((after, name) => lacking(after, { stream: event.stream, name, reason: rejectionText(event.reason) }), before);
     case 'missing': {
-      const { stream, name, reason } = event;
+      const { name, reason } = event;
       const told = before.told.get(name) ?? new Set();
       return {
-        ...before,
-        missing: new Map(before.missing).set(stream, new Map(before.missing.get(stream)).set(name, reason)),
+        ...lacking(before, event),
         told: new Map(before.told.size < mostTold ? before.told : []).set(name, new Set([...told, reason])),
       };
     }
     default:
       return before;
   }
+}
+
+/** The client of a stream has nothing under a name. */
+function lacking(
+  before: SecretTroubles,
+  { stream, name, reason }: { readonly stream: number; readonly name: string; readonly reason: string },
+): SecretTroubles {
+  return { ...before, missing: new Map(before.missing).set(stream, new Map(before.missing.get(stream)).set(name, reason)) };
 }
 
 /**

@@ -75,8 +75,13 @@ export function know({ troubles: before, awaiting: awaitedBefore }: Known, event
 }
 
 /** What there is to tell of what has happened last. Pure. */
-export function told({ event, news, isOld }: Known): readonly (ServersSign | PartFailed)[] {
-  return [...(isOld ? [] : narrate(event).map(logged)), ...news, ...followed(event), ...outcome(event)];
+export function told({ event, troubles, news, isOld }: Known): readonly (ServersSign | PartFailed)[] {
+  return [
+    ...(isOld ? [] : narrate(event, (name) => troubles.served.has(name)).map(logged)),
+    ...news,
+    ...followed(event),
+    ...outcome(event),
+  ];
 }
 
 /** What is known of a secret and of its pushes. */
@@ -91,7 +96,7 @@ function followed(happened: SecretsEvent): readonly ServersSign[] {
   return [...versions].map(([secret, version]) => ({ type: 'secret-pushed', push: { secret, version, state, ...reason } }));
 }
 
-function narrate(happened: SecretsEvent): readonly LogLine[] {
+function narrate(happened: SecretsEvent, isServed: (name: string) => boolean): readonly LogLine[] {
   switch (happened.type) {
     case 'part-failed':
       return [];
@@ -108,7 +113,7 @@ function narrate(happened: SecretsEvent): readonly LogLine[] {
       return [{ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path, reason }];
     }
     case 'sds':
-      return narrateSds(happened.event);
+      return narrateSds(happened.event, isServed);
   }
 }
 

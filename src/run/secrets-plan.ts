@@ -66,7 +66,8 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const isPushed = rotation.way === 'sds' || (own === '' && workload.kind === 'authority' && config.output === '');
   // The Go agent takes it for granted that istiod has issued its own certificate; files of a
   // workload say more.
-  const root = workload.kind === 'authority' && agent.pilotCertProvider === undefined ? caFiles.istiod : agent.controlPlaneTls.root;
+  const isOfIstiod = workload.kind === 'authority' && provCert === '' && agent.pilotCertProvider === undefined;
+  const root = isOfIstiod ? caFiles.istiod : agent.controlPlaneTls.root;
   return {
     rotation,
     socket,
@@ -89,16 +90,22 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
 }
 
 /**
- * `host:port`; empty where none is to be asked. Who has a token, and no certificate of a machine,
- * has the control plane for one, as in the Go agent.
+ * `host:port`; empty where none is to be asked. Who has a token, and no certificate of a machine
+ * that somebody else provides, has the control plane for one, as in the Go agent.
  */
 function authorityOf(
   { fileMountedCerts, provCert, discoveryAddress }: AgentConfig,
-  { caAddress }: SecretsConfig,
+  { caAddress, output }: SecretsConfig,
   hasToken: boolean,
 ): string {
   if (fileMountedCerts) return '';
-  return caAddress === '' && hasToken && provCert === '' ? discoveryAddress : caAddress;
+  return caAddress === '' && hasToken && !isProvided(provCert, output) ? discoveryAddress : caAddress;
+}
+
+/** What is in the folder of `PROV_CERT`, or on its way there, comes from another than the agent. */
+function isProvided(provCert: string, output: string): boolean {
+  const { chain, key } = workloadFiles(provCert, []);
+  return provCert !== '' && !(isOutput({ chain, key, root: '' }, output) || !(existsSync(chain) && existsSync(key)));
 }
 
 /** What the agent has written itself, in an earlier life perhaps, is no source. */

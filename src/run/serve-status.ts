@@ -30,20 +30,24 @@ import { epochsReport } from '../report/epoch-report.ts';
 import type { LogReport } from '../report/live-events.ts';
 import type { StatusEvent, StatusParts } from '../status/handler.ts';
 import { notLive, notStarted } from '../status/liveness.ts';
-import { notReady } from '../status/readiness.ts';
 import { routes } from '../status/routes.ts';
 import { statusServer, statusSocket } from '../status/status-server.ts';
-import { agentReport, askedAddress, type Identity, pushReports } from './agent-report.ts';
-import { controlPlaneNotes, withWaits } from './control-plane-notes.ts';
+import { agentReport, type Identity, pushReports } from './agent-report.ts';
+import { crashNotes } from './crash-notes.ts';
+import { controlPlaneNotes } from './control-plane-notes.ts';
 import { firstReadiness } from './first-readiness.ts';
-import { secretNotes, secretUnready } from './secret-troubles.ts';
+import { secretNotes } from './secret-troubles.ts';
 import { sourceFamilies, sourceNotes, sourcesShown } from './source-status.ts';
+import { serviceFigures } from './request-figures.ts';
 import { traffic } from './traffic.ts';
 import type { View } from './view.ts';
+import { whyUnready } from './why-unready.ts';
 
 export interface StatusOptions {
   readonly admin: AdminClient;
-  readonly status: Pick<StatusParts, 'probes' | 'targets' | 'profileToken' | 'version'>;
+  /** What is asked whether it is ready: `state` where no Envoy runs, but something in its place. */
+  readonly readyBy?: 'envoy' | 'state';
+  readonly status: Pick<StatusParts, 'probes' | 'probeHosts' | 'targets' | 'profileToken' | 'beforeScrapes' | 'version'>;
   readonly identity: Identity;
   readonly lines$: Observable<readonly LogReport[]>;
 }
@@ -72,22 +76,18 @@ export function serveStatus(
     statusPageLog,
   }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout' | 'configPath' | 'statusPage' | 'statusPageLog'>,
   view$: Observable<View>,
-  { admin, status, identity, lines$ }: StatusOptions,
+  { admin, readyBy = 'envoy', status, identity, lines$ }: StatusOptions,
   listen: Listen = real,
 ): Observable<StatusEvent> {
   const state$ = view$.pipe(map(({ agent }) => agent));
-  const ready$ = notReady(state$, admin, readinessTimeout);
-  const unserving$ = view$.pipe(
-    take(1),
-    switchMap(({ isBroken }) => (isBroken ? of('terminating: a bug') : ready$)),
-  );
-  const reason$ = unserving$.pipe(withLatestFrom(view$), map(([reason, { secrets, authority, xds, known }]) => (reason === undefined ? secretUnready(secrets, authority) : withWaits(reason, { authority, xds, address: askedAddress(known) })))); // prettier-ignore
+  const { unready$: reason$, unserving$ } = whyUnready(view$, readyBy === 'envoy' ? admin : undefined, readinessTimeout);
   const probed$ = new Subject<string | undefined>();
   const unready$ = reason$.pipe(tap((reason) => probed$.next(reason)));
   const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
   const notes$ = view$.pipe(
-    map(({ agent: { refused }, secrets, authority, xds, sources }) => [
+    map(({ agent: { refused }, past, secrets, authority, xds, sources }) => [
       ...(refused === undefined ? [] : [`configuration refused: ${refused.reason}`]),
+      ...crashNotes(past, asyncScheduler.now()),
       ...secretNotes(secrets, authority),
       ...controlPlaneNotes(xds, asyncScheduler.now()),
       ...sourceNotes(sources),
@@ -99,6 +99,7 @@ export function serveStatus(
     map(([[unready, unlive, notes], view]) => agentReport(view, identity, { unready, unlive, notes, now: asyncScheduler.now() })),
   );
   const traffic$ = traffic(view$, admin);
+  const service$ = serviceFigures(admin);
   const parts: StatusParts = {
     ...status,
     admin,
@@ -123,7 +124,7 @@ export function serveStatus(
     sources$: view$.pipe(map(({ sources, known }) => sourcesShown(sources, known.config.sources))),
     epochs$: view$.pipe(map((view) => epochsReport(view.agent, view.past, pushReports(view)))),
     report$,
-    live$: (withLog) => defer(() => import('./live-events.ts')).pipe(switchMap((module) => module.liveEvents({ view$, report$, traffic$, lines$ }, withLog))), // prettier-ignore
+    live$: (withLog) => defer(() => import('./live-events.ts')).pipe(switchMap((module) => module.liveEvents({ view$, report$, traffic$, service$, lines$ }, withLog))), // prettier-ignore
     hasPage: statusPage,
     showsLog: statusPageLog,
     config$: view$.pipe(

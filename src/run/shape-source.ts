@@ -6,12 +6,12 @@ import type { EpochConfig } from '../agent/ports.ts';
 import type { SdsInputs } from '../bootstrap/bootstrap-inputs.ts';
 import { type AgentConfig, type AgentFlags, agentFlagsSchema } from '../config/agent-config.ts';
 import type { Platform } from '../node/cloud.ts';
-import { compose } from '../sources/compose.ts';
+import { noSource, repeated, sameName } from '../sources/compose.ts';
 import type { ContributedReading, ContributingSource, Contribution } from '../sources/contribution.ts';
 import type { ConfigSource, SourceChange, SourcePart, SourceReading } from '../streams/config-source.ts';
 import { watchFiles } from '../streams/watch-files.ts';
-import { annotationsFile, type EffectiveConfig, labelsFile } from './effective-config.ts';
-import { Fatal } from './exit.ts';
+import { annotationsFile, type EffectiveConfig, labelsFile, type ReadConfig } from './effective-config.ts';
+import { exitCodes, Fatal } from './exit.ts';
 import { factsOf, noFacts } from './facts.ts';
 import { makeConfig, readShape, type ShapeFiles } from './make-config.ts';
 import { type RuntimeSettings, runtimeSettings } from './runtime-settings.ts';
@@ -37,7 +37,8 @@ export interface ShapeOptions {
   /** The sources beside the files, composed. */
   readonly beside?: ContributingSource;
   /** As the agent was started with it: what only a new agent can honour stays as it is here. */
-  readonly initial: KnownConfig & Told;
+  /** Files that are passed over are not watched. */
+  readonly initial: KnownConfig & Told & Partial<Pick<ReadConfig, 'passedOver'>>;
   /**
    * Resolves the configuration as it is now; rejects with a {@link Fatal} that says what is wrong
    * with it.
@@ -83,11 +84,13 @@ const kept = [
  * address, another answer of a name server or of a metadata server is no other configuration. What
  * cannot be made is a reading too, and says why. Never errors.
  */
-export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside = compose() }: ShapeOptions): ConfigSource<ShapedConfig> {
+export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside = noSource }: ShapeOptions): ConfigSource<ShapedConfig> {
   const factsFor$ = factsOf(platform$);
 
   function shaped(known: KnownConfig & Told, given: ContributedReading): Observable<SourceReading<ShapedConfig>> {
     const { config, sources } = known;
+    const name = repeated((given.config ?? []).map(({ source }) => source));
+    if (name !== undefined) throw new Fatal(sameName(name), exitCodes.config);
     // Secrets go another way, and what they are is nothing to keep.
     const contributions = given.config?.filter(({ use }) => use !== 'secret') ?? [];
     const isPart = ({ source }: SourcePart) => contributions.some((one) => one.source === source);
@@ -102,7 +105,7 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
           config: {
             epoch: made.config,
             known: { config, sources },
-            warnings: [...known.warnings, ...made.warnings, ...warningsOf(contributions, runtime.flaws)],
+            warnings: [...known.warnings, ...made.warnings, ...warningsOf(runtime.flaws)],
             runtime: runtime.settings,
             contributions,
             flaws: runtime.flaws,
@@ -113,9 +116,11 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
     );
   }
 
-  const { configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath } = initial.config;
-  const files = [configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, labelsFile, annotationsFile];
-  const watched = files.filter((file) => file !== '').map((file) => resolve(file));
+  const { configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, customConfigFile } = initial.config;
+  const ofPod = customConfigFile === '' ? [labelsFile, annotationsFile] : [annotationsFile];
+  const files = [configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, ...ofPod];
+  const isOver = (file: string) => initial.passedOver?.some(({ path }) => path === file) === true;
+  const watched = files.filter((file) => file !== '' && !isOver(file)).map((file) => resolve(file));
   return {
     // How the sources are is told by whoever follows them.
     changes$: merge(watchFiles(watched), beside.changes$.pipe(filter(isReason))),
@@ -136,13 +141,8 @@ function restartHashes(contributions: readonly Contribution[]): readonly (readon
   return contributions.flatMap(({ use, source, hash }) => (use === 'restart' ? [[source, hash] as const] : []));
 }
 
-function warningsOf(contributions: readonly Contribution[], flaws: ReadonlyMap<string, string>): readonly string[] {
-  const names = contributions.map(({ source }) => source);
-  const repeated = new Set(names.filter((name, place) => names.indexOf(name) < place));
-  return [
-    ...[...flaws].map(([source, reason]) => `source ${source} is ignored: ${reason}`),
-    ...[...repeated].map((name) => `there are several sources of the name ${name}: rename one`),
-  ];
+function warningsOf(flaws: ReadonlyMap<string, string>): readonly string[] {
+  return [...flaws].map(([source, reason]) => `source ${source} is ignored: ${reason}`);
 }
 
 /** Whether there is something to read anew. */

@@ -5,17 +5,19 @@ import { nodeString } from '../node/node-id.ts';
 import { askedAddress } from './agent-report.ts';
 import type { CheckedConfig } from './check-config.ts';
 import { differingValues } from './differing-values.ts';
+import type { ReadConfig } from './effective-config.ts';
 import { presentConfig } from './present-config.ts';
 import { version } from './version.ts';
 
 interface Start {
   readonly binary: string;
   readonly oddities: readonly string[];
+  readonly passedOver: ReadConfig['passedOver'];
   readonly agentLog: Pick<AgentLog, 'write'>;
 }
 
 /** What there is to say of the configuration when the agent starts. */
-export function tellStart({ config, sources, plan, warnings }: CheckedConfig, { binary, oddities, agentLog }: Start): void {
+export function tellStart({ config, sources, plan, warnings }: CheckedConfig, { binary, oddities, passedOver, agentLog }: Start): void {
   const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
   const { role, node, customConfigFile, statusPort, configPath } = config;
   const controlPlane = askedAddress({ config });
@@ -41,6 +43,8 @@ export function tellStart({ config, sources, plan, warnings }: CheckedConfig, { 
   const byPush = { event: 'rotation.by_push', msg: 'a changed certificate is pushed to Envoy' } as const;
   const byRestart = { event: 'rotation.by_restart', msg: 'a changed certificate restarts Envoy' } as const;
   log({ level: 'info', ...(plan.rotation.way === 'sds' ? byPush : byRestart), because: plan.rotation.because });
+  for (const { reason } of passedOver)
+    log({ level: 'info', event: 'config.passed_over', msg: 'a file that is not needed cannot be used', reason });
   for (const warning of [...warnings, ...oddities, ...plan.warnings])
     log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncScheduler, lastValueFrom } from 'rxjs';
 import type { EpochConfig, Verdict } from '../agent/ports.ts';
+import { envoyLogLevels } from '../config/envoy-log-levels.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { envoyLogFormat } from '../log/envoy-lines.ts';
 import { nodeString } from '../node/node-id.ts';
@@ -24,8 +25,7 @@ export async function tryConfig(config: AgentConfig, made: EpochConfig, binary: 
     serviceNode: nodeString(config.role, config.node),
     ipv6: config.node.ipv6,
     logFormat: envoyLogFormat,
-    logLevel: config.proxyLogLevel,
-    componentLogLevel: config.proxyComponentLogLevel,
+    ...envoyLogLevels(config),
   };
   const verdict$ = withConfigFile<Verdict>(made, join(folder, 'envoy-check'), {
     failed: (reason) => ({ ok: false, reason }),

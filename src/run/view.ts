@@ -69,6 +69,11 @@ export type BugSign =
   /** They are gone, or left: the run is over. */
   | (Trouble & { readonly type: 'bug-over' });
 
+/** A connection broke at a moment at which no code of the agent listened for its errors. */
+export interface ConnectionBroken extends Trouble {
+  readonly type: 'connection-broken';
+}
+
 /** All that happens in a run of the agent. */
 export type RunSign =
   | { readonly type: 'transition'; readonly transition: AgentTransition }
@@ -79,6 +84,7 @@ export type RunSign =
   | CertificateSign
   | EnvoySign
   | PartFailed
+  | ConnectionBroken
   | BugSign;
 
 /** Something that has happened, and when: ms since 1970. */
@@ -125,6 +131,8 @@ export interface View {
   readonly failures: Readonly<Record<Part, number>>;
   /** The core has failed, and the agent ends. */
   readonly isBroken: boolean;
+  /** What has first asked the agent to end: a signal, or an endpoint. */
+  readonly askedBy: string | undefined;
   /** What there is to say of what has happened last. */
   readonly lines: readonly LogLine[];
 }
@@ -152,7 +160,7 @@ export function firstView(known: KnownConfig, startedAt: number): View {
       isChangeTold: false,
       warned: new Set<string>(),
     },
-    ...{ failures, isBroken: false, lines: [] },
+    ...{ failures, isBroken: false, askedBy: undefined, lines: [] },
   };
 }
 
@@ -160,8 +168,15 @@ export function firstView(known: KnownConfig, startedAt: number): View {
 export function view(before: View, { sign, at }: RunEvent): View {
   const { past } = before;
   switch (sign.type) {
-    case 'transition':
-      return { ...before, agent: sign.transition.state, past: timeline(past, { type: 'transition', at, transition: sign.transition }) };
+    case 'transition': {
+      const { state, event } = sign.transition;
+      return {
+        ...before,
+        agent: state,
+        past: timeline(past, { type: 'transition', at, transition: sign.transition }),
+        askedBy: before.askedBy ?? (event.type === 'terminate-requested' || event.type === 'leave-requested' ? event.by : undefined),
+      };
+    }
     case 'changed':
       return { ...before, past: timeline(past, { type: 'change-seen', at }) };
     case 'source-read':

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
-import type { Observable } from 'rxjs';
+import { asyncScheduler, type Observable, ReplaySubject } from 'rxjs';
 import { type AdminClient, adminClient } from '../admin/admin-client.ts';
 import type { AgentState } from '../agent/model.ts';
 import type { AdoptedEpoch, Proxy } from '../agent/ports.ts';
@@ -8,7 +8,8 @@ import { envoyLogFormat, toBeShown } from '../log/envoy-lines.ts';
 import { logFunction } from '../log/log-function.ts';
 import type { LogLine } from '../log/log-line.ts';
 import { openLog } from '../log/open-log.ts';
-import type { AgentConfig } from '../config/agent-config.ts';
+import { envoyLogLevels } from '../config/envoy-log-levels.ts';
+import { askedOf } from '../config/application.ts';
 import { nodeString } from '../node/node-id.ts';
 import { platform } from '../node/platform.ts';
 import type { Fold } from '../operators/feedback.ts';
@@ -16,18 +17,21 @@ import { envoyProxy } from '../proxy/envoy-proxy.ts';
 import { limits, workerThreads } from '../proxy/limits.ts';
 import { meetingPlaces } from '../proxy/meeting-places.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
+import { setScrapeFlags } from '../status/scrape-flags.ts';
+import { agentEnd, forgetEnd, type GoodEnd, keepEnd } from './agent-end.ts';
 import { tellOf } from './agents-here.ts';
 import { besideEnvoy } from './beside-envoy.ts';
 import { checkCustomConfig, checkedConfig, type CheckedConfig, knownOf } from './check-config.ts';
-import { type CommandLine, effectiveConfig, readConfig } from './effective-config.ts';
+import { type CommandLine, effectiveConfig, type ReadConfig, readConfig } from './effective-config.ts';
 import { allOf, attempt, Fatal } from './exit.ts';
 import { findTools } from './find-tools.ts';
-import type { Identity } from './agent-report.ts';
+import { identityOf } from './identity.ts';
 import { keepLog } from './keep-log.ts';
 import { tapLog, type TappedLog } from './log-tap.ts';
 import type { Outside } from './outside.ts';
 import { envoyOrInstalled, holdFolder } from './prepare.ts';
 import { makeSources } from './make-sources.ts';
+import { failureOf } from './part.ts';
 import { profileToken } from './profile-token.ts';
 import { runExit } from './program-exit.ts';
 import { runAgent } from './run-agent.ts';
@@ -37,11 +41,14 @@ import { tellStart } from './tell-start.ts';
 import { type DetachTools, findDetachTools, takeOver } from './take-over.ts';
 import { version } from './version.ts';
 import type { RunEvent, View } from './view.ts';
+import { whyUnready, type WhyUnready } from './why-unready.ts';
 
 /** An agent as a program, or somebody else's program, has it. */
 export interface WholeAgent {
   readonly line: CommandLine;
   readonly outside: Outside;
+  /** Whether the agent may set flags of V8, which hold for the whole process. */
+  readonly process: 'own' | 'shared';
   /** `install`: where there is no Envoy, the pinned one is put into the cache. */
   readonly envoy: 'find' | 'install';
   /** Beside those that the configuration asks for. */
@@ -56,10 +63,12 @@ export interface WholeAgent {
   readonly signal?: AbortSignal | undefined;
   /** Is given each state of the core. */
   readonly onState?: (state: AgentState) => void;
+  /** Is given, once the agent lives, what says why it is not ready, on each subscribe. */
+  readonly onLife?: (unready$: WhyUnready['unready$']) => void;
 }
 
-/** What has to be let go of at the end, in the order in which it was taken. */
-type Held = (() => void)[];
+/** What has to be let go of at the end, in the order in which it was taken; it is told the end. */
+type Held = ((end?: GoodEnd | Fatal) => void)[];
 
 /**
  * Runs an agent until it has ended as it was asked to. Rejects with a {@link Fatal} for any other
@@ -67,17 +76,20 @@ type Held = (() => void)[];
  */
 export async function wholeAgent(agent: WholeAgent): Promise<void> {
   const held: Held = [];
-  const release = () => held.splice(0).forEach((one) => one());
-  process.once('exit', release);
+  const release = (end?: GoodEnd | Fatal) => held.splice(0).forEach((one) => one(end));
+  const onExit = () => release();
+  process.once('exit', onExit);
   try {
-    await live(agent, held);
+    release(await live(agent, held));
+  } catch (error) {
+    release(agent.signal?.aborted === true && error === agent.signal.reason ? { askedBy: 'abort', leaves: false } : failureOf(error));
+    throw error;
   } finally {
-    process.removeListener('exit', release);
-    release();
+    process.removeListener('exit', onExit);
   }
 }
 
-async function live(agent: WholeAgent, held: Held): Promise<void> {
+async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
   const { line, onState } = agent;
   const resolved = await readConfig(line);
   const { config, isCertain } = knownOf(resolved);
@@ -85,7 +97,11 @@ async function live(agent: WholeAgent, held: Held): Promise<void> {
   const here = { pid: process.pid, version, configPath: resolve(configPath), statusPort, proxyAdminPort, healthPort };
   const hold = async () => {
     const { oddities, release } = await holdFolder(configPath, version, { agent: here });
-    held.push(release);
+    forgetEnd(configPath);
+    held.push((end) => {
+      if (end !== undefined) keepEnd(here.configPath, agentEnd({ ...here, startedAt: agent.startedAt, at: asyncScheduler.now() }, end));
+      release();
+    });
     return oddities;
   };
   const [checked, , binary, oddities, agentLog, detachTools] = await allOf([
@@ -96,15 +112,17 @@ async function live(agent: WholeAgent, held: Held): Promise<void> {
     () => attempt(() => tapLog(agent.log ? logFunction(agent.log, config.logging.level) : openLog(config.logging)), '--log_target'),
     () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
   ]);
-  tellStart(checked, { binary, oddities, agentLog });
+  tellStart(checked, { binary, oddities, passedOver: resolved.passedOver, agentLog });
   held.push(tellOf(here));
 
-  const life$ = await lifeOf({ agent, checked, binary, agentLog, detachTools, held });
+  const view$ = new ReplaySubject<View>(1);
+  const life$ = await lifeOf({ agent, checked, passedOver: resolved.passedOver, binary, agentLog, detachTools, held, view$ });
   const { value: end, state } = await new Promise<Fold<View, RunEvent>>((done, fail) => {
     let last: Fold<View, RunEvent> | undefined;
     life$.subscribe({
       next: (step) => {
         last = step;
+        view$.next(step.state);
         keepLog(step, agentLog);
         if (step.value.sign.type === 'transition') onState?.(step.value.sign.transition.state);
       },
@@ -115,20 +133,24 @@ async function live(agent: WholeAgent, held: Held): Promise<void> {
 
   const { code, why, taken } = runExit(end.sign, state, config);
   if (why !== undefined) throw new Fatal(taken === undefined ? why : `${why}${(await import('./taken-port.ts')).takenBy(taken)}`, code);
+  return { askedBy: state.askedBy, leaves: state.agent.epochs.size > 0 };
 }
 
 interface Prepared {
   readonly agent: WholeAgent;
   readonly checked: CheckedConfig;
+  readonly passedOver: ReadConfig['passedOver'];
   readonly binary: string;
   readonly agentLog: TappedLog;
   readonly detachTools: DetachTools | undefined;
   readonly held: Held;
+  /** What is known of the life, once it is lived. */
+  readonly view$: Observable<View>;
 }
 
 /** The agent over the proxy that it is given, or over Envoy. */
 async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEvent>>> {
-  const { agent, checked, binary, agentLog, held } = prepared;
+  const { agent, checked, passedOver, binary, agentLog, held, view$ } = prepared;
   const { config, sources, warnings, plan, xds } = checked;
   const { running, sds } = plan;
   const folder = resolve(config.configPath);
@@ -137,8 +159,10 @@ async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEven
   const { proxy, adopted } = agent.proxy === undefined ? await envoyOf(prepared, admin, addressFile) : { proxy: agent.proxy, adopted: [] };
   const token = config.profiling ? profileToken(folder) : undefined;
   if (token !== undefined) held.push(token.remove);
+  const readyBy = agent.proxy === undefined ? 'envoy' : 'state';
+  agent.onLife?.(whyUnready(view$, readyBy === 'envoy' ? admin : undefined, config.readinessTimeout).unready$);
   const platform$ = platform(config);
-  const beside = makeSources(running.sources, agent.sources);
+  const beside = makeSources(running.sources, agent.sources, { url: config.httpProxy, except: config.noProxy });
   const ofSources = sourceSecrets(beside, running.sources, agent.sources.length > 0);
   return runAgent(
     running,
@@ -149,9 +173,10 @@ async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEven
       proxy,
       adopted,
       admin,
+      readyBy,
       shape: shapeSource({
         beside,
-        initial: { config, sources, warnings },
+        initial: { config, sources, warnings, passedOver },
         reread: () => effectiveConfig(agent.line),
         platform$,
         sds,
@@ -163,30 +188,14 @@ async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEven
       identity: identityOf(config, binary),
       lines$: agentLog.lines$,
       status: {
-        probes: config.probes,
-        targets: config.metricsTargets,
+        ...askedOf(config),
         profileToken: token?.token,
+        beforeScrapes: agent.process === 'own' ? setScrapeFlags : () => undefined,
         version: { version, node: process.version },
       },
     },
     agent.outside,
   );
-}
-
-function identityOf({ role, node, configPath, statusPort, proxyAdminPort }: AgentConfig, binary: string): Identity {
-  const { version: ofNode, pid } = process;
-  const adminPort = proxyAdminPort;
-  return {
-    version,
-    node: ofNode,
-    pid,
-    role,
-    nodeId: nodeString(role, node),
-    configPath: resolve(configPath),
-    statusPort,
-    adminPort,
-    binary,
-  };
 }
 
 interface AdoptingProxy {
@@ -213,8 +222,7 @@ async function envoyOf(prepared: Prepared, admin: AdminClient, addressFile: stri
       serviceNode: nodeString(role, node),
       ipv6: node.ipv6,
       logFormat: envoyLogFormat,
-      logLevel: config.proxyLogLevel,
-      componentLogLevel: config.proxyComponentLogLevel,
+      ...envoyLogLevels(config),
       // Fewer in a child than in its parent would lose what waits at the sockets of the others.
       concurrency: workerThreads(config.concurrency, limits(config.cpuLimit)),
     },

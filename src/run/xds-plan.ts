@@ -36,7 +36,10 @@ export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | und
   };
 }
 
-/** A token says more than a certificate where there are both, as in the Go agent. */
+/**
+ * A token says more than a certificate if there are both, as in the Go agent. A provisioned
+ * certificate says more than a token; until it is there, the token stands for it.
+ */
 function tlsOf(agent: AgentConfig, { controlPlaneRoot, config: { tokenFile }, hasToken }: SecretsPlan): ControlPlaneAddress['tls'] {
   if (agent.controlPlaneAuthPolicy !== 'MUTUAL_TLS') return undefined;
   const { chain, key } = agent.controlPlaneTls;
@@ -46,6 +49,6 @@ function tlsOf(agent: AgentConfig, { controlPlaneRoot, config: { tokenFile }, ha
     roots: resolve(controlPlaneRoot),
     names,
     pair: isShown ? { chain: resolve(chain), key: resolve(key) } : undefined,
-    token: isShown ? undefined : tokenFile,
+    token: hasToken ? tokenFile : undefined,
   };
 }

@@ -1,6 +1,7 @@
 import { asyncScheduler, defaultIfEmpty, filter, forkJoin, map, type Observable, type SchedulerLike, take, takeUntil, timer } from 'rxjs';
 import type { SecretBook } from '../secrets/secret-book.ts';
-import type { Push, VersionedSecret } from './stream.ts';
+import type { VersionedSecret } from '../secrets/secret.ts';
+import type { Push } from './stream.ts';
 
 /** How long a fetch waits for a secret that is not there yet. In ms. */
 const timeoutMs = 2_000;
@@ -16,8 +17,8 @@ export function fetchSecrets(
 ): Observable<{ readonly push: Push; readonly missing: readonly string[] }> {
   const found = names.map((name) =>
     book.get(name).pipe(
-      map(({ served }): readonly [string, VersionedSecret | undefined] => [name, served]),
-      filter(([, served]) => served !== undefined),
+      map(({ offered }): readonly [string, VersionedSecret | undefined] => [name, offered]),
+      filter(([, offered]) => offered !== undefined),
       take(1),
       takeUntil(timer(timeoutMs, scheduler)),
       defaultIfEmpty<readonly [string, VersionedSecret | undefined], readonly [string, undefined]>([name, undefined]),
@@ -26,8 +27,8 @@ export function fetchSecrets(
   return forkJoin(found).pipe(
     defaultIfEmpty([]),
     map((entries) => {
-      const secrets = new Map(entries.flatMap(([name, served]) => (served === undefined ? [] : [[name, served]])));
-      const version = [...secrets.values()].map((served) => served.version).join('+');
+      const secrets = new Map(entries.flatMap(([name, offered]) => (offered === undefined ? [] : [[name, offered]])));
+      const version = [...secrets.values()].map((offered) => offered.version).join('+');
       return { push: { nonce: '', version, secrets }, missing: names.filter((name) => !secrets.has(name)) };
     }),
   );

@@ -1,7 +1,8 @@
 import type * as Grpc from '@grpc/grpc-js';
-import type { Observable } from 'rxjs';
+import { type Observable, tap } from 'rxjs';
 import { grpcOnSocket } from '../grpc/grpc-on-socket.ts';
 import type { SecretBook } from '../secrets/secret-book.ts';
+import type { SecretAnswer } from '../secrets/secret.ts';
 import type { SdsEvent } from './telemetry.ts';
 
 /** A client that does not answer a ping is gone: its streams are closed. In ms. */
@@ -10,7 +11,7 @@ const options = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms':
 /**
  * Serves the secrets of `book` by Envoy's secret discovery protocol (v3) on a Unix socket at
  * `path`, mode 0600, whose folder exists: listens on subscribe, and on unsubscribe closes with all
- * streams.
+ * streams. The book is told what Envoy makes of each secret.
  *
  * Emits `listening` or `failed`, then what happens on its streams. `failed` comes after `listening`
  * where gRPC, which is loaded for the first client, cannot be set up. Never completes, never
@@ -21,5 +22,15 @@ export function sdsServer(path: string, book: SecretBook): Observable<SdsEvent> 
     const module = await import('./serve-secrets.ts');
     return (server: Grpc.Server, grpc: typeof Grpc) => module.serveSecrets(server, grpc, book);
   };
-  return grpcOnSocket(path, load, { isEager: false, server: options });
+  return grpcOnSocket(path, load, { isEager: false, server: options }).pipe(
+    tap((event) => answersIn(event).forEach(([name, answer]) => book.answered(name, answer))),
+  );
+}
+
+/** What an Envoy was given, or has made of that, by the name of the secret. */
+function answersIn(event: SdsEvent): readonly (readonly [name: string, answer: SecretAnswer])[] {
+  if (event.type === 'rejected')
+    return [...event.versions].map(([name, version]) => [name, { type: event.type, version, reason: event.reason }]);
+  if (event.type !== 'pushed' && event.type !== 'accepted') return [];
+  return [...event.versions].map(([name, version]) => [name, { type: event.type, version }]);
 }

@@ -60,12 +60,12 @@ export function sdsStream(
   }
 }
 
-/** The secret of a name in each version, and why there is none. */
+/** The secret of a name in each version that Envoy is to have, and why there is none. */
 function follow(name: string, book: Pick<SecretBook, 'get'>): Observable<StreamEvent> {
   return book.get(name).pipe(
-    distinctUntilChanged((a, b) => b.served !== undefined && a.served?.version === b.served.version),
-    mergeMap(({ served, refused }): readonly StreamEvent[] => {
-      if (served !== undefined) return [{ type: 'secret', name, ...served }];
+    distinctUntilChanged((a, b) => b.offered !== undefined && a.offered?.version === b.offered.version),
+    mergeMap(({ offered, refused }): readonly StreamEvent[] => {
+      if (offered !== undefined) return [{ type: 'secret', name, secret: offered.secret, version: offered.version }];
       return refused === undefined ? [] : [{ type: 'missing', name, reason: refused }];
     }),
   );

@@ -1,12 +1,7 @@
 import type { Step } from '../operators/reduce-with-effects.ts';
-import type { Secret } from '../secrets/secret.ts';
+import type { VersionedSecret } from '../secrets/secret.ts';
 import type { EnvoyRequest } from '../xds/messages.ts';
-
-/** A secret and the version that names its content. */
-export interface VersionedSecret {
-  readonly secret: Secret;
-  readonly version: string;
-}
+import { ownMember } from '../texts/own-member.ts';
 
 /** One request on a stream, of either variant of the protocol. */
 export interface StreamRequest extends Pick<EnvoyRequest, 'nonce' | 'names'> {
@@ -150,7 +145,7 @@ function subscribe(
   }
   for (const name of new Set(add)) {
     if (!subscribed.has(name)) effects.push({ type: 'watch', name });
-    subscribed.set(name, versions[name]);
+    subscribed.set(name, ownMember(versions, name));
   }
   return flush({ ...state, subscribed, newest, absent }, effects);
 }

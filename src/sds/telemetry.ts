@@ -68,8 +68,12 @@ export function sdsFamilies({ streams, pushes, accepted, rejected }: SdsCounts):
   ];
 }
 
-/** What there is to say of an event of the secret discovery server, if anything. Pure. */
-export function narrateSds(event: SdsEvent): readonly LogLine[] {
+/**
+ * What there is to say of an event of the secret discovery server, if anything. Pure.
+ *
+ * @param isServed whether Envoy has something under this name
+ */
+export function narrateSds(event: SdsEvent, isServed: (name: string) => boolean): readonly LogLine[] {
   switch (event.type) {
     case 'listening':
       return [{ level: 'info', event: 'sds.listening', msg: 'secrets are served' }];
@@ -88,17 +92,20 @@ export function narrateSds(event: SdsEvent): readonly LogLine[] {
     case 'accepted':
       return secrets(event, { level: 'info', event: 'secret.accepted', msg: 'secret accepted by Envoy' });
     case 'rejected':
-      return secrets(event, {
+      return [...event.versions].map(([secret, version]) => ({
         level: 'error',
         event: 'secret.rejected',
-        msg: 'secret rejected by Envoy: it goes on with the one before',
+        msg: isServed(secret) ? 'secret rejected by Envoy: it goes on with the one before' : 'secret rejected by Envoy: it has none',
         reason: event.reason,
-      });
+        secret,
+        version,
+        stream: event.stream,
+      }));
     case 'missing':
       return [{ level: 'warn', event: 'secret.missing', msg: 'Envoy asks for a secret that is not there', secret: event.name, stream: event.stream, reason: event.reason }]; // prettier-ignore
   }
 }
 
-function secrets({ stream, versions }: Extract<SdsEvent, { type: 'pushed' | 'accepted' | 'rejected' }>, line: LogLine): readonly LogLine[] {
+function secrets({ stream, versions }: Extract<SdsEvent, { type: 'pushed' | 'accepted' }>, line: LogLine): readonly LogLine[] {
   return [...versions].map(([secret, version]) => ({ ...line, secret, version, stream }));
 }

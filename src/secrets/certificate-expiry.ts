@@ -1,4 +1,18 @@
-import { asyncScheduler, concatMap, connect, map, merge, type Observable, scan, type SchedulerLike, switchMap, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  concatMap,
+  connect,
+  defer,
+  map,
+  merge,
+  type Observable,
+  repeat,
+  scan,
+  type SchedulerLike,
+  switchMap,
+  timer,
+} from 'rxjs';
 import { largest, readOutside } from '../files/outside-file.ts';
 import { type KnownCertificate, knownCertificate, lastingCertificate } from './certificates.ts';
 import type { Secret } from './secret.ts';
@@ -30,7 +44,7 @@ export type CertificateSign =
   /** Those in the files that Envoy reads itself. */
   | { readonly type: 'certificates-read'; readonly certificates: readonly KnownCertificate[] };
 
-/** Between two looks at the clock. In ms. */
+/** Between two looks at the clock, at most. In ms. */
 const look = 60_000;
 const day = 86_400_000;
 
@@ -57,8 +71,8 @@ function stageOf(certificate: ServedCertificate, now: number): 'expired' | numbe
 
 /**
  * Emits for each of the certificates that are served, which `certificates$` lists anew whenever
- * that changes: when it is about to expire, again each time half of what was left then has gone,
- * and when it has expired; each within a minute, and once. As hot, and as endless, as
+ * that changes: within a minute when it is about to expire, and again each time half of what was
+ * left then has gone; at once when it has expired. Each comes once. As hot, and as endless, as
  * `certificates$`.
  */
 export function expirySigns(
@@ -71,10 +85,19 @@ export function expirySigns(
   }
   const none: Due = { all: new Map(), news: [] };
   return certificates$.pipe(
-    switchMap((certificates) => timer(0, look, scheduler).pipe(map(() => due(certificates, scheduler.now())))),
+    switchMap((certificates) =>
+      concat(timer(0, scheduler), defer(() => timer(pause(certificates, scheduler.now()), scheduler)).pipe(repeat())).pipe(
+        map(() => due(certificates, scheduler.now())),
+      ),
+    ),
     scan(({ all: before }, all): Due => ({ all, news: [...all].flatMap(([key, sign]) => (before.has(key) ? [] : [sign])) }), none),
     concatMap(({ news }) => news),
   );
+}
+
+/** Until the clock is looked at again: at once where a certificate expires, else in a minute. */
+function pause(certificates: readonly ServedCertificate[], now: number): number {
+  return Math.min(look, ...certificates.map(({ expires }) => expires - now).filter((left) => left > 0));
 }
 
 /** Each sign that is due, by what it says. */

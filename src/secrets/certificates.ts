@@ -1,11 +1,19 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { isEncrypted, markOf, privateKeyBlock, keyFlaw } from './key-flaw.ts';
 import type { Secret, SecretSet, SetFlaws } from './secret.ts';
 
 /** Each takes 0.1 ms to parse. Envoy itself follows a chain over 100 certificates. */
 const most = { chain: 100, roots: 500 };
 
+/**
+ * A block begins and ends at the beginning of a line, as BoringSSL has it: OpenSSL takes one behind
+ * a byte order mark too, which Envoy passes over.
+ */
+const certificateBlock =
+  /(?<![^\n])-----BEGIN (?<label>(?:X509 |TRUSTED )?CERTIFICATE)-----[^-]*(?:(?<=\n)-----END \k<label>-----(?=[\0-\x20]*(?:\n|$)))?/g;
+
 function pemBlocks(text: string): readonly string[] {
-  return text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];
+  return text.match(certificateBlock) ?? [];
 }
 
 /**
@@ -81,9 +89,6 @@ function summary(certificate: X509Certificate): CertificateSummary {
   };
 }
 
-/** A key that needs a password: PKCS#8, and the forms before it. */
-const encrypted = ['-----BEGIN ENCRYPTED PRIVATE KEY-----', 'Proc-Type: 4,ENCRYPTED'];
-
 /**
  * Why a certificate chain and its key, both PEM, can not be served now; undefined if they can.
  *
@@ -94,21 +99,35 @@ const encrypted = ['-----BEGIN ENCRYPTED PRIVATE KEY-----', 'Proc-Type: 4,ENCRYP
  * @param now ms since 1970
  */
 export function keyPairFlaw(chain: string, key: Buffer, now: number): string | undefined {
-  let certificate: X509Certificate;
-  try {
-    certificate = new X509Certificate(chain);
-  } catch {
-    return 'the certificate does not parse';
-  }
+  const [certificate, others] = [parsed(pemBlocks(chain)[0]), pemCertificates(chain)];
+  if (certificate === undefined) return `the certificate does not parse${markOf(Buffer.from(chain.slice(0, 1)))}`;
   const [notBefore, notAfter] = timesOf(certificate);
   if (Number.isNaN(notBefore + notAfter)) return 'the certificate has a time that is none';
   if (now < notBefore) return `the certificate is not valid before ${certificate.validFrom}: look at the clock of this machine`;
   if (now >= notAfter) return `the certificate has expired at ${certificate.validTo}: issue a new one`;
+  return (
+    keyFlaw(certificate) ??
+    privateKeyFlaw(certificate, chain, key) ??
+    (others === undefined ? 'a certificate of the chain does not parse' : undefined)
+  );
+}
+
+function parsed(block: string | undefined): X509Certificate | undefined {
   try {
-    const own = createPrivateKey(key);
+    return block === undefined ? undefined : new X509Certificate(block);
+  } catch {
+    return undefined;
+  }
+}
+
+function privateKeyFlaw(certificate: X509Certificate, chain: string, key: Buffer): string | undefined {
+  const block = privateKeyBlock(key);
+  if (block === undefined) return `the key does not parse${markOf(key)}`;
+  try {
+    const own = createPrivateKey(block);
     return certificate.checkPrivateKey(own) ? undefined : mismatch(certificate, own, chain);
   } catch {
-    return encrypted.some((mark) => key.includes(mark)) ? undefined : 'the key does not parse';
+    return isEncrypted(block) ? undefined : 'the key does not parse';
   }
 }
 
@@ -142,21 +161,24 @@ function fingerprint(key: KeyObject): string {
  * @param now ms since 1970
  */
 export function setFlaws({ pair, roots }: SecretSet, now: number): SetFlaws {
-  const pairFlaw = pair === undefined ? undefined : flawOfPair(pair, now);
-  const rootsFlaw = roots === undefined ? undefined : flawOfRoots(roots);
-  return { ...(pairFlaw !== undefined && { pair: pairFlaw }), ...(rootsFlaw !== undefined && { roots: rootsFlaw }) };
+  const ofPair = pair === undefined ? undefined : pairFlaw(pair.chain, pair.key, now);
+  const ofRoots = roots === undefined ? undefined : rootsFlaw(roots);
+  return { ...(ofPair !== undefined && { pair: ofPair }), ...(ofRoots !== undefined && { roots: ofRoots }) };
 }
 
 const space = 0x20;
 
-function flawOfPair({ chain, key }: NonNullable<SecretSet['pair']>, now: number): string | undefined {
+/**
+ * Why a pair can not be pushed now; undefined if it can. There is no password for what is pushed.
+ * Pure.
+ *
+ * @param now ms since 1970
+ */
+export function pairFlaw(chain: string, key: Buffer, now: number): string | undefined {
   if (chain.trim() === '') return 'the certificate is empty';
   if (key.every((byte) => byte <= space)) return 'the key is empty';
-  return (
-    tooMany(chain, most.chain) ??
-    keyPairFlaw(chain, key, now) ??
-    (pemCertificates(chain) === undefined ? 'a certificate of the chain does not parse' : undefined)
-  );
+  const encrypted = isEncrypted(privateKeyBlock(key) ?? key) ? 'the key is encrypted, and there is no password for it' : undefined;
+  return tooMany(chain, most.chain) ?? keyPairFlaw(chain, key, now) ?? encrypted;
 }
 
 function tooMany(text: string, limit: number): string | undefined {
@@ -164,11 +186,11 @@ function tooMany(text: string, limit: number): string | undefined {
   return length > limit ? `it has ${length} certificates, and ${limit} are the limit` : undefined;
 }
 
-function flawOfRoots(roots: string): string | undefined {
+function rootsFlaw(roots: string): string | undefined {
   if (roots.trim() === '') return 'the root is empty';
   const flaw = tooMany(roots, most.roots);
   if (flaw !== undefined) return flaw;
   const certificates = pemCertificates(roots);
   if (certificates === undefined) return 'a root certificate does not parse';
-  return certificates.length === 0 ? 'no root certificate is in it' : undefined;
+  return certificates.length === 0 ? `no root certificate is in it${markOf(Buffer.from(roots.slice(0, 1)))}` : undefined;
 }

@@ -1,25 +1,96 @@
 import { combineLatest, distinctUntilChanged, filter, map, type Observable, type OperatorFunction, pipe, scan } from 'rxjs';
-import { type Secret, type SecretSet, type SecretState, secretVersion, type SetReading } from './secret.ts';
+import {
+  rejectionText,
+  type Secret,
+  type SecretAnswer,
+  type SecretSet,
+  type SecretState,
+  secretVersion,
+  type SetReading,
+  type VersionedSecret,
+} from './secret.ts';
+
+/** A secret that can be served, and where it comes from. */
+interface Held extends VersionedSecret {
+  readonly source: string;
+}
+
+/** What came of a secret so far. */
+interface Kept {
+  /** Of the last reading. */
+  readonly source: string;
+  /** What came last and can be served, and what came before it. */
+  readonly newest: Held | undefined;
+  readonly previous: Held | undefined;
+  /** What an Envoy has accepted last. */
+  readonly accepted: Held | undefined;
+  /** What an Envoy makes of the newest. A rejection stands until there is another one. */
+  readonly answer: { readonly kind: 'none' | 'awaited' | 'accepted' } | { readonly kind: 'rejected'; readonly reason: string };
+  /** Why the last reading cannot be served. */
+  readonly flaw: string | undefined;
+  readonly by: SecretState['by'];
+}
+
+const nothing: Kept = {
+  source: '',
+  newest: undefined,
+  previous: undefined,
+  accepted: undefined,
+  answer: { kind: 'none' },
+  flaw: undefined,
+  by: 'reading',
+};
 
 /**
- * Makes of the readings of a set the states of one of its secrets: what is refused, or missing in a
- * reading, leaves in place what is served.
+ * Makes of the readings of a set, and of what Envoy answers, the states of one of its secrets: what
+ * is refused, or missing in a reading, leaves in place what is served; and so does what Envoy
+ * rejects.
  *
  * Emits when the state differs from the one before.
  */
-export function keepServed(name: string, kind: Secret['kind']): OperatorFunction<SetReading, SecretState> {
-  const start: SecretState = { name, source: '', served: undefined, refused: undefined };
+export function keepServed(name: string, kind: Secret['kind']): OperatorFunction<SetReading | SecretAnswer, SecretState> {
   return pipe(
-    scan((state: SecretState, reading: SetReading): SecretState => {
-      const { source } = reading;
-      const flaw = reading.type === 'refused' ? reading.reason : reading.refused?.[kind];
-      if (flaw !== undefined) return { ...state, source: state.served === undefined ? source : state.source, refused: flaw };
-      const secret = reading.type === 'set' ? secretOf(reading.set, kind) : undefined;
-      if (secret === undefined) return { ...state, source, refused: `${source}: it is not there` };
-      return { name, source, served: { secret, version: secretVersion(secret) }, refused: undefined };
-    }, start),
-    distinctUntilChanged((a, b) => a.served?.version === b.served?.version && a.refused === b.refused),
+    scan((kept: Kept, event: SetReading | SecretAnswer) => ('version' in event ? afterAnswer(kept, event) : afterReading(kept, event, kind)), nothing), // prettier-ignore
+    map((kept) => stateOf(name, kept)),
+    distinctUntilChanged(
+      (a, b) => a.offered?.version === b.offered?.version && a.served?.version === b.served?.version && a.refused === b.refused,
+    ),
   );
+}
+
+function afterReading(kept: Kept, reading: SetReading, kind: Secret['kind']): Kept {
+  const { source } = reading;
+  const read: Kept = { ...kept, source, by: 'reading' };
+  const flaw = reading.type === 'refused' ? reading.reason : reading.refused?.[kind];
+  if (flaw !== undefined) return { ...read, flaw };
+  const secret = reading.type === 'set' ? secretOf(reading.set, kind) : undefined;
+  if (secret === undefined) return { ...read, flaw: `${source}: it is not there` };
+  const newest = { secret, version: secretVersion(secret), source };
+  if (newest.version === kept.newest?.version) return { ...read, newest, flaw: undefined };
+  return { ...read, newest, previous: kept.newest, answer: { kind: 'none' }, flaw: undefined };
+}
+
+function afterAnswer(kept: Kept, answer: SecretAnswer): Kept {
+  const { newest, previous } = kept;
+  const after: Kept = { ...kept, by: 'answer' };
+  const isOfNewest = answer.version === newest?.version && kept.answer.kind !== 'rejected';
+  switch (answer.type) {
+    case 'pushed':
+      return isOfNewest && kept.answer.kind === 'none' ? { ...after, answer: { kind: 'awaited' } } : after;
+    case 'accepted':
+      if (isOfNewest) return { ...after, accepted: newest, answer: { kind: 'accepted' } };
+      return answer.version === previous?.version ? { ...after, accepted: previous } : after;
+    case 'rejected':
+      return isOfNewest ? { ...after, answer: { kind: 'rejected', reason: rejectionText(answer.reason) } } : after;
+  }
+}
+
+function stateOf(name: string, { source, newest, accepted, answer, flaw, by }: Kept): SecretState {
+  const isRejected = answer.kind === 'rejected';
+  const offered = isRejected ? (accepted ?? newest) : newest;
+  const served = isRejected ? accepted : answer.kind === 'awaited' ? (accepted ?? newest) : newest;
+  const refused = flaw ?? (isRejected ? answer.reason : undefined);
+  return { name, source: served?.source ?? source, offered, served, refused, by };
 }
 
 function secretOf({ pair, roots }: SecretSet, kind: Secret['kind']): Secret | undefined {

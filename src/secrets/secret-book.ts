@@ -1,8 +1,21 @@
 import { resolve } from 'node:path';
-import { asyncScheduler, finalize, type Observable, of, ReplaySubject, type SchedulerLike, share, Subject, tap, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  finalize,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  ReplaySubject,
+  type SchedulerLike,
+  share,
+  Subject,
+  tap,
+  timer,
+} from 'rxjs';
 import type { SecretPaths } from './file-secrets.ts';
 import { keepServed } from './keep-served.ts';
-import type { Secret, SecretState, SetReading } from './secret.ts';
+import { absentSecret, type Secret, type SecretAnswer, type SecretState, type SetReading } from './secret.ts';
 
 /**
  * Where a secret is found: in which set, and as which part of it; or why there can be none of that
@@ -19,6 +32,8 @@ export interface SecretBook {
    * many ask, its source is followed once, and 30 s beyond the last of them. Never errors.
    */
   get(name: string): Observable<SecretState>;
+  /** Takes down what an Envoy has made of a secret: what it rejects does not count as served. */
+  answered(name: string, answer: SecretAnswer): void;
   /** The last state of each secret that is followed. */
   states(): readonly SecretState[];
   /**
@@ -34,14 +49,22 @@ const lingering = 30_000;
 /** Each is watched, and it is the control plane that names them to Envoy. */
 const mostSecrets = 4_000;
 
-/** Looks names up by `find`, once for each time that a secret is followed. */
-export function secretBook(find: (name: string) => Found, scheduler: SchedulerLike = asyncScheduler): SecretBook {
-  const followed = new Map<string, Observable<SecretState>>();
+/**
+ * Looks names up by `find`, once for each time that a secret is followed. After a value of `over$`
+ * no secret is followed beyond the last of those who ask: a program in which an agent has ended is
+ * kept alive by nothing of it. Such a value has to be replayed.
+ */
+export function secretBook(
+  find: (name: string) => Found,
+  over$: Observable<unknown> = NEVER,
+  scheduler: SchedulerLike = asyncScheduler,
+): SecretBook {
+  const followed = new Map<string, { readonly state$: Observable<SecretState>; readonly answers$: Subject<SecretAnswer> }>();
   const last = new Map<string, SecretState>();
   const changes$ = new Subject<SecretState>();
 
-  function follow(name: string, set$: Observable<SetReading>, kind: Secret['kind']): Observable<SecretState> {
-    return set$.pipe(
+  function follow(name: string, { set$, kind }: Extract<Found, { ok: true }>, answer$: Observable<SecretAnswer>): Observable<SecretState> {
+    return merge(set$, answer$).pipe(
       keepServed(name, kind),
       tap((state) => {
         last.set(name, state);
@@ -50,25 +73,27 @@ export function secretBook(find: (name: string) => Found, scheduler: SchedulerLi
       finalize(() => {
         followed.delete(name);
         last.delete(name);
-        changes$.next({ name, source: '', served: undefined, refused: undefined });
+        changes$.next(absentSecret(name));
       }),
-      share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => timer(lingering, scheduler) }),
+      share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => merge(timer(lingering, scheduler), over$) }),
     );
   }
   return {
     get(name) {
-      const known$ = followed.get(name);
-      if (known$ !== undefined) return known$;
+      const known = followed.get(name);
+      if (known !== undefined) return known.state$;
       if (followed.size >= mostSecrets) {
         const refused = `${mostSecrets} secrets are followed already, which is the limit`;
-        return of({ name, source: '', served: undefined, refused });
+        return of(absentSecret(name, refused));
       }
       const found = find(name);
-      if (!found.ok) return of({ name, source: '', served: undefined, refused: found.reason });
-      const state$ = follow(name, found.set$, found.kind);
-      followed.set(name, state$);
+      if (!found.ok) return of(absentSecret(name, found.reason));
+      const answers$ = new Subject<SecretAnswer>();
+      const state$ = follow(name, found, answers$);
+      followed.set(name, { state$, answers$ });
       return state$;
     },
+    answered: (name, answer) => followed.get(name)?.answers$.next(answer),
     states: () => [...last.values()],
     changes$: changes$.asObservable(),
   };

@@ -1,5 +1,6 @@
 import { checkedSet } from './checked-set.ts';
 import type { SetReading } from './secret.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /**
  * The data keys of a Secret, as the Go agent looks for them: those of a generic one, and then those
@@ -26,7 +27,7 @@ export function secretReading(place: string, name: string, content: string | Uin
     return { type: 'refused', source: place, reason: `${place}: it is one text, and no Secret with a key for each part` };
   }
   const data = bytesIn(content);
-  const textOf = (key: string) => data[key]?.toString();
+  const textOf = (key: string) => ownMember(data, key)?.toString();
   const { generic, tls } = dataKeys;
   const names = [generic, tls].find(({ chain, key }) => chain in data && key in data) ?? (generic.chain in data ? generic : tls);
   const [chain, key] = [textOf(names.chain), data[names.key]];

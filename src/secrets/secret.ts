@@ -34,16 +34,51 @@ export function isWhole(reading: SetReading): boolean {
   return reading.type === 'set' && reading.refused === undefined;
 }
 
+/** A secret and the version that names its content. */
+export interface VersionedSecret {
+  readonly secret: Secret;
+  readonly version: string;
+}
+
+/** What an Envoy was given, and what it has made of that. */
+export type SecretAnswer =
+  | { readonly type: 'pushed' | 'accepted'; readonly version: string }
+  | { readonly type: 'rejected'; readonly version: string; readonly reason: string };
+
+/** In characters. Envoy may repeat what it was given. */
+const longestReason = 1_000;
+
+/** Why a secret is not served that Envoy has rejected, in one line. Pure. */
+export function rejectionText(reason: string): string {
+  return `Envoy rejects it: ${reason.slice(0, longestReason)}`;
+}
+
 /**
  * How it stands with a secret: what is served under its name, and why what came last is not, if so.
  */
 export interface SecretState {
   readonly name: string;
-  /** Where it comes from, for a person. */
+  /** Where what is served comes from, else what came last; for a person. */
   readonly source: string;
-  /** Undefined until there is one that can be served. */
-  readonly served: { readonly secret: Secret; readonly version: string } | undefined;
+  /**
+   * What an Envoy is given that asks: what came last, or if an Envoy has rejected that, what it has
+   * accepted before. Undefined until there is one that can be served.
+   */
+  readonly offered: VersionedSecret | undefined;
+  /**
+   * What Envoy has: what it has accepted last. Until one is asked, what it would be given.
+   * Undefined if it has rejected all that there was.
+   */
+  readonly served: VersionedSecret | undefined;
+  /** Why what came last is not served: by the agent, or by Envoy. */
   readonly refused: string | undefined;
+  /** What has led to this state: a reading, or the answer of an Envoy. */
+  readonly by: 'reading' | 'answer';
+}
+
+/** The state of a secret of which there is nothing. Pure. */
+export function absentSecret(name: string, refused?: string): SecretState {
+  return { name, source: '', offered: undefined, served: undefined, refused, by: 'reading' };
 }
 
 /**

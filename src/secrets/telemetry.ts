@@ -7,17 +7,18 @@ import type { SecretState } from './secret.ts';
 
 /**
  * What there is to say of a new state of a secret: whose certificate it is now, or why what came is
- * not served. Pure.
+ * not served. What Envoy makes of it is said where it answers. Pure.
  */
-export function narrateSecret({ name, source, served, refused }: SecretState): readonly LogLine[] {
+export function narrateSecret({ name, source, offered, served, refused, by }: SecretState): readonly LogLine[] {
+  if (by === 'answer') return [];
   if (refused !== undefined) {
     const msg = served === undefined ? 'secret refused: there is none to serve' : 'secret refused: Envoy goes on with the one before';
     return [{ level: 'error', event: 'secret.refused', msg, secret: name, reason: refused }];
   }
-  if (served === undefined) return []; // it is no longer followed
-  const [leaf] = describeCertificates(served.secret);
+  if (offered === undefined) return []; // it is no longer followed
+  const [leaf] = describeCertificates(offered.secret);
   const until = leaf === undefined ? {} : { serial: leaf.serialNumber, notAfter: new Date(leaf.notAfter).toISOString() };
-  return [{ level: 'info', event: 'secret.read', msg: 'secret read', secret: name, version: served.version, source, ...until }];
+  return [{ level: 'info', event: 'secret.read', msg: 'secret read', secret: name, version: offered.version, source, ...until }];
 }
 
 /** What there is to say of a certificate that expires, or has expired. Pure. */

@@ -46,7 +46,7 @@ function swap(folder: string, files: Readonly<Record<string, string | Buffer>>):
   }
   for (const entry of readdirSync(folder)) {
     const isOld = entry.startsWith(prefix) && entry !== basename(fresh) && isOwn(join(folder, entry));
-    const leadsNowhere = linkTarget(join(folder, entry)) === join(data, entry) && !(entry in files);
+    const leadsNowhere = linkTarget(join(folder, entry)) === join(data, entry) && !Object.hasOwn(files, entry);
     if (isOld || leadsNowhere) rmSync(join(folder, entry), { recursive: true });
   }
 }

@@ -1,5 +1,18 @@
-import { asyncScheduler, connect, distinctUntilChanged, filter, forkJoin, interval, map, merge, mergeMap, type Observable, of, type SchedulerLike, scan, switchMap, takeUntil, throttleTime, timer } from 'rxjs'; // prettier-ignore
-import { ofType } from '../operators/tagged-union.ts';
+import {
+  asyncScheduler,
+  distinctUntilChanged,
+  interval,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  of,
+  type SchedulerLike,
+  scan,
+  switchMap,
+  takeUntil,
+  timer,
+} from 'rxjs';
 import type { SourceChange } from '../streams/config-source.ts';
 import {
   type Content,
@@ -10,19 +23,26 @@ import {
   readingOf,
   reasonOf,
 } from './contribution.ts';
+import { inMs, type Ms } from './ms.ts';
 import { follow, held, type Told } from './held.ts';
 
 /** The same source by another name: in the log, in metrics, at `/debug/sources`. */
-export function renamed({ changes$, reading$ }: ContributingSource, name: string): ContributingSource {
+export function renamed({ names = [], changes$, reading$ }: ContributingSource, name: string): ContributingSource {
+  if (name === '') throw new TypeError('renamed: a source needs a name');
+  if (names.length > 1) throw new TypeError(`renamed: ${names.join(', ')} can not have one name: rename each before they are composed`);
   return {
+    names: [name],
     changes$: changes$.pipe(map((sign) => ('source' in sign ? { ...sign, source: name } : sign))),
-    reading$: reading$.pipe(
-      map((reading) => ({
-        ...reading,
-        config: reading.config?.map((one) => ({ ...one, source: name })),
-        parts: () => reading.parts().map((part) => ({ ...part, source: name })),
-      })),
-    ),
+    reading$: reading$.pipe(map((reading) => renamedReading(reading, name))),
+  };
+}
+
+/** The same reading of a source by another name. */
+export function renamedReading(reading: ContributedReading, name: string): ContributedReading {
+  return {
+    ...reading,
+    config: reading.config?.map((one) => ({ ...one, source: name })),
+    parts: () => reading.parts().map((part) => ({ ...part, source: name })),
   };
 }
 
@@ -56,7 +76,7 @@ export function gated(
     ),
     mergeMap(({ told }) => told),
   );
-  return held(told$, scheduler);
+  return held(told$, { ...source, scheduler });
 }
 
 /**
@@ -88,56 +108,24 @@ export function mapped(
     ),
     mergeMap(({ told }) => told),
   );
-  return held(told$, scheduler);
+  return held(told$, { ...source, scheduler });
 }
 
 /**
- * Looks at the source every `every` ms as if it had changed: for one that cannot tell. What is
- * made by `source()` has `every` among its options instead.
+ * Reads the source every `every` ms, too: for one that cannot tell. What is new is told then, and
+ * the reading stays what it was until then. What is made by `source()` has `every` among its
+ * options instead.
  */
-export function polled(
-  { changes$, reading$ }: ContributingSource,
-  every: number,
+export function polled<N extends number>(
+  source: ContributingSource,
+  every: Ms<N>,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  const due$ = interval(every, scheduler).pipe(map((): SourceChange => ({ type: 'changed' })));
-  return { changes$: merge(changes$, due$), reading$ };
-}
-
-/**
- * The first source as soon as it has something to say, and as long as it has; until then the
- * fallback. One that keeps what was read last never goes back to the fallback.
- */
-export function withFallback(first: ContributingSource, fallback: ContributingSource): ContributingSource {
-  return {
-    changes$: merge(first.changes$, fallback.changes$),
-    reading$: forkJoin([first.reading$, fallback.reading$]).pipe(
-      map(([given, other]) => (given.config?.some(({ content }) => content !== undefined) === true ? given : other)),
-    ),
-  };
-}
-
-/**
- * At most one change every `atLeast` ms, whatever the window (`--minDelay`) of the agent: the first
- * at once, the newest when the time is over. The reading stays what it was meanwhile.
- */
-export function throttled(source: ContributingSource, atLeast: number, scheduler: SchedulerLike = asyncScheduler): ContributingSource {
-  const told$ = follow(source).pipe(
-    connect((shared$) =>
-      merge(
-        shared$.pipe(filter(({ type }) => type !== 'reading')),
-        shared$.pipe(
-          ofType('reading'),
-          distinctUntilChanged((a, b) => a.reading.hash === b.reading.hash),
-          throttleTime(atLeast, scheduler, { leading: true, trailing: true }),
-        ),
-      ),
-    ),
-  );
-  return held(told$, scheduler);
+  const due$ = interval(inMs('polled: every', every), scheduler).pipe(map((): SourceChange => ({ type: 'changed' })));
+  return held(follow({ ...source, changes$: merge(source.changes$, due$) }), { ...source, scheduler });
 }
 
 /** The same source, read once however many use it. */
 export function shared(source: ContributingSource, scheduler: SchedulerLike = asyncScheduler): ContributingSource {
-  return held(follow(source), scheduler);
+  return held(follow(source), { ...source, scheduler });
 }

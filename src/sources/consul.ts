@@ -5,6 +5,7 @@ import { type Content, type ContributingSource, isMap } from './contribution.ts'
 import type { CredentialFiles } from './credentials.ts';
 import { errorsOf, type Fetched, fetched } from './fetched.ts';
 import { source, type SourceOptions } from './source.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** What of Consul is watched: the keys below a prefix, or the healthy instances of a service. */
 export type ConsulWatch = { readonly prefix: string } | { readonly service: string };
@@ -90,7 +91,7 @@ function rows({ status, body }: Pick<Fetched, 'status' | 'body'>): readonly Row[
 
 function parsed(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString());
+    return parseJson(body.toString());
   } catch {
     throw new Error('its answer is no JSON'); // the parser would quote from it
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ConfigSource, SourcePart, SourceReading } from '../streams/config-source.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** What an author's reading says: a text, bytes, or what JSON can have. */
 export type Content = string | Uint8Array | object;
@@ -30,10 +31,15 @@ export interface Contribution {
   readonly content: Content | undefined;
   /** Why there is none, or nothing newer; undefined where all is well. */
   readonly trouble: string | undefined;
+  /** Its source has a window of its own: a change does not wait for that of the agent. */
+  readonly isGathered?: true;
 }
 
 /** A source that a run can use. Several are composed by `compose`. */
-export type ContributingSource = ConfigSource<readonly Contribution[]>;
+export interface ContributingSource extends ConfigSource<readonly Contribution[]> {
+  /** The names of what it gives, where they are known before it is read. */
+  readonly names?: readonly string[];
+}
 
 export type ContributedReading = SourceReading<readonly Contribution[]>;
 
@@ -71,7 +77,7 @@ function inOrder(value: unknown): unknown {
   return {
     members: Object.keys(members)
       .sort()
-      .map((name) => [name, inOrder(members[name])]),
+      .map((name) => [name, inOrder(ownMember(members, name))]),
   };
 }
 

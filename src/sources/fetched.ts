@@ -20,13 +20,17 @@ export interface Fetched {
  */
 export function fetched(
   url: string,
-  files: CredentialFiles,
+  { proxy, ...files }: CredentialFiles & Pick<HttpQuestion, 'proxy'>,
   headersFor: (credentials: Credentials) => HttpQuestion['headers'],
   largest: number,
 ): Observable<Fetched> {
   return defer(() => credentials(files)).pipe(
     switchMap((known) =>
-      openHttp(url, { headers: { 'accept-encoding': 'gzip', ...headersFor(known) }, ...(known.ca !== undefined && { ca: known.ca }) }),
+      openHttp(url, {
+        headers: { 'accept-encoding': 'gzip', ...headersFor(known) },
+        proxy,
+        ...(known.ca !== undefined && { ca: known.ca }),
+      }),
     ),
     mergeMap((answer) =>
       bodyOf(decoded(answer), largest).pipe(map((body) => ({ status: answer.statusCode ?? 0, headers: answer.headers, body }))),

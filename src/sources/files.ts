@@ -106,11 +106,11 @@ function contentOf(seen: readonly SeenPath[], as: Use): Content {
 
 /** Of what can be read. Made with each change anew, of very many as well. */
 function digests(seen: readonly SeenPath[]): Content {
-  const found: Record<string, string> = {};
+  const found = new Map<string, string>();
   for (const { path, isFolder, files } of seen) {
-    for (const [name, { flaw, digest }] of files) if (flaw === undefined) found[isFolder ? `${path}/${name}` : path] = digest;
+    for (const [name, { flaw, digest }] of files) if (flaw === undefined) found.set(isFolder ? `${path}/${name}` : path, digest);
   }
-  return found;
+  return Object.fromEntries(found);
 }
 
 function allOf(seen: readonly SeenPath[]): readonly (readonly [path: string, file: SeenFile])[] {

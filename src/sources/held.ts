@@ -1,7 +1,7 @@
-import { asyncScheduler, concatMap, filter, map, merge, mergeMap, type Observable, of, scan, type SchedulerLike, startWith, take } from 'rxjs'; // prettier-ignore
+import { concatMap, filter, map, merge, mergeMap, type Observable, of, scan, type SchedulerLike, startWith, take } from 'rxjs';
 import { sharedState } from '../operators/shared-state.ts';
 import type { SourceChange } from '../streams/config-source.ts';
-import type { ContributedReading, ContributingSource } from './contribution.ts';
+import type { ContributedReading, ContributingSource, Contribution } from './contribution.ts';
 
 /** What a source tells, and each of its readings as it is read. */
 export type Told = SourceChange | { readonly type: 'reading'; readonly reading: ContributedReading };
@@ -23,24 +23,24 @@ interface Held {
   readonly signs: readonly SourceChange[];
 }
 
+/** How a source is held. */
+interface HeldOptions extends Pick<ContributingSource, 'names'> {
+  readonly scheduler: SchedulerLike;
+}
+
 /**
  * A source whose reading is the last one that `told$` has emitted: it is followed once, however
  * many listen, and only while somebody does. Until there is one a reading waits. A reading with
  * another hash than the one before is a change.
  */
-export function held(told$: Observable<Told>, scheduler: SchedulerLike = asyncScheduler): ContributingSource {
+export function held(told$: Observable<Told>, { names, scheduler }: HeldOptions): ContributingSource {
   function next({ reading: before }: Held, told: Told): Held {
-    if (told.type !== 'reading') return { reading: before, signs: [told] };
-    const { hash, config = [] } = told.reading;
-    const changed = config.filter((one, place) => one.hash !== before?.config?.[place]?.hash);
-    const [first] = changed.filter(({ use }) => use !== 'secret');
-    const isPushed = changed.length > 0 && first === undefined;
-    const { source } = first ?? changed[0] ?? {};
-    const sign: SourceChange = { type: 'changed', ...(source !== undefined && { source }), ...(isPushed && { isPushed }) };
-    return { reading: told.reading, signs: before?.hash === hash ? [] : [sign] };
+    if (told.type !== 'reading') return { reading: before && withStatus(before, told), signs: [told] };
+    return { reading: told.reading, signs: before?.hash === told.reading.hash ? [] : changes(before, told.reading) };
   }
   const { state$, later$ } = sharedState(told$.pipe(scan(next, { reading: undefined, signs: [] })), scheduler);
   return {
+    ...(names !== undefined && { names }),
     changes$: later$.pipe(
       mergeMap(({ signs }) => signs),
       startWith({ type: 'ready' } as const),
@@ -51,4 +51,34 @@ export function held(told$: Observable<Told>, scheduler: SchedulerLike = asyncSc
       take(1),
     ),
   };
+}
+
+/** What has changed: one sign, or two where a part has a window of its own and another has none. */
+function changes(before: ContributedReading | undefined, { config = [] }: ContributedReading): readonly SourceChange[] {
+  const changed = config.filter((one, place) => one.hash !== before?.config?.[place]?.hash);
+  const [gathered, others] = [changed.filter(isGathered), changed.filter((one) => !isGathered(one))];
+  return [...(gathered.length > 0 ? [changeOf(gathered)] : []), ...(others.length > 0 || gathered.length === 0 ? [changeOf(others)] : [])];
+}
+
+function isGathered(one: Contribution): boolean {
+  return one.isGathered === true;
+}
+
+function changeOf(changed: readonly Contribution[]): SourceChange {
+  const [first] = changed.filter(({ use }) => use !== 'secret');
+  const isPushed = changed.length > 0 && first === undefined;
+  const { source } = first ?? changed[0] ?? {};
+  return {
+    type: 'changed',
+    ...(source !== undefined && { source }),
+    ...(isPushed && { isPushed }),
+    ...(changed.some(isGathered) && { isGathered: true }),
+  };
+}
+
+/** The reading once its source has told something: its trouble is that of the last look at it. */
+function withStatus(reading: ContributedReading, sign: SourceChange): ContributedReading {
+  if (sign.type !== 'source-read' && sign.type !== 'source-unreadable') return reading;
+  const trouble = sign.type === 'source-unreadable' ? sign.reason : undefined;
+  return { ...reading, config: reading.config?.map((one) => (one.source === sign.source ? { ...one, trouble } : one)) };
 }

@@ -2,6 +2,7 @@ import { map, type Observable } from 'rxjs';
 import { jitter } from '../operators/back-off.ts';
 import type { Content, ContributingSource } from './contribution.ts';
 import type { CredentialFiles } from './credentials.ts';
+import type { OutsideProxy } from '../http/outside-proxy.ts';
 import { errorsOf, type Fetched, fetched, shown, textOf } from './fetched.ts';
 import { source, type SourceOptions } from './source.ts';
 
@@ -12,6 +13,8 @@ export interface HttpOptions extends Omit<SourceOptions, 'every' | 'watch'>, Cre
   readonly every?: number;
   /** How many bytes the document may have; 16 MiB if left out. */
   readonly largest?: number;
+  /** Through which a URL outside of this machine is asked. */
+  readonly proxy?: OutsideProxy | undefined;
 }
 
 const spread = 0.2;

@@ -6,6 +6,7 @@ import type { KubeObject } from '../kube/kube-object.ts';
 import { type Held, objectStore } from '../kube/object-store.ts';
 import { type Content, type ContributingSource, isMap } from './contribution.ts';
 import { source, type SourceOptions } from './source.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** Which object of Kubernetes is meant. */
 export interface KubeTarget {
@@ -85,7 +86,7 @@ function chosen(data: KubeContent, key: string, isOne: boolean, place: string): 
     if (isOne && isFlat && keys.length > 1) throw new Error(`${place} has ${keys.join(', ')}: say which of them is meant`);
     return data;
   }
-  const value = data[wanted];
+  const value = ownMember(data, wanted);
   if (typeof value === 'string' || value instanceof Uint8Array || isMap(value)) return value;
   throw new Error(`${place} has no key '${wanted}': it has ${keys.join(', ') || 'none'}`);
 }

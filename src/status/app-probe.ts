@@ -1,19 +1,31 @@
-import { asyncScheduler, catchError, EMPTY, filter, ignoreElements, map, type Observable, of, type SchedulerLike, take, tap } from 'rxjs';
+import { asyncScheduler, catchError, EMPTY, ignoreElements, map, mergeMap, type Observable, of, type SchedulerLike, take, tap } from 'rxjs'; // prettier-ignore
 import type { AppProbe } from '../config/app-probes.ts';
 import { attentiveTimeout } from '../operators/attentive-timer.ts';
-import { answer, type Handler, type ProbeRedirected } from './handler.ts';
+import { answer, type Handler, type ProbeFailed, type ProbeRedirected } from './handler.ts';
 import { ownRequest } from './own-requests.ts';
-import { openSocket } from './open-socket.ts';
+import { hostsOf, openSocket } from './open-socket.ts';
 import { probeGrpc } from './probe-grpc.ts';
 import { type ProbeAnswer, probeHttp } from './probe-http.ts';
 
 /**
  * Answers what is below `/app-health` and `/app-lifecycle`: carries out the probe of that path, and
- * answers with the application's status and nothing else; 500 where it does not answer within the
- * probe's time-out.
+ * answers with the application's status and nothing else. If the application does not answer within
+ * the probe's time-out, it answers 500 and says why. A probe that fails is told once for each
+ * reason, until that changes. A probe that names no host tries `localHosts` in their order.
  */
-export function appProbe(probes: ReadonlyMap<string, AppProbe>, scheduler: SchedulerLike = asyncScheduler): Handler {
-  const told = new Set<string>();
+export function appProbe(
+  probes: ReadonlyMap<string, AppProbe>,
+  localHosts: readonly string[],
+  scheduler: SchedulerLike = asyncScheduler,
+): Handler {
+  const redirected = new Set<string>();
+  const failures = new Map<string, string>();
+  const isNews = (path: string, { status, reason = `the application answers ${status}` }: ProbeAnswer) => {
+    const before = failures.get(path);
+    if (status < 400) failures.delete(path);
+    else failures.set(path, reason);
+    return failures.has(path) && reason !== before;
+  };
   return (request, response) => {
     const refusal = ownRequest(request);
     if (refusal !== undefined) {
@@ -28,29 +40,39 @@ export function appProbe(probes: ReadonlyMap<string, AppProbe>, scheduler: Sched
         ignoreElements(),
       );
     }
-    return answerOf(probe, request.headersDistinct).pipe(
+    return answerOf(probe, localHosts, request.headersDistinct).pipe(
       attentiveTimeout(probe.timeout, scheduler),
-      catchError(() => of<ProbeAnswer>({ status: 500 })),
-      tap(({ status }) => response.writeHead(status, { 'content-length': 0 }).end()),
-      filter(({ elsewhere }) => elsewhere !== undefined && !told.has(path)),
-      map(({ elsewhere = '' }): ProbeRedirected => {
-        told.add(path);
-        return { type: 'probe-redirected', path, location: elsewhere.slice(0, longestLocation) };
+      catchError((error: unknown) => of<ProbeAnswer>({ status: 500, reason: reasonOf(error) })),
+      tap(({ status, reason = '' }) => answer(response, status, reason)),
+      mergeMap((result): readonly (ProbeRedirected | ProbeFailed)[] => {
+        const { status, elsewhere, reason = `the application answers ${status}` } = result;
+        if (isNews(path, result)) return [{ type: 'probe-failed', path, reason }];
+        if (elsewhere === undefined || redirected.has(path)) return [];
+        redirected.add(path);
+        return [{ type: 'probe-redirected', path, location: elsewhere.slice(0, longestLocation) }];
       }),
     );
   };
 }
 
+/** Why the application has not answered. Pure. */
+function reasonOf(error: unknown): string {
+  const { message, code = 'no connection' } = error as NodeJS.ErrnoException;
+  return (message === '' ? code : message).replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, longestReason);
+}
+
+/** In characters. */
+const longestReason = 200;
 /** In characters. */
 const longestLocation = 200;
 
-function answerOf(probe: AppProbe, headers: Parameters<typeof probeHttp>[1]): Observable<ProbeAnswer> {
+function answerOf(probe: AppProbe, localHosts: readonly string[], headers: Parameters<typeof probeHttp>[2]): Observable<ProbeAnswer> {
   switch (probe.kind) {
     case 'http':
-      return probeHttp(probe, headers);
+      return probeHttp(probe, localHosts, headers);
     case 'tcp':
-      return openSocket(probe.host, probe.port).pipe(take(1), map(() => ({ status: 200 }))); // prettier-ignore
+      return openSocket(hostsOf(probe.host, localHosts), probe.port).pipe(take(1), map(() => ({ status: 200 }))); // prettier-ignore
     case 'grpc':
-      return probeGrpc(probe).pipe(map((status) => ({ status })));
+      return probeGrpc(probe, localHosts);
   }
 }

@@ -8,6 +8,7 @@ import type { AgentReport } from '../report/agent-report.ts';
 import type { EpochsReport } from '../report/epoch-report.ts';
 import type { LiveEvent } from '../report/live-events.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
+import type { MetricsLeftOut } from './tell-left-out.ts';
 import type { MetricsRefused } from './tell-refused.ts';
 
 /**
@@ -15,7 +16,10 @@ import type { MetricsRefused } from './tell-refused.ts';
  * it has shown; unsubscribing, which the end of the connection causes, abandons it. An error is
  * answered by 500.
  */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Observable<StatusRequest | MetricsRefused | ProbeRedirected>;
+export type Handler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Observable<StatusRequest | MetricsRefused | MetricsLeftOut | ProbeRedirected | ProbeFailed>;
 
 /** Ends an answer: a status, and a line of text if there is something to say. */
 export function answer(response: ServerResponse, status: number, body = '', headers: OutgoingHttpHeaders = {}): void {
@@ -34,7 +38,8 @@ export function answer(response: ServerResponse, status: number, body = '', head
 export type StatusRequest =
   | { readonly type: 'quit-requested' }
   | { readonly type: 'drain-requested' }
-  | { readonly type: 'restart-requested' }
+  /** `by`: how, for the log. */
+  | { readonly type: 'restart-requested'; readonly by: string }
   | { readonly type: 'level-requested'; readonly level: LogLevel };
 
 /** An application has led a probe to another host, for the first time. */
@@ -42,6 +47,13 @@ export interface ProbeRedirected {
   readonly type: 'probe-redirected';
   readonly path: string;
   readonly location: string;
+}
+
+/** A probe fails, for another reason than before. */
+export interface ProbeFailed {
+  readonly type: 'probe-failed';
+  readonly path: string;
+  readonly reason: string;
 }
 
 /** What becomes of the status server, and what is asked of it. */
@@ -58,7 +70,9 @@ export type StatusEvent =
   /** A request could not be answered. */
   | { readonly type: 'request-failed'; readonly path: string; readonly reason: string }
   | MetricsRefused
+  | MetricsLeftOut
   | ProbeRedirected
+  | ProbeFailed
   | StatusRequest;
 
 /** What the status port answers from. Each `$` emits at once, on subscribe, what holds now. */
@@ -71,6 +85,8 @@ export interface StatusParts {
   readonly notes$: Observable<readonly string[]>;
   readonly admin: Pick<AdminClient, 'request' | 'open'>;
   readonly probes: ReadonlyMap<string, AppProbe>;
+  /** Where a probe goes that names no host, in the order in which they are tried. */
+  readonly probeHosts: readonly string[];
   readonly targets: readonly Pick<MetricsTarget, 'port' | 'path'>[];
   /** The agent's own metrics. */
   readonly families$: Observable<readonly MetricFamily[]>;
@@ -89,6 +105,8 @@ export interface StatusParts {
   readonly profileToken: string | undefined;
   /** Whether there is a page at `/`. */
   readonly hasPage: boolean;
+  /** Is called once, before the first scrape. */
+  readonly beforeScrapes: () => void;
   /** Version numbers, by name. */
   readonly version: Readonly<Record<string, string>>;
 }

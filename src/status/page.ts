@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { defer, ignoreElements, tap } from 'rxjs';
+import { gzipSync } from 'node:zlib';
+import { defer, ignoreElements, of, tap } from 'rxjs';
 import type { Handler } from './handler.ts';
 import { compress } from './negotiate.ts';
 
@@ -18,13 +17,13 @@ const places = ['page.html', '../../page.html', '../../dist/page.html'].map((pat
  * Answers with the page, which is read for each request: who looks does it once. It may run its own
  * script, and ask this port alone.
  */
-export function page(read: () => Promise<string> = readPage): Handler {
+export function page(read: () => string = readPage): Handler {
   return (request, response) =>
-    defer(async () => {
-      const text = await read();
+    defer(() => {
+      const text = read();
       const etag = `W/"${digest(text).slice(0, 27)}"`;
       const isGzip = compress(request.headers['accept-encoding'], {})?.name === 'gzip';
-      return { text, etag, isGzip, body: isGzip ? await promisify(gzip)(text) : Buffer.from(text) };
+      return of({ text, etag, isGzip, body: isGzip ? gzipSync(text) : Buffer.from(text) });
     }).pipe(
       tap(({ text, etag, isGzip, body }) => {
         const headers = { etag, 'cache-control': 'no-cache', vary: 'accept-encoding' };
@@ -50,8 +49,8 @@ export function page(read: () => Promise<string> = readPage): Handler {
     );
 }
 
-async function readPage(): Promise<string> {
-  return isSea() ? getAsset('page.html', 'utf8') : Promise.any(places.map((path) => readFile(path, 'utf8')));
+function readPage(): string {
+  return isSea() ? getAsset('page.html', 'utf8') : readFileSync(places.find((path) => existsSync(path)) ?? 'page.html', 'utf8');
 }
 
 /**

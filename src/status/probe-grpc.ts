@@ -1,25 +1,33 @@
-import { connect as connectHttp2, constants } from 'node:http2';
+import { connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2';
 import { map, Observable, switchMap, take } from 'rxjs';
 import type { GrpcProbe } from '../config/app-probes.ts';
 import { openSocket } from './open-socket.ts';
+import type { ProbeAnswer } from './probe-http.ts';
 
 /** `SERVING` of `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const serving = 1;
 /** An answer has two bytes; what has more than this is none. */
 const largestAnswer = 4_096;
 
+/** What the call has ended with: its message, and the status of gRPC that goes with it. */
+interface Ended {
+  readonly answer: Buffer;
+  readonly headers: IncomingHttpHeaders;
+}
+
 /**
- * Asks `grpc.health.v1.Health/Check` and emits 200 if the service is SERVING, otherwise 500, and
- * completes. Errors if nobody answers.
+ * Asks `grpc.health.v1.Health/Check` and emits 200 if the service is SERVING, otherwise 500 and
+ * why, and completes. A status of gRPC other than 0 is a failure, whatever the message says. Errors
+ * if nobody answers.
  *
  * Question and answer have one field each, and one call is all there is: that is a few bytes over
  * HTTP/2, and no reason to load a gRPC library.
  */
-export function probeGrpc({ port, service }: GrpcProbe): Observable<number> {
-  return openSocket('localhost', port).pipe(
+export function probeGrpc({ port, service }: GrpcProbe, localHosts: readonly string[]): Observable<ProbeAnswer> {
+  return openSocket(localHosts, port).pipe(
     switchMap(
       (socket) =>
-        new Observable<Buffer>((subscriber) => {
+        new Observable<Ended>((subscriber) => {
           const session = connectHttp2(`http://localhost:${port}`, { createConnection: () => socket });
           session.on('error', (error) => subscriber.error(error));
           const stream = session.request({
@@ -30,6 +38,9 @@ export function probeGrpc({ port, service }: GrpcProbe): Observable<number> {
             te: 'trailers',
           });
           const pieces: Buffer[] = [];
+          let headers: IncomingHttpHeaders = {};
+          stream.on('response', (head) => (headers = { ...headers, ...head }));
+          stream.on('trailers', (trailers: IncomingHttpHeaders) => (headers = { ...headers, ...trailers }));
           let size = 0;
           stream.on('error', (error) => subscriber.error(error));
           stream.on('data', (piece: Buffer) => {
@@ -38,7 +49,7 @@ export function probeGrpc({ port, service }: GrpcProbe): Observable<number> {
             else pieces.push(piece);
           });
           stream.on('end', () => {
-            subscriber.next(Buffer.concat(pieces));
+            subscriber.next({ answer: Buffer.concat(pieces), headers });
             subscriber.complete();
           });
           stream.end(frame(service));
@@ -49,7 +60,13 @@ export function probeGrpc({ port, service }: GrpcProbe): Observable<number> {
         }),
     ),
     take(1),
-    map((answer) => (servingStatus(answer) === serving ? 200 : 500)),
+    map(({ answer, headers }): ProbeAnswer => {
+      const status = String(headers['grpc-status'] ?? '');
+      if (Number(headers[':status']) !== 200) return { status: 500, reason: `HTTP status ${String(headers[':status'])}` };
+      if (status !== '0') return { status: 500, reason: status === '' ? 'no status of gRPC' : `gRPC status ${status.slice(0, 5)}` };
+      const state = servingStatus(answer);
+      return state === serving ? { status: 200 } : { status: 500, reason: `the service is ${state === 2 ? 'NOT_SERVING' : 'not SERVING'}` };
+    }),
   );
 }
 

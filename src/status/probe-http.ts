@@ -1,4 +1,4 @@
-import { type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
 import { connect as connectHttp2, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -6,7 +6,9 @@ import { catchError, Observable, of, switchMap, take, throwError } from 'rxjs';
 import type { HttpProbe } from '../config/app-probes.ts';
 import { parseHostPort } from '../config/host-port.ts';
 import { mark } from './own-requests.ts';
-import { openSocket } from './open-socket.ts';
+import { hostsOf, lenient, openSocket } from './open-socket.ts';
+import { requestPath } from './request-path.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 /** The kubelet gives up at the tenth, as Go's client does (`len(via) >= 10`). */
 const mostRedirects = 9;
@@ -19,6 +21,8 @@ export interface ProbeAnswer {
   readonly status: number;
   /** Where the application has led the probe, which nobody has followed. */
   readonly elsewhere?: string;
+  /** Why it has failed, where the application has given no status of its own. */
+  readonly reason?: string;
 }
 
 /**
@@ -29,11 +33,11 @@ export interface ProbeAnswer {
  * request has a connection of its own. An HTTPS server that knows HTTP/2 is asked by it; so is a
  * plain one that does not understand HTTP/1.1.
  */
-export function probeHttp(probe: HttpProbe, received: ReceivedHeaders): Observable<ProbeAnswer> {
+export function probeHttp(probe: HttpProbe, localHosts: readonly string[], received: ReceivedHeaders): Observable<ProbeAnswer> {
   const headers = headersOf(probe, received);
   const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
   function at(address: Address, redirected: number): Observable<ProbeAnswer> {
-    return ask(address, headers, host).pipe(
+    return ask(address, localHosts, headers, host).pipe(
       switchMap(({ status, location }) => {
         const next = redirects.includes(status) && location !== undefined ? follow(address, location) : undefined;
         if (next === undefined) return of(status >= 300 && status < 400 ? { status: 200, elsewhere: location ?? '' } : { status });
@@ -59,17 +63,24 @@ function headersOf({ headers: configured }: HttpProbe, received: ReceivedHeaders
   return { ...(Object.fromEntries(all) as OutgoingHttpHeaders), ...mark };
 }
 
-function ask({ host, port, path, secure }: Address, headers: OutgoingHttpHeaders, name: string | undefined): Observable<HttpHead> {
+function ask(
+  { host, port, path, secure }: Address,
+  localHosts: readonly string[],
+  headers: OutgoingHttpHeaders,
+  name: string | undefined,
+): Observable<HttpHead> {
+  const hosts = hostsOf(host, localHosts);
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const question = { authority, path, headers: { host: authority, ...headers } };
-  const tls = secure ? { name: name === undefined ? host : (parseHostPort(name)?.host ?? name) } : undefined;
-  return openSocket(host, port, tls).pipe(
+  const question = { authority, path: requestPath(path), headers: { host: authority, ...headers } };
+  const tls = secure ? { name: name === undefined ? undefined : (parseHostPort(name)?.host ?? name) } : undefined;
+  return openSocket(hosts, port, tls).pipe(
     switchMap((socket) => speakHttp(socket instanceof TLSSocket && socket.alpnProtocol === 'h2' ? 2 : 1, socket, question)),
-    catchError((error: unknown) =>
-      !secure && (error as NodeJS.ErrnoException).code?.startsWith('HPE_') === true
-        ? openSocket(host, port).pipe(switchMap((socket) => speakHttp(2, socket, question)))
-        : throwError(() => error as Error),
-    ),
+    catchError((error: unknown) => {
+      const isOther = String((error as NodeJS.ErrnoException).code).startsWith('HPE_') && !secure;
+      return isOther
+        ? openSocket(hosts, port).pipe(switchMap((socket) => speakHttp(2, socket, question)))
+        : throwError(() => error as Error);
+    }),
     take(1),
   );
 }
@@ -106,13 +117,31 @@ function speakHttp(version: 1 | 2, socket: Socket, question: HttpQuestion): Obse
   return version === 1 ? speakHttp1(socket, question) : speakHttp2(socket, question);
 }
 
+/** So much of an answer is kept, in characters. */
+const startOfAnswer = 16;
+
+/**
+ * If the parser of Node refuses an answer, the status line counts that came: it takes less than
+ * Go's client.
+ */
 function speakHttp1(socket: Socket, { path, headers }: HttpQuestion): Observable<HttpHead> {
   return new Observable((subscriber) => {
-    const request = httpRequest({ path, headers: { ...headers, connection: 'close' }, createConnection: () => socket });
-    request.on('error', (error) => subscriber.error(error)).on('response', ({ statusCode = 0, headers: { location } }) => {
-      subscriber.next({ status: statusCode, location });
+    let start = '';
+    socket.on('data', (piece: Buffer) => {
+      if (start.length < startOfAnswer) start += piece.toString('latin1', 0, startOfAnswer);
+    });
+    const request = httpRequest({ path, headers: { ...headers, connection: 'close' }, createConnection: () => socket, ...lenient });
+    const tell = ({ statusCode: status = 0, headers: { location } }: Pick<IncomingMessage, 'statusCode' | 'headers'>) => {
+      subscriber.next({ status, location });
       subscriber.complete();
-    }).end(); // prettier-ignore
+    };
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const [, status] = /^HTTP\/1\.[01] ([1-9]\d\d)(?=[ \r\n])/.exec(start) ?? [];
+      if (error.code?.startsWith('HPE_') === true && status !== undefined) tell({ statusCode: Number(status), headers: {} });
+      else subscriber.error(error);
+    });
+    // Node tells an answer apart that changes the protocol (101).
+    request.on('response', tell).on('upgrade', tell).end();
     return () => request.destroy();
   });
 }
@@ -129,7 +158,7 @@ function speakHttp2(socket: Socket, { authority, path, headers }: HttpQuestion):
       { endStream: true },
     );
     stream.on('error', (error) => subscriber.error(error)).on('response', (head) => {
-      subscriber.next({ status: Number(head[constants.HTTP2_HEADER_STATUS]), location: head.location });
+      subscriber.next({ status: Number(ownMember(head, constants.HTTP2_HEADER_STATUS)), location: head.location });
       subscriber.complete();
     }); // prettier-ignore
     return () => {

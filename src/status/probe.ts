@@ -1,4 +1,5 @@
 import { ignoreElements, map, type Observable, of, switchMap, take, tap } from 'rxjs';
+import { reasonName } from '../report/reason-name.ts';
 import { answer, type Handler } from './handler.ts';
 
 /**
@@ -28,13 +29,4 @@ export function probe(reason$: Observable<string | undefined>, notes$: Observabl
 
 function pending(reason: string | undefined): readonly { readonly name: string; readonly reason: string }[] {
   return reason === undefined ? [] : [{ name: reasonName(reason), reason }];
-}
-
-/**
- * The name of a reason: its words up to the first detail, which may be a path or the name of a
- * secret. It is the anchor of the reason in docs/troubleshooting.md. Pure.
- */
-export function reasonName(reason: string): string {
-  const [words = ''] = reason.split(/[:,(]| (?=\.?\/)|(?<=^secret) /);
-  return words.trim().toLowerCase().replace(/[^a-z0-9]+/g, '-'); // prettier-ignore
 }

@@ -67,11 +67,11 @@ interface Look {
  */
 export function notReady(
   state$: Observable<AgentState>,
-  admin: Pick<AdminClient, 'request'>,
+  admin: Pick<AdminClient, 'request'> | undefined,
   timeoutMs?: number,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<string | undefined> {
-  const envoy = shared(admin, timeoutMs, scheduler);
+  const envoy = admin === undefined ? undefined : shared(admin, timeoutMs, scheduler);
   const look$ = state$.pipe(
     take(1),
     switchMap((state) => {
@@ -80,8 +80,9 @@ export function notReady(
       const starting = newest?.stage === 'starting';
       const parentServes = starting && [...state.epochs.values()].some(({ stage }) => stage === 'live');
       const isUnasked = parentServes || newest?.mute === true;
-      return reason !== undefined || isUnasked
-        ? of<Look>({ reason, fleeting: false })
+      if (reason !== undefined || isUnasked) return of<Look>({ reason, fleeting: false });
+      return envoy === undefined
+        ? of<Look>({ reason: starting ? 'Envoy is starting' : undefined, fleeting: false })
         : envoy.look(newest?.number, starting, state.wanted?.config);
     }),
   );

@@ -21,11 +21,11 @@ export function routes(parts: StatusParts, withLog = false): (path: string) => H
     ['/healthz/ready', probe(parts.unready$, parts.notes$)],
     ['/healthz/live', probe(parts.unlive$)],
     ['/healthz/startup', probe(parts.unstarted$)],
-    ['/stats/prometheus', lazily(async () => (await import('./scrape.ts')).allMetrics(parts))],
-    ['/app-health/', lazily(async () => (await import('./app-probe.ts')).appProbe(parts.probes))],
+    ['/stats/prometheus', lazily(() => scrapes(parts))],
+    ['/app-health/', lazily(async () => (await import('./app-probe.ts')).appProbe(parts.probes, parts.probeHosts))],
     ['/quitquitquit', order({ type: 'quit-requested' })],
     ['/drain', order({ type: 'drain-requested' })],
-    ['/restart', order({ type: 'restart-requested' })],
+    ['/restart', order({ type: 'restart-requested', by: 'POST /restart' })],
     ['/logging', logging(parts.admin)],
     ['/debug/epochs', showEpochs(parts.epochs$)],
     ['/debug/status', showJson(parts.report$, insideGuard)],
@@ -50,6 +50,12 @@ function lazily(load: () => Promise<Handler>): Handler {
     handler$ ??= from(load()).pipe(shareReplay({ bufferSize: 1, refCount: false }));
     return handler$.pipe(switchMap((handler) => handler(request, response)));
   };
+}
+
+async function scrapes(parts: StatusParts): Promise<Handler> {
+  const { allMetrics } = await import('./scrape.ts');
+  parts.beforeScrapes();
+  return allMetrics(parts);
 }
 
 /** A handler for those who look inside. */

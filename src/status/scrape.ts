@@ -1,6 +1,5 @@
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { pipeline, type Writable } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
 import {
   asyncScheduler,
   concat,
@@ -23,10 +22,10 @@ import {
   takeUntil,
   timer,
 } from 'rxjs';
-import { openAnswer } from '../admin/admin-client.ts';
 import { type Merge, mergeExposition, type SourceReport } from '../metrics/merge-exposition.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 import { looks, type MetricsSource, type OpenedSource, openSource } from '../metrics/metrics-source.ts';
+import { openMetrics } from './open-metrics.ts';
 import { onePlace } from '../operators/one-place.ts';
 import type { Refusal } from './control-guard.ts';
 import { answer, type Handler, type StatusParts } from './handler.ts';
@@ -35,6 +34,7 @@ import { largeScrape } from './large-scrape.ts';
 import { countScrape, noScrapes, type ScrapeEvent, scrapeFamilies } from './scrape-counts.ts';
 import { mark, ownRequest } from './own-requests.ts';
 import { sharedScrapes } from './shared-scrapes.ts';
+import { type MetricsLeftOut, tellLeftOut } from './tell-left-out.ts';
 import { type MetricsRefused, tellRefused } from './tell-refused.ts';
 
 /** Where a scrape does not say how long it waits. In ms. */
@@ -47,15 +47,6 @@ const mostScrapes = 16;
  * waits for another reader.
  */
 const mostShared = 256 << 10;
-/**
- * Scrapes make garbage. With Node's own figures it grows to four times of what is in use before it
- * is looked for, and the space for what is new to 48 MiB. From Node 24 on, what is new is not
- * collected while what is old is marked. The Maglev compiler, which Node has from 22 on, leaves
- * malloc with memory that it does not give back.
- */
-const flags = ['--heap-growing-percent=40', '--semi-space-growth-factor=1', '--no-separate-gc-phases', '--no-maglev'];
-for (const flag of flags) setFlagsFromString(flag);
-
 const accepts = {
   text: 'text/plain;version=0.0.4,*/*;q=0.1',
   openmetrics: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
@@ -80,7 +71,8 @@ export function metrics(
   const shared = sharedScrapes(mostShared, scheduler);
   const place$ = onePlace();
   const refused = tellRefused(scheduler);
-  const untold: MetricsRefused[] = [];
+  const leftOut = tellLeftOut();
+  const untold: (MetricsRefused | MetricsLeftOut)[] = [];
   let counts = noScrapes;
   let running = 0;
   let slice = Promise.resolve();
@@ -89,7 +81,7 @@ export function metrics(
   const count = (event: ScrapeEvent) => (counts = countScrape(counts, event));
   const report = (source: OpenedSource, report: SourceReport) => {
     count({ type: 'reported', source, report });
-    untold.push(...refused(source, report.fault));
+    untold.push(...refused(source, report.fault), ...leftOut(source, report.leftOut));
   };
   const own = async () => [...scrapeFamilies(counts), ...(await firstValueFrom(families$, { defaultValue: [] }))];
 
@@ -97,7 +89,7 @@ export function metrics(
    * Asks all sources, and writes the answer so that others can follow it. Emits what is to be told
    * of them, and completes when it is written.
    */
-  function lead(scrape: Scrape, sink: Writable): Observable<MetricsRefused> {
+  function lead(scrape: Scrape, sink: Writable): Observable<MetricsRefused | MetricsLeftOut> {
     return defer(() => {
       const leading = shared.lead(scrape.kind);
       const looks$ = looks(scrape.timeoutMs, scheduler).pipe(share());
@@ -216,7 +208,7 @@ export function allMetrics({ admin, targets, families$ }: Pick<StatusParts, 'adm
   const agent = new Agent({ keepAlive: true });
   const envoy: MetricsSource = { type: 'envoy', target: 'envoy', open: (headers) => admin.open('/stats/prometheus', headers) };
   const applications = targets.map(({ port, path }): MetricsSource => {
-    return { type: 'application', target: `${port}${path}`, open: (headers) => openAnswer({ host: 'localhost', port, path, headers, agent }) }; // prettier-ignore
+    return { type: 'application', target: `${port}${path}`, open: (headers) => openMetrics({ port, path, agent, headers }) };
   });
   return metrics([envoy, ...applications], families$);
 }

@@ -17,5 +17,7 @@ export type StoreEvent =
   | { readonly type: 'mesh'; readonly mesh: MeshConfig }
   /** All that a source has had at the start has been told. */
   | { readonly type: 'synced'; readonly source: string }
+  /** Removals that are held back by now: they take too much away at once. Empty if none is. */
+  | { readonly type: 'held'; readonly source: string; readonly removes: readonly ResourceKey[] }
   /** It cannot be asked. What it has told stays. */
   | { readonly type: 'lost'; readonly source: string; readonly reason: string };

@@ -14,6 +14,8 @@ export interface SourceState {
   readonly isSynced: boolean;
   /** Why it cannot be asked; undefined where it can. */
   readonly lost: string | undefined;
+  /** What it has removed and is in use all the same, until the removal is confirmed or due. */
+  readonly held: readonly ResourceKey[];
 }
 
 /** What all sources have told. Immutable. */
@@ -23,13 +25,15 @@ export interface Store {
   /** By name, the first one first. */
   readonly sources: ReadonlyMap<string, SourceState>;
   readonly mesh: MeshConfig;
+  /** Whether any source has ever told a resource. */
+  readonly content: 'none-yet' | 'told';
 }
 
-const silent: SourceState = { resources: noResources, flaws: [], isSynced: false, lost: undefined };
+const silent: SourceState = { resources: noResources, flaws: [], isSynced: false, lost: undefined, held: [] };
 
 /** A store before the first event. A source that is not named comes after those that are. */
 export function emptyStore(sources: readonly string[], mesh: MeshConfig = defaultMeshConfig): Store {
-  return { resources: noResources, sources: new Map(sources.map((name) => [name, silent])), mesh };
+  return { resources: noResources, sources: new Map(sources.map((name) => [name, silent])), mesh, content: 'none-yet' };
 }
 
 /** Whether every source has told all that it had at the start. */
@@ -53,6 +57,8 @@ export function reduceStore(store: Store, event: StoreEvent): readonly [Store, C
       return [withSource(store, event.source, { flaws: event.flaws }), noChanges];
     case 'synced':
       return [withSource(store, event.source, { isSynced: true, lost: undefined }), noChanges];
+    case 'held':
+      return [withSource(store, event.source, { held: event.removes }), noChanges];
     case 'lost':
       return [withSource(store, event.source, { lost: event.reason }), noChanges];
     default:
@@ -90,7 +96,7 @@ function withChanged(
     widest = widerOf(widest, found);
   }
   return [
-    { ...after, resources },
+    { ...after, resources, content: upserts.length > 0 ? 'told' : store.content },
     { class: widest, keys },
   ];
 }
@@ -116,4 +122,9 @@ function* unused(source: SourceState, used: Resources): Generator<Flaw> {
     const reason = `${key} is not used from here, for ${winner.origin.source} has it too (${winner.origin.path}:${winner.origin.line}) and comes first`;
     yield { key, origin, field: '', reason, severity: 'error' };
   }
+}
+
+/** How many removals are held back, in all sources. */
+export function heldRemovals({ sources }: Store): number {
+  return [...sources.values()].reduce((all, { held }) => all + held.length, 0);
 }

@@ -6,8 +6,17 @@ import { defaultIfEmpty, forkJoin, map, merge, type Observable } from 'rxjs';
  */
 export type SourceChange =
   | { readonly type: 'ready' }
-  /** `isPushed`: secrets alone have changed, which are pushed as they are. */
-  | { readonly type: 'changed'; readonly source?: string; readonly path?: string; readonly isPushed?: true }
+  /**
+   * `isPushed`: secrets alone have changed, which are pushed as they are. `isGathered`: the source
+   * has a window of its own, so that nothing waits for that of the agent.
+   */
+  | {
+      readonly type: 'changed';
+      readonly source?: string;
+      readonly path?: string;
+      readonly isPushed?: true;
+      readonly isGathered?: true;
+    }
   | { readonly type: 'watch-failed'; readonly path: string; readonly reason: string }
   /** It was read, be it the same as before or not. `hash` names what it says. */
   | { readonly type: 'source-read'; readonly source: string; readonly hash: string }

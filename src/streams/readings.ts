@@ -12,6 +12,7 @@ import {
   merge,
   NEVER,
   type Observable,
+  partition,
   type SchedulerLike,
   scan,
   startWith,
@@ -80,12 +81,12 @@ type RawSign<Config> =
  * Reads a source: emits a reading at once, and then one after each change, each with what differs
  * from the one before; and beside them the changes themselves.
  *
- * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready
- * and for each of `orders$`, which says who orders it, and every `reread` ms (60 s) as if there had
- * been a change. Readings come one at a time, in the order in which they began: no slow one
- * overtakes a newer one. The first one waits for no change, and nothing is watched before it, so
- * that the first epoch does not wait for the watcher either. What errors is told, and begun again
- * as {@link supervise} does. Cold; never ends, never errors.
+ * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready,
+ * for a change that is gathered already, and for each of `orders$`, which says who orders it, and
+ * every `reread` ms (60 s) as if there had been a change. Readings come one at a time, in the order
+ * in which they began: no slow one overtakes a newer one. The first one waits for no change, and
+ * nothing is watched before it, so that the first epoch does not wait for the watcher either. What
+ * errors is told, and begun again as {@link supervise} does. Cold; never ends, never errors.
  *
  * With `quiet` the source is read once more in each window, at the first pause of that length: what
  * takes long can be done before the window closes. No reading is compared with that one.
@@ -109,13 +110,16 @@ export function sourceSigns<Config>(
   const later$ = changes$.pipe(
     supervise(sourceFailed, random, scheduler),
     connect((shared$): Observable<RawSign<Config>> => {
-      const changed$ = shared$.pipe(ofType('changed'));
+      const told$ = shared$.pipe(ofType('changed'));
+      const [gathered$, changed$] = partition(told$, ({ isGathered }) => isGathered === true);
       const opened$ = changed$.pipe(
         throttleTime(minDelay, scheduler),
         map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: minDelay })),
       );
+      const passed$ = gathered$.pipe(map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: 0 })));
       const occasions$ = merge(
         shared$.pipe(ofType('ready')), // what changed before it went unheard
+        gathered$,
         // The net opens a window too: it is not to read in the middle of a change.
         merge(changed$, interval(reread, scheduler)).pipe(coalesce(minDelay, scheduler)),
       );
@@ -127,7 +131,7 @@ export function sourceSigns<Config>(
         orders$.pipe(map((by) => raw(by))),
         ...(quiet < minDelay ? [pauses$.pipe(map(() => ahead$))] : []),
       );
-      return merge(shared$, opened$, all$.pipe(concatMap((read$) => read$)));
+      return merge(shared$, opened$, passed$, all$.pipe(concatMap((read$) => read$)));
     }),
   );
   return concat(raw(), later$).pipe(

@@ -2,6 +2,7 @@ import { asyncScheduler, defer, map, type Observable, of, type SchedulerLike, sw
 import type { HttpAnswer, HttpQuestion } from '../http/http-answer.ts';
 import type { Settled } from '../operators/settle.ts';
 import type { Exchanged, ExchangeRequest, TokenExchange } from './token-exchange.ts';
+import { parseJson } from '../texts/parse-json.ts';
 
 /** A token with its times, in ms since 1970. */
 export interface GottenToken {
@@ -27,7 +28,7 @@ function gottenToken(text: string, now: number): GottenToken | undefined {
 
 function members(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
     return {};

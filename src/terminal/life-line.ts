@@ -1,12 +1,7 @@
 import type { EpochReport } from '../report/epoch-report.ts';
+import type { Past } from '../report/shown-past.ts';
 import { hasCrashed } from './epoch-words.ts';
 import type { Paint } from './paint.ts';
-
-/** A part of the past, in ms since 1970. */
-export interface Past {
-  readonly from: number;
-  readonly to: number;
-}
 
 type Phase = 'none' | 'starting' | 'live' | 'draining' | 'crash' | 'end';
 

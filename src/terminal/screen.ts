@@ -67,7 +67,9 @@ export function openScreen(input: ReadStream, output: WriteStream): Screen {
     draw(lines, drawing) {
       if (shown === undefined) return;
       const before = drawing === drawn ? shown : [];
-      const changed = lines.flatMap((line, index) => (line === before[index] ? [] : [`\x1b[${index + 1};1H${line}\x1b[0m\x1b[K`]));
+      // A line is cleared before it is written: after one that fills the width the cursor stays in
+      // the last column where lines do not wrap, and clearing would take what stands there.
+      const changed = lines.flatMap((line, index) => (line === before[index] ? [] : [`\x1b[${index + 1};1H\x1b[K${line}\x1b[0m`]));
       const clear = drawing === drawn ? '' : '\x1b[2J';
       [shown, drawn] = [lines, drawing];
       if (changed.length > 0 || clear !== '') output.write(`${clear}${changed.join('')}`);

@@ -1,8 +1,9 @@
 import type { AgentReport } from '../report/agent-report.ts';
+import { standing } from '../report/standing.ts';
 import { certificateLines, epochLines, pushLines, sourceLines } from './status-tables.ts';
 import type { Paint } from './paint.ts';
 import { ago, between, timeSpan } from './time-span.ts';
-import { cut, oneLine, widthOf } from './text-width.ts';
+import { cut, oneLine, widthOf, wrapped } from './text-width.ts';
 
 export interface StatusLook {
   /** In columns. `Infinity`: nothing is cut. */
@@ -16,6 +17,10 @@ export interface StatusLook {
 
 /** Rows of each list, with which an empty line between them is worth its place. */
 const fair = 3;
+/** What one field of the head may take of the height of a screen. */
+const share = 1 / 6;
+/** Columns before the text of a field. */
+const indent = 17;
 /** Heading and titles of a list. */
 const above = 2;
 
@@ -41,9 +46,10 @@ function rowsIn(room: number, sizes: readonly number[]): number {
 }
 
 /** Who it is, whether it is ready, and what should be known at once. */
-function head(report: AgentReport, { paint, isWide }: StatusLook): readonly string[] {
+function head(report: AgentReport, look: StatusLook): readonly string[] {
+  const { paint, isWide } = look;
   const { agent, phase, notes, at, crashes, readyAfterMs, refused, next } = report;
-  const up = `${phase} for ${timeSpan(between(agent.startedAt, at) ?? 0)}`;
+  const up = `${phase}, up for ${timeSpan(between(agent.startedAt, at) ?? 0)}`;
   const first = readyAfterMs === undefined ? 'never ready yet' : `first ready after ${timeSpan(readyAfterMs)}`;
   const limit = crashes.budget === 0 ? '' : ` of ${crashes.budget}`;
   const retry = crashes.retryAt === undefined ? '' : `, again in ${timeSpan(Math.max(0, between(at, crashes.retryAt) ?? 0))}`;
@@ -65,18 +71,26 @@ function head(report: AgentReport, { paint, isWide }: StatusLook): readonly stri
   ];
   return [
     `${readiness(report, paint)}  pilot-agent ${agent.version}  ${agent.role} ${oneLine(agent.nodeId)}`,
-    ...(report.ready.ok ? [] : [field('reason', paint('red', oneLine(report.ready.reason)), paint)]),
-    ...rows.flatMap(([name, text]) => (text === undefined ? [] : [field(name, text, paint)])),
+    ...(report.ready.ok ? [] : field('reason', paint('red', oneLine(report.ready.reason)), look)),
+    ...rows.flatMap(([name, text]) => (text === undefined ? [] : field(name, text, look))),
   ];
 }
 
 /** Whether a probe would find the agent ready, in a word. Pure. */
-export function readiness({ ready }: Pick<AgentReport, 'ready'>, paint: Paint): string {
-  return ready.ok ? paint(['bold', 'green'], 'READY') : paint(['bold', 'red'], 'NOT READY');
+export function readiness(report: Pick<AgentReport, 'phase' | 'ready'>, paint: Paint): string {
+  return standing(report).isReady ? paint(['bold', 'green'], 'READY') : paint(['bold', 'red'], 'NOT READY');
 }
 
-function field(name: string, text: string, paint: Paint): string {
-  return `  ${paint('dim', name)}${' '.repeat(15 - widthOf(name))}${text}`;
+/**
+ * A field in as many lines as its text takes; on a screen that it would fill, the last one is cut.
+ */
+function field(name: string, text: string, { width, height, paint }: StatusLook): readonly string[] {
+  const most = Math.max(1, Math.floor(height * share));
+  const room = Math.max(1, width - indent);
+  const all = wrapped(text, room);
+  const shown = all.length <= most ? all : [...all.slice(0, most - 1), cut(`${all[most - 1] ?? ''} ${all[most] ?? ''}`, room)];
+  const title = `  ${paint('dim', name)}${' '.repeat(indent - 2 - widthOf(name))}`;
+  return shown.map((line, index) => `${index === 0 ? title : ' '.repeat(indent)}${line}`);
 }
 
 function controlPlane({ controlPlane: plane, at }: AgentReport, paint: Paint): string | undefined {

@@ -1,4 +1,5 @@
 import type { AgentReport } from '../report/agent-report.ts';
+import { certificateTitle } from '../report/certificate-title.ts';
 import type { CertificateReport } from '../report/certificate-report.ts';
 import type { EpochReport } from '../report/epoch-report.ts';
 import { stateOf, whyOf } from './epoch-words.ts';
@@ -6,9 +7,10 @@ import type { Paint } from './paint.ts';
 import { type Cell, type Column, tableLines } from './table-lines.ts';
 import { oneLine } from './text-width.ts';
 import { ago, between, timeSpan } from './time-span.ts';
+import { ownMember } from '../texts/own-member.ts';
 
 export interface TableSize {
-  /** Rows of each list at most: the newest. 0: the heading alone. */
+  /** Rows of each list at most: the first ones. 0: the heading alone. */
   readonly rows: number;
   readonly width: number;
   readonly isWide: boolean;
@@ -21,11 +23,11 @@ interface Field<Row> extends Column {
   readonly isWide?: true;
 }
 
-/** A heading and the last rows of a list; nothing for an empty one. */
+/** A heading and the first rows of a list; nothing for an empty one. */
 function list<Row>(heading: string, all: readonly Row[], fields: readonly Field<Row>[], size: TableSize): readonly string[] {
   const { rows, width, isWide, paint } = size;
   if (all.length === 0) return [];
-  const kept = rows === 0 ? [] : all.slice(-rows);
+  const kept = all.slice(0, rows);
   const left = all.length - kept.length;
   const columns = fields.filter((field) => isWide || field.isWide === undefined);
   const cells = kept.map((row) => columns.map((column) => column.of(row)));
@@ -35,10 +37,10 @@ function list<Row>(heading: string, all: readonly Row[], fields: readonly Field<
 
 const span = (ms: number | undefined) => (ms === undefined ? '' : timeSpan(ms));
 
-/** The epochs, oldest first. Pure. */
+/** The epochs, newest first. Pure. */
 export function epochLines({ epochs, counters, at }: AgentReport, size: TableSize): readonly string[] {
   const count = (name: string, one: string, many: string) => {
-    const number = counters[name] ?? 0;
+    const number = ownMember(counters, name) ?? 0;
     return number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];
   };
   const counted = [
@@ -61,13 +63,13 @@ export function epochLines({ epochs, counters, at }: AgentReport, size: TableSiz
     { title: 'LAUNCHED', isWide: true, of: ({ launchedAt }) => launchedAt },
     { title: 'LAST WORDS', isWide: true, of: ({ exit }) => (exit?.lastWords ?? []).map(oneLine).join(' / ') },
   ];
-  return list(`EPOCHS${counted === '' ? '' : `  ${counted}`}`, epochs, fields, size);
+  return list(`EPOCHS${counted === '' ? '' : `  ${counted}`}`, epochs.toReversed(), fields, size);
 }
 
 /** What Envoy serves and trusts. Pure. */
 export function certificateLines({ certificates, at }: AgentReport, size: TableSize): readonly string[] {
   const fields: readonly Field<CertificateReport>[] = [
-    { title: 'NAME', hasEnds: true, of: ({ name }) => oneLine(name) },
+    { title: 'NAME', hasEnds: true, of: (one) => oneLine(certificateTitle(one)) },
     { title: 'TIME LEFT', isRight: true, of: (one) => timeLeft(one, at) },
     { title: 'NAMES', of: ({ subject, subjectAltNames }) => oneLine(subjectAltNames.length > 0 ? subjectAltNames.join(', ') : subject) },
     { title: 'SUBJECT', isWide: true, of: ({ subject }) => oneLine(subject) },
@@ -107,7 +109,7 @@ export function sourceLines({ sources, at }: AgentReport, size: TableSize): read
   return list('SOURCES', sources, fields, size);
 }
 
-/** The secrets that were pushed, oldest first. Pure. */
+/** The secrets that were pushed, newest first. Pure. */
 export function pushLines({ pushes, at }: AgentReport, size: TableSize): readonly string[] {
   const fields: readonly Field<AgentReport['pushes'][number]>[] = [
     { title: 'SECRET', hasEnds: true, of: ({ secret }) => oneLine(secret) },
@@ -120,5 +122,5 @@ export function pushLines({ pushes, at }: AgentReport, size: TableSize): readonl
     { title: 'AT', isWide: true, of: (push) => push.at },
     { title: 'REASON', of: ({ reason }) => oneLine(reason ?? '') },
   ];
-  return list('PUSHES', pushes, fields, size);
+  return list('PUSHES', pushes.toReversed(), fields, size);
 }

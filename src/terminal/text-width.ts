@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import sliceAnsi from 'slice-ansi';
 import stringWidth from 'string-width';
 import { printable } from '../log/printable.ts';
@@ -27,6 +28,30 @@ export function cutInside(text: string, width: number): string {
   if (all <= width || width < 4) return cut(text, width);
   const head = Math.floor((width - 1) / 3);
   return `${sliceAnsi(text, 0, head)}…${sliceAnsi(text, all - (width - 1 - head))}`;
+}
+
+/**
+ * A text in as many lines of at most `width` columns as it takes, broken between words where that
+ * leaves no line half empty. Pure.
+ */
+export function wrapped(text: string, width: number): readonly string[] {
+  const room = Math.max(1, width);
+  const all = widthOf(text);
+  const lines: string[] = [];
+  for (let at = 0; at < all;) {
+    const rest = sliceAnsi(text, at);
+    const taken = widthOf(rest) <= room ? rest : broken(rest, room);
+    lines.push(sliceAnsi(taken, 0, widthOf(stripVTControlCharacters(taken).trimEnd())));
+    at += Math.max(1, widthOf(taken));
+  }
+  return lines.length === 0 ? [''] : lines;
+}
+
+/** The beginning of a text that is too long for a line, with the space after its last word. */
+function broken(text: string, room: number): string {
+  const fits = [room, room - 1].map((end) => sliceAnsi(text, 0, end)).find((piece) => widthOf(piece) <= room) ?? '';
+  const [upToSpace = ''] = /^.* /s.exec(stripVTControlCharacters(`${fits}${sliceAnsi(text, widthOf(fits), widthOf(fits) + 1)}`)) ?? [];
+  return widthOf(upToSpace) * 2 > room ? sliceAnsi(text, 0, widthOf(upToSpace)) : fits;
 }
 
 /** The text in exactly `width` columns: cut, or filled up with spaces on its right. Pure. */

@@ -1,10 +1,11 @@
 import type { EpochReport } from '../report/epoch-report.ts';
 import { whyText } from '../report/epoch-table.ts';
-import { lifeLine, type Past } from './life-line.ts';
+import type { Past } from '../report/shown-past.ts';
+import { lifeLine } from './life-line.ts';
 import { endOf, stateOf } from './epoch-words.ts';
 import type { Paint } from './paint.ts';
 import { loadOf, rateOf } from './rates.ts';
-import { cut, fitted, fittedRight, oneLine } from './text-width.ts';
+import { fitted, fittedRight, oneLine, wrapped } from './text-width.ts';
 import { between, timeSpan } from './time-span.ts';
 import type { TopState } from './top-model.ts';
 
@@ -12,12 +13,14 @@ import type { TopState } from './top-model.ts';
 const number = 5;
 const state = 16;
 const figures = 27;
+/** Before the details of an epoch. */
+const indent = '      ';
 
 /** The epochs, newest first, a line each, of the selected one more: `height` at most. Pure. */
 export function topEpochs(all: TopState, past: Past, height: number, paint: Paint): readonly string[] {
   const { epochs, selected, size, traffic } = all;
   const chosen = epochs.find(({ epoch }) => epoch === selected);
-  const more = chosen === undefined ? [] : details(chosen, all, paint).map((line) => cut(line, size.width));
+  const more = chosen === undefined ? [] : details(chosen, all, paint);
   const shown = around([...epochs].reverse(), selected, Math.max(1, height - more.length));
   const width = Math.max(0, size.width - number - state - figures - 3);
   const lines = shown.map((epoch) => {
@@ -53,7 +56,7 @@ function short(value: number): string {
   return value > 0 && value < 10 ? value.toFixed(1) : String(Math.round(value));
 }
 
-function details(epoch: EpochReport, { now }: TopState, paint: Paint): readonly string[] {
+function details(epoch: EpochReport, { now, long, size }: TopState, paint: Paint): readonly string[] {
   const { pid, hash, lineage, launchedAt, startMs, drainMs, exit } = epoch;
   const age = between(launchedAt, new Date(now).toISOString()) ?? 0;
   const told = [
@@ -64,7 +67,9 @@ function details(epoch: EpochReport, { now }: TopState, paint: Paint): readonly 
     `hash ${hash.slice(0, 8)}`,
     `lineage ${lineage}`,
   ].join(', ');
-  const end =
-    exit === undefined ? [] : [`${endOf(exit)}${exit.lastWords.length === 0 ? '' : `: ${exit.lastWords.map(oneLine).join(' / ')}`}`];
-  return [told, ...end, `why: ${oneLine(whyText(epoch))}`].map((line) => paint('dim', `      ${line}`));
+  const end = exit === undefined ? [] : [endOf(exit)];
+  const width = long === 'cut' ? Infinity : size.width - indent.length;
+  return [told, ...end, `why: ${oneLine(whyText(epoch))}`].flatMap((text) =>
+    wrapped(text, width).map((line) => paint('dim', `${indent}${line}`)),
+  );
 }

@@ -46,6 +46,8 @@ function watching(state: TopState, { name, text, isCtrl }: Key): TopState {
       return { ...state, level: after(levels, state.level) };
     case 't':
       return { ...state, span: after(spans, state.span) };
+    case 'w':
+      return { ...state, long: state.long === 'cut' ? 'whole' : 'cut' };
     case 'up':
     case 'k':
       return { ...state, selected: neighbour(state, 1) };

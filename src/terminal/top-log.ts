@@ -1,9 +1,11 @@
 import type { LogReport } from '../report/live-events.ts';
 import type { Paint } from './paint.ts';
-import { oneLine } from './text-width.ts';
+import { oneLine, wrapped } from './text-width.ts';
 import type { TopState } from './top-model.ts';
 
 const ranks: Readonly<Record<LogReport['level'], number>> = { trace: 0, debug: 1, info: 2, warn: 3, error: 4, fatal: 5 };
+/** The column at which the text of a line begins. */
+const textAt = 19;
 const styles = { trace: 'dim', debug: 'dim', info: 'cyan', warn: 'yellow', error: 'red', fatal: 'red' } as const;
 
 /** The heading of the log, and its newest lines that are wanted; `height` lines at most. Pure. */
@@ -15,8 +17,10 @@ export function topLog(state: TopState, height: number, paint: Paint): readonly 
     ...(filter === '' ? [] : [`/${oneLine(filter)}`]),
   ];
   const heading = `${paint('bold', 'LOG')}  ${paint('dim', wanted.join(', '))}`;
-  const lines = newest(state, Math.max(0, height - 1)).map((line) => logLine(line, paint));
-  return [heading, ...lines].slice(0, Math.max(0, height));
+  const room = Math.max(0, height - 1);
+  const width = state.long === 'cut' ? Infinity : state.size.width - textAt;
+  const lines = newest(state, room).flatMap((line) => logLines(line, width, paint));
+  return [heading, ...lines.slice(Math.max(0, lines.length - room))].slice(0, Math.max(0, height));
 }
 
 /** The newest `count` lines that are wanted, oldest first. */
@@ -32,10 +36,11 @@ function newest({ log, level, selected, filter }: TopState, count: number): read
   return found.reverse();
 }
 
-/** A line of the log as one line of the screen. Pure. */
-function logLine(line: LogReport, paint: Paint): string {
+/** A line of the log, its text in lines of at most `width` columns. Pure. */
+function logLines(line: LogReport, width: number, paint: Paint): readonly string[] {
   const { at, level } = line;
-  return `${paint('dim', at.slice(11, 23))} ${paint(styles[level], level.padEnd(5))} ${oneLine(textOf(line))}`;
+  const head = `${paint('dim', at.slice(11, 23))} ${paint(styles[level], level.padEnd(5))} `;
+  return wrapped(oneLine(textOf(line)), width).map((text, index) => `${index === 0 ? head : ' '.repeat(textAt)}${text}`);
 }
 
 /** What it says, with where it is from. */

@@ -1,6 +1,7 @@
 import type { AgentReport } from '../report/agent-report.ts';
 import type { EpochReport } from '../report/epoch-report.ts';
 import type { LiveEvent, LogReport, TrafficReport } from '../report/live-events.ts';
+import type { ServiceReport } from '../report/request-report.ts';
 import type { ScreenSize } from './screen-size.ts';
 
 /** What the agent can be asked for, and the path that asks for it. */
@@ -27,6 +28,7 @@ export interface TopState {
   /** Oldest first. */
   readonly epochs: readonly EpochReport[];
   readonly traffic: readonly TrafficReport[];
+  readonly service: ServiceReport | undefined;
   readonly log: readonly LogReport[];
   /** The epoch that is looked at. */
   readonly selected: number | undefined;
@@ -36,6 +38,8 @@ export interface TopState {
   readonly filter: string;
   readonly level: (typeof levels)[number];
   readonly span: (typeof spans)[number];
+  /** A line that is too long is cut, or takes several lines of the screen. */
+  readonly long: 'cut' | 'whole';
   /** What came of the last order. */
   readonly told: string | undefined;
   /** Changes when all has to be drawn anew. */
@@ -79,12 +83,14 @@ export function firstTopState(size: ScreenSize, now: number): TopState {
     report: undefined,
     epochs: [],
     traffic: [],
+    service: undefined,
     log: [],
     selected: undefined,
     mode: 'watch',
     filter: '',
     level: 'info',
     span: 600_000,
+    long: 'cut',
     told: undefined,
     drawing: 0,
     isOver: false,

@@ -20,7 +20,7 @@ export function reduceTop(state: TopState, event: TopEvent): Step {
     case 'clock':
       return [{ ...state, now: event.now }, []];
     case 'connected': // all that is known is told again
-      return [{ ...state, link: { kind: 'connected' }, epochs: [], traffic: [], log: [] }, []];
+      return [{ ...state, link: { kind: 'connected' }, epochs: [], traffic: [], service: undefined, log: [] }, []];
     case 'away':
       return [{ ...state, link: away(state, event.reason) }, []];
     case 'heard':
@@ -48,6 +48,8 @@ function heard(state: TopState, live: LiveEvent): TopState {
       return { ...state, epochs: merged(state.epochs, live.data) };
     case 'traffic':
       return { ...state, traffic: [...state.traffic, ...live.data].slice(-keptReports) };
+    case 'service':
+      return { ...state, service: live.data };
     case 'log':
       return { ...state, log: [...state.log, ...live.data].slice(-keptLines) };
   }

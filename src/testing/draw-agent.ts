@@ -1,18 +1,27 @@
 import { AssertionError } from 'node:assert';
-import { isDeepStrictEqual } from 'node:util';
-import { asyncScheduler, defer, filter, ignoreElements, map, merge, type Observable, of, ReplaySubject, share, takeUntil, throwError, timer, timestamp } from 'rxjs'; // prettier-ignore
+import { asyncScheduler, defer, filter, ignoreElements, map, merge, type Observable, of, ReplaySubject, share, takeUntil, tap, throwError, timer, timestamp } from 'rxjs'; // prettier-ignore
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import type { RestartPolicy } from '../agent/exits.ts';
 import type { Reading } from '../agent/ports.ts';
 import type { Timing } from '../agent/timing.ts';
 import { ofType } from '../operators/tagged-union.ts';
+import { compose } from '../sources/compose.ts';
 import type { Contribution } from '../sources/contribution.ts';
-import { type Read, source as makeSource } from '../sources/source.ts';
+import { neverResolves, source as makeSource } from '../sources/source.ts';
 import type { ConfigSource } from '../streams/config-source.ts';
 import { sourceSigns } from '../streams/readings.ts';
 import { diagramOf, type DrawnSign, signsOf } from './diagram.ts';
 import type { Script } from './fake-proxy.ts';
 import { scriptedAgent } from './scripted-agent.ts';
+
+/** Reads what is drawn, as it is at that time. */
+type DrawnRead = () => Observable<string>;
+
+/** What is drawn by one diagram. */
+export interface DrawnSource {
+  readonly read: DrawnRead;
+  readonly changed$: Observable<unknown>;
+}
 
 /** What happens to an agent, in marbles. */
 export interface Drawing extends Partial<Script> {
@@ -25,7 +34,12 @@ export interface Drawing extends Partial<Script> {
    * Makes the source of what is drawn: `read` reads it as it is at that time, `changed$` emits at
    * each sign after the first ms. If left out, that is a source which reads at each sign.
    */
-  readonly source?: (read: Read, changed$: Observable<unknown>) => ConfigSource;
+  readonly source?: (read: DrawnRead, changed$: Observable<unknown>, beside: Readonly<Record<string, DrawnSource>>) => ConfigSource;
+  /**
+   * Further diagrams as `config`, by name. `source` gets each; if that is left out, they are
+   * sources beside it.
+   */
+  readonly beside?: Readonly<Record<string, string>>;
   /** From the first change to the reading of all, in ms; 10,000 if left out, as `--minDelay`. */
   readonly minDelay?: number;
   /** A restart by hand, by any sign. */
@@ -58,14 +72,15 @@ const beyond = 300_000;
  * that. All times are virtual and real durations: `drawAgent({ config: 'a 9s b' })` has `b` from
  * the tenth second on, and its agent is one with the times of the program.
  *
- * An Envoy is LIVE 500 ms after its launch if nothing else is drawn, and serves until it is told to
- * end. Nothing runs before something is expected.
+ * An Envoy is LIVE 100 ms after its launch if nothing else is drawn, and serves until it is told to
+ * end: as a parent, `parentShutdown` (60 s) after its child is LIVE. Nothing runs before something
+ * is expected.
  */
 export function drawAgent(drawing: Drawing): DrawnAgent {
   function expectDrawn(what: 'epochs' | 'serving', diagram: string): DrawnAgent {
     const { seen, expected } = played(drawing, what, diagram);
-    if (isDeepStrictEqual(seen, expected)) return drawn;
     const [actual, drawnAs] = [diagramOf(seen), diagramOf(expected)];
+    if (actual === drawnAs) return drawn;
     throw new AssertionError({ message: `${what}: expected '${drawnAs}', but it is '${actual}'`, actual, expected: drawnAs });
   }
   const drawn: DrawnAgent = {
@@ -77,11 +92,11 @@ export function drawAgent(drawing: Drawing): DrawnAgent {
 
 /** What is seen of an agent, up to long after the end of what is drawn; and what was drawn. */
 function played(drawing: Drawing, what: 'epochs' | 'serving', diagram: string) {
-  const { config, restart = '', terminate = '' } = drawing;
+  const { config, beside = {}, restart = '', terminate = '' } = drawing;
   const seen: DrawnSign[] = [];
   const errors: unknown[] = [];
   const expected = new TestScheduler(() => undefined).run((m) => {
-    const ends = [diagram, config, restart, terminate].map((drawn) => signsOf(drawn).at(-1)?.at ?? 0);
+    const ends = [diagram, config, ...Object.values(beside), restart, terminate].map((drawn) => signsOf(drawn).at(-1)?.at ?? 0);
     const { hashes$, serving$ } = agentOf(m, drawing);
     const shown$ = what === 'serving' ? serving$ : merge(hashes$, serving$.pipe(ignoreElements()));
     shown$.pipe(timestamp(), takeUntil(timer(Math.max(...ends) + beyond))).subscribe({
@@ -95,16 +110,15 @@ function played(drawing: Drawing, what: 'epochs' | 'serving', diagram: string) {
 }
 
 function agentOf(m: RunHelpers, drawing: Drawing) {
-  const { config, source = readAtEachSign, minDelay = 10_000, restart = '', terminate = '', policy, timing, ...script } = drawing;
-  const signs = signsOf(config);
-  const read: Read = () =>
-    defer(() => {
-      const sign = signs.findLast(({ at }) => at <= asyncScheduler.now())?.sign ?? '#';
-      return sign === '#' ? throwError(() => new Error('it is drawn as unreadable')) : of(sign);
-    });
-  const changed$ = merge(...signs.flatMap(({ at }) => (at === 0 ? [] : [timer(at)])));
+  const { config, source, beside = {}, minDelay = 10_000, restart = '', terminate = '', policy, timing, ...script } = drawing;
+  const { read, changed$ } = drawnSource(config);
+  const others = Object.fromEntries(Object.entries(beside).map(([name, diagram]) => [name, drawnSource(diagram)]));
+  const made = source === undefined ? readAtEachSign({ drawn: { read, changed$ }, ...others }) : source(read, changed$, others);
   const orders$ = m.hot(restart).pipe(map(() => 'SIGHUP'));
-  const read$ = sourceSigns(asRun(source(read, changed$)), { minDelay, random: () => 0.5 }, orders$).pipe(
+  const read$ = sourceSigns(asRun(made), { minDelay, random: () => 0.5 }, orders$).pipe(
+    tap((sign) => {
+      if (sign.type === 'source-unreadable' && sign.reason === neverResolves) throw new Error(`source ${sign.source}: ${sign.reason}`);
+    }),
     ofType('read'),
     share({ connector: () => new ReplaySubject(Infinity) }), // the first one comes while the agent subscribes
   );
@@ -115,7 +129,7 @@ function agentOf(m: RunHelpers, drawing: Drawing) {
       restart$: read$.pipe(filter(({ orderedBy }) => orderedBy !== undefined), map(contentOf)), // prettier-ignore
       terminate$: m.hot(terminate).pipe(map(() => 'SIGTERM')),
     },
-    { processes: Array.from({ length: 1_000 }, () => 'S'), ...script },
+    { processes: Array.from({ length: 1_000 }, () => 'S'), parentShutdown: timing?.parentShutdown ?? 60_000, ...script },
     { ...(policy !== undefined && { policy }), ...(timing !== undefined && { timing }) },
   );
 }
@@ -140,6 +154,18 @@ function contentOf({ reading: { config, hash } }: { readonly reading: Reading<un
     .join('');
 }
 
-function readAtEachSign(read: Read, changed$: Observable<unknown>): ConfigSource {
-  return makeSource('drawn', read, { on$: changed$, random: () => 0.5 });
+function drawnSource(diagram: string): DrawnSource {
+  const signs = signsOf(diagram);
+  const read: DrawnRead = () =>
+    defer(() => {
+      const sign = signs.findLast(({ at }) => at <= asyncScheduler.now())?.sign ?? '#';
+      return sign === '#' ? throwError(() => new Error('it is drawn as unreadable')) : of(sign);
+    });
+  return { read, changed$: merge(...signs.flatMap(({ at }) => (at === 0 ? [] : [timer(at)]))) };
+}
+
+function readAtEachSign(drawn: Readonly<Record<string, DrawnSource>>): ConfigSource {
+  return compose(
+    ...Object.entries(drawn).map(([name, { read, changed$ }]) => makeSource(name, read, { on$: changed$, random: () => 0.5 })),
+  );
 }

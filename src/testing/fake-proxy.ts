@@ -8,7 +8,9 @@ import {
   ignoreElements,
   map,
   merge,
+  type Observable,
   ReplaySubject,
+  Subject,
   takeWhile,
   tap,
   timer,
@@ -33,9 +35,11 @@ export interface Script {
   readonly processes: readonly string[];
   /**
    * What the admin endpoint says of each epoch, until it says something else: u up, l LIVE, s
-   * silent, ? there is none. LIVE after 500 ms if left out.
+   * silent, ? there is none. LIVE after `liveAfter` if left out, or undefined for an epoch.
    */
-  readonly health?: readonly string[];
+  readonly health?: readonly (string | undefined)[];
+  /** From a launch until the process is LIVE, in ms; 100 if left out, as a real Envoy. */
+  readonly liveAfter?: number;
   /**
    * How each check goes: y accepts, n refuses, a accepts an Envoy apart from the others, m one
    * without others, k was killed, o was killed for want of memory. The last one stays; at once and
@@ -47,6 +51,11 @@ export interface Script {
    * unknown. The time counts from the first frame of the test. None are if it is left out.
    */
   readonly active?: readonly string[];
+  /**
+   * When a child tells its parent to end, in ms after it is LIVE, as `--parent-shutdown-time-s`.
+   * Never if left out, or not before the child itself ends in order.
+   */
+  readonly parentShutdown?: number;
   /** Epochs that only SIGKILL ends. */
   readonly ignoresTerm?: readonly number[];
 }
@@ -77,7 +86,17 @@ const verdicts: Record<string, Verdict> = {
 /** A process that exists. */
 interface Running {
   readonly epoch: number;
+  readonly lineage: number;
+  readonly restartEpoch: number;
 }
+
+const standardHealth = ({ liveAfter = 100 }: Script) => `u ${liveAfter - 1}ms l`;
+
+/** When a diagram of health has LIVE first; undefined for never. */
+const liveAt = (diagram: string): number | undefined =>
+  TestScheduler.parseMarbles(diagram, undefined, undefined, false, true).find(
+    ({ notification }) => notification.kind === 'N' && notification.value === 'l',
+  )?.frame;
 
 /** What `diagram` shows at a time: its last sign up to then. */
 const at = (diagram: string, time: number): string => {
@@ -112,7 +131,23 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const drains$ = new ReplaySubject<string>(Infinity);
   const looks$ = new ReplaySubject<string>(Infinity);
   const published$ = new ReplaySubject<string>(Infinity);
+  const toldToEnd$ = new Subject<Running>();
   let checks = 0;
+
+  function parentOf({ lineage, restartEpoch }: Running): Running | undefined {
+    return running.findLast((other) => other.lineage === lineage && other.restartEpoch === restartEpoch - 1);
+  }
+
+  /** Tells the parent of a process to end, once that is LIVE and the time is over. */
+  function parentTold(child: Running): Observable<never> {
+    const live = liveAt(script.health?.[child.epoch] ?? standardHealth(script));
+    const parent = parentOf(child);
+    if (live === undefined || parent === undefined || script.parentShutdown === undefined) return EMPTY;
+    return timer(live + script.parentShutdown).pipe(
+      tap(() => toldToEnd$.next(parent)),
+      ignoreElements(),
+    );
+  }
 
   /** Its process answers for an epoch; without one, nobody. */
   const answerer = (epoch: number): Running | undefined => running.findLast((process) => process.epoch === epoch);
@@ -120,7 +155,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const health = (epoch: number): string => {
     const asked = answerer(epoch);
     if (asked === undefined) return '?';
-    const sign = at(script.health?.[asked.epoch] ?? 'u 499ms l', asyncScheduler.now() - (births.get(asked.epoch) ?? 0));
+    const sign = at(script.health?.[asked.epoch] ?? standardHealth(script), asyncScheduler.now() - (births.get(asked.epoch) ?? 0));
     return sign;
   };
 
@@ -130,7 +165,8 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         const { epoch } = launch;
         const process$ = processes[epoch];
         if (process$ === undefined) throw new Error(`the script has no process ${epoch}`);
-        const own: Running = { epoch };
+        const restartEpoch = launch.adopted ? 0 : launch.restartEpoch;
+        const own: Running = { epoch, lineage: launch.lineage, restartEpoch };
         births.set(epoch, asyncScheduler.now());
         running.push(own);
         launches$.next(launch);
@@ -140,7 +176,17 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
           map((signal): ProcessEvent => ({ type: 'exited', exit: signal === 'SIGTERM' ? exits.c : exits.k })),
           delay(answerTime),
         );
-        return merge(obeyed$, process$).pipe(
+        const told$ = toldToEnd$.pipe(
+          filter((parent) => parent === own && script.ignoresTerm?.includes(epoch) !== true),
+          map((): ProcessEvent => ({ type: 'exited', exit: exits.c })),
+          delay(answerTime),
+        );
+        return merge(obeyed$, told$, parentTold(own), process$).pipe(
+          tap((event) => {
+            // An Envoy that ends in order tells its parent to end.
+            const parent = event.type === 'exited' && event.exit.kind === 'clean' ? parentOf(own) : undefined;
+            if (parent !== undefined) toldToEnd$.next(parent);
+          }),
           takeWhile((event) => event.type !== 'exited', true),
           finalize(() => running.splice(running.indexOf(own), 1)),
         );

@@ -1,5 +1,5 @@
 export { at } from './at.ts';
-export { drawAgent, type DrawnAgent, type Drawing } from './draw-agent.ts';
+export { drawAgent, type DrawnAgent, type DrawnSource, type Drawing } from './draw-agent.ts';
 export { answerTime, exits, fakeProxy, type Script } from './fake-proxy.ts';
 export { marbles } from './marbles.ts';
 export { play } from './play.ts';

@@ -1,5 +1,6 @@
-import type { Observable } from 'rxjs';
+import { map, type Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
+import { ownMember } from '../texts/own-member.ts';
 
 /** Marbles, or marbles and what their signs stand for. */
 type Diagram = string | readonly [marbles: string, values: Readonly<Record<string, unknown>>];
@@ -21,15 +22,26 @@ type Picture<T> = {
  */
 const running: readonly string[] = ['serving', 'outcome', 'by'];
 
-/** Expects all streams of something drawn, as an agent, to be as one picture shows them. */
+/** Each sign of a diagram stands for itself. */
+function lettersOf(diagram: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from(diagram).map((sign) => [sign, sign]));
+}
+
+/**
+ * Expects all streams of something drawn, as an agent, to be as one picture shows them. The values
+ * of one that is not are shown with its name.
+ */
 export function play<T extends { readonly lives: readonly Subscriptions[] }>(m: RunHelpers, drawn: T, picture: Picture<T>): void {
   const { unsub, lives = {}, ...expected } = picture;
   const streams = drawn as object as Readonly<Record<string, Observable<unknown>>>;
   for (const [name, diagram] of Object.entries(expected as object as Readonly<Record<string, Diagram>>)) {
-    const stream$ = streams[`${name}$`];
+    const stream$ = ownMember(streams, `${name}$`);
     if (stream$ === undefined) throw new Error(`there is no stream ${name}$`);
-    const [marbles, values] = typeof diagram === 'string' ? [diagram] : diagram;
-    m.expectObservable(stream$, running.includes(name) ? unsub : undefined).toBe(marbles, values);
+    const [marbles, values] = typeof diagram === 'string' ? [diagram, lettersOf(diagram)] : diagram;
+    const named = Object.entries(values).map(([letter, value]) => [letter, { [name]: value }] as const);
+    // In what differs, a reader finds the name.
+    const named$ = stream$.pipe(map((value) => ({ [name]: value })));
+    m.expectObservable(named$, running.includes(name) ? unsub : undefined).toBe(marbles, Object.fromEntries(named));
   }
   for (const [epoch, diagram] of Object.entries(lives)) m.expectSubscriptions(drawn.lives[Number(epoch)] ?? []).toBe(diagram);
 }

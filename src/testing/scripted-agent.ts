@@ -29,7 +29,7 @@ const settled =
   (source: Observable<T>): Observable<T> =>
     source.pipe(debounce(() => timer(1 - (asyncScheduler.now() % 1) - answerTime / 2)));
 
-const endings = { asked: 'A', envoy: 'E', refused: 'R', 'address-taken': 'P' } as const;
+const endings = { asked: 'A', envoy: 'E', refused: 'R', 'address-taken': 'P', 'address-denied': 'D' } as const;
 
 /**
  * Who serves: an epoch's number, or n for nobody; D while draining, T while stopping; at the end A

@@ -70,12 +70,16 @@ const trials: Readonly<Record<string, Trial>> = {
     await changed;
     await differs(before, read);
   },
-  'it can be listened to again after nobody has': async (stage, { told, stop }) => {
+  'it can be listened to again after nobody has': async (stage, { read, told, stop }) => {
     await told('ready');
+    const before = await read();
     stop();
+    await pause(100);
     const again = listen(stage);
     try {
       await again.told('ready');
+      await pause(100);
+      assert.equal((await again.read()).hash, before.hash, 'the reading is another one when it is listened to again');
       const changed = again.told('changed');
       await stage.change();
       await changed;
@@ -91,8 +95,10 @@ const trials: Readonly<Record<string, Trial>> = {
     await pause(500);
     assert.equal((await read()).hash, before.hash, 'an outage has changed the reading');
     assert.ok(isListening(), 'changes$ has ended, or errored, in an outage');
-    const changed = told('changed');
     await outage.end();
+    await pause(500);
+    assert.equal((await read()).hash, before.hash, 'the reading is another one after an outage');
+    const changed = told('changed');
     await change();
     await changed;
     await differs(before, read);

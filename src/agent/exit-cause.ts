@@ -1,0 +1,65 @@
+import type { Exit } from './ports.ts';
+
+/**
+ * Lines that say why a process ends: of Envoy's own handlers, of the C++ runtime, of the allocator,
+ * of a sanitizer, of Lua and of V8.
+ */
+const telling =
+  /assert failure|\bpanic\b|^Caught .+, suspect faulting address|terminate called|terminating (?:due to|with)|Uncaught .*exception|Check failed:|Fatal (?:error in|JavaScript)|ERROR: \w*Sanitizer|double free|corrupt|stack smashing|bad_alloc|Unable to allocate/i;
+
+const frame = /^#\d+: /;
+
+/** In characters. */
+const longest = 300;
+
+/**
+ * What an Envoy wrote last, with one message more: so many at most. The frames of a stack give way
+ * first, for what comes before them says why it ended. Pure.
+ */
+export function withMessage(tail: readonly string[], message: string, most: number): readonly string[] {
+  if (tail.length < most) return [...tail, message];
+  const isFrame = frame.test(message);
+  if (isFrame && tail.findIndex((one) => causeIn(one) !== undefined) === 0) return tail;
+  const left = isFrame ? 0 : tail.findLastIndex((one) => frame.test(one));
+  return [...tail.toSpliced(Math.max(left, 0), 1), message];
+}
+
+function causeIn(message: string): string | undefined {
+  return message.split('\n').find((line) => telling.test(line));
+}
+
+/**
+ * What Envoy wrote of why it ended, in one line; undefined where that is not known. A signal may
+ * come from outside: then what it wrote last has nothing to do with it. Pure.
+ */
+export function exitWords(exit: Exit): string | undefined {
+  if (!('tail' in exit)) return undefined;
+  const told = exit.tail.map(causeIn).find((line) => line !== undefined);
+  const words = told ?? (exit.kind === 'failed' ? exit.tail.at(-1)?.split('\n')[0] : undefined);
+  return words === undefined || words.trim() === '' ? undefined : printable(words);
+}
+
+/** How an Envoy ended, and why as far as it said so, in one line. Pure. */
+export function exitCause(exit: Exit): string {
+  const words = exitWords(exit);
+  return words === undefined ? how(exit) : `${how(exit)}: ${words}`;
+}
+
+function how(exit: Exit): string {
+  switch (exit.kind) {
+    case 'clean':
+      return 'exit 0';
+    case 'failed':
+      return `exit ${exit.code}`;
+    case 'signaled':
+      return exit.outOfMemory === true ? `${exit.signal}, out of memory` : exit.signal;
+    case 'spawn-failed':
+      return `not started: ${printable(exit.reason)}`;
+    case 'unknown':
+      return 'it is gone, and nobody saw how';
+  }
+}
+
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim().slice(0, longest); // prettier-ignore
+}

@@ -1,0 +1,49 @@
+import { lookup, type LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { Observable } from 'rxjs';
+
+const isLocalhost = (host: string) => /^localhost\.?$/i.test(host);
+
+/** This machine, in the order in which its addresses are tried. */
+const localAddresses = ['127.0.0.1', '::1'] as const;
+
+/** The addresses of a host that need no look-up; the host itself if it is another one. Pure. */
+export function knownAddresses(host: string): readonly string[] {
+  return isLocalhost(host) ? localAddresses : [host];
+}
+
+/**
+ * As `dns.lookup`, but `localhost` is never looked up: it would wait in the thread pool behind
+ * names whose server is silent.
+ */
+export const localLookup: LookupFunction = (host, options, done) => {
+  if (!isLocalhost(host)) {
+    lookup(host, options, done);
+    return;
+  }
+  const found = localAddresses
+    .map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    .filter(
+      ({ family }) =>
+        options.family === undefined || options.family === 0 || `IPv${family}` === options.family || family === options.family,
+    );
+  const [first] = found;
+  process.nextTick(() => {
+    if (options.all === true) done(null, found);
+    else done(null, first?.address ?? '', first?.family);
+  });
+};
+
+/**
+ * Looks once, on subscribe, as {@link localLookup} does; emits all addresses of the host and
+ * completes, or errors if there are none.
+ */
+export function addressesOf(host: string): Observable<readonly string[]> {
+  return new Observable((subscriber) => {
+    localLookup(host, { all: true }, (error, found) => {
+      if (error !== null) subscriber.error(error);
+      else subscriber.next((found as readonly LookupAddress[]).map(({ address }) => address));
+      subscriber.complete();
+    });
+  });
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage, RequestOptions } from 'node:http';
+import type { Socket } from 'node:net';
+import { Observable } from 'rxjs';
+import { localLookup } from './local-lookup.ts';
+import { bare } from './outside-proxy.ts';
+
+/** Where a proxy is and who asks it, from its URL. Pure. */
+function proxyAt(proxy: string) {
+  const { hostname, port, host, username, password } = new URL(proxy);
+  const credentials = Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString('base64');
+  return {
+    host,
+    place: { hostname: bare(hostname), port: port === '' ? 80 : Number(port), lookup: localLookup, agent: false as const },
+    headers: username + password === '' ? {} : { 'proxy-authorization': `Basic ${credentials}` },
+  };
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What a plain request of a URL has to say for it to go to the proxy. Pure. */
+export function toProxy({ origin, host, pathname, search }: URL, proxy: string): RequestOptions {
+  const { place, headers } = proxyAt(proxy);
+  return { ...place, path: `${origin}${pathname}${search}`, headers: { host, ...headers } };
+}
+
+/**
+ * Asks the proxy for a tunnel to the server of a URL (CONNECT) on subscribe; emits the connection
+ * and completes. Whoever gets it ends it. Errors with what the proxy answers, or with what has
+ * happened to it. Unsubscribing gives up what is not there yet.
+ */
+export function tunnel({ hostname, port }: URL, proxy: string): Observable<Socket> {
+  return new Observable((subscriber) => {
+    const { host: name, place, headers } = proxyAt(proxy);
+    const target = `${hostname}:${port === '' ? 443 : port}`;
+    const { request } = process.getBuiltinModule('node:http'); // as in openHttp
+    const asked = request({ ...place, method: 'CONNECT', path: target, headers: { host: target, ...headers } });
+    let isGiven = false;
+    const fail = (why: string) => subscriber.error(new Error(`the proxy ${name}: ${why}`));
+    const refused = ({ statusCode = 0 }: IncomingMessage) => fail(`it answers CONNECT with ${statusCode}`);
+    asked.on('error', ({ message, code = '' }: NodeJS.ErrnoException) => fail(message === '' ? code : message));
+    asked.on('response', refused); // a status of information may come before
+    asked.on('connect', (answer, socket: Socket, rest) => {
+      socket.on('error', () => undefined); // whoever speaks on it is told, and nobody else has to be
+      if (answer.statusCode !== 200) {
+        socket.destroy();
+        refused(answer);
+        return;
+      }
+      if (rest.length > 0) socket.unshift(rest);
+      isGiven = true;
+      subscriber.next(socket);
+      subscriber.complete();
+    });
+    asked.end();
+    return () => {
+      if (!isGiven) asked.destroy();
+    };
+  });
+}

@@ -1,0 +1,37 @@
+/** Why a row of a source is left out of the answer. */
+export type LeftOut = keyof typeof leftOutWords;
+
+export const leftOutWords = {
+  form: 'it is not a row of metrics',
+  time: 'its time is not one that the format of the answer has',
+  value: 'its value, or its le or quantile, is not one that its type may have',
+  again: 'a row with the same name and labels came before',
+  taken: 'another source has a family of this name, or of one that would clash with it',
+  apart: 'other rows stand between the rows of its metric, which OpenMetrics does not allow',
+  'not-whole': 'its histogram is not whole, or its buckets contradict each other, which OpenMetrics does not allow',
+} as const;
+
+/** So much of a row is told, in characters. */
+const mostTold = 160;
+
+/** The rows of one source that are left out. */
+interface LeftOutRows {
+  /** Leaves out so many rows, the first of which is given. */
+  readonly drop: (why: LeftOut, row: () => string, many?: number) => void;
+  readonly count: () => number;
+  /** The first one for each reason. */
+  readonly first: () => ReadonlyMap<LeftOut, string>;
+}
+
+export function leftOutRows(): LeftOutRows {
+  const first = new Map<LeftOut, string>();
+  let count = 0;
+  return {
+    drop: (why, row, many = 1) => {
+      count += many;
+      if (!first.has(why)) first.set(why, row().slice(0, mostTold).trim());
+    },
+    count: () => count,
+    first: () => first,
+  };
+}

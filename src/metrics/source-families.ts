@@ -1,0 +1,45 @@
+import { type ExpositionFormat, type FamilyHead, suffixOf } from './exposition-format.ts';
+import { hashText } from './hash-text.ts';
+
+/** A family as its source has it, and as the answer has it. */
+interface WrittenFamily {
+  readonly source: FamilyHead;
+  readonly family: FamilyHead;
+}
+
+/** The families of one source of which rows were written, so that further rows find them. */
+export interface SourceFamilies {
+  /** Remembers a family: its head was written. */
+  add(written: WrittenFamily): void;
+  named(name: string): WrittenFamily | undefined;
+  /** The family that has a row of this name. */
+  owning(row: string): WrittenFamily | undefined;
+  /** One family more was begun, whether or not rows of it are written. */
+  count(): void;
+  /** How many were begun. */
+  size(): number;
+}
+
+const suffixes = ['', '_bucket', '_sum', '_count', '_total', '_created', '_info', '_gsum', '_gcount'];
+
+export function sourceFamilies(format: ExpositionFormat): SourceFamilies {
+  const written = new Map<number, WrittenFamily>();
+  let begun = 0;
+  return {
+    add(each) {
+      written.set(hashText(each.source.name), each);
+    },
+    named: (name) => written.get(hashText(name)),
+    owning(row) {
+      if (written.size === 0) return undefined;
+      for (const suffix of suffixes) {
+        if (!row.endsWith(suffix)) continue;
+        const family = written.get(hashText(row.slice(0, row.length - suffix.length)));
+        if (family !== undefined && suffixOf(row, family.source, format) !== undefined) return family;
+      }
+      return undefined;
+    },
+    count: () => void (begun += 1),
+    size: () => begun,
+  };
+}

@@ -1,0 +1,27 @@
+import { type Advice, partsOf } from './advice.ts';
+
+/** What to do about something that is wrong, behind a line that opens it. */
+export function AdviceView({ advice: { cause, command, fix }, anchor }: { readonly advice: Advice; readonly anchor: string }) {
+  const rows = [
+    ['Cause', cause],
+    ['Look', command],
+    ['Fix', fix],
+  ] as const;
+  return (
+    <details class="advice">
+      <summary>What to do</summary>
+      <dl class="pairs">
+        {rows.map(([name, text]) =>
+          text === '' ? null : (
+            <>
+              <dt>{name}</dt>
+              <dd>{partsOf(text).map((part) => (part.kind === 'code' ? <code>{part.text}</code> : part.text))}</dd>
+            </>
+          ),
+        )}
+        <dt>More</dt>
+        <dd class="mono">docs/troubleshooting.md#{anchor}</dd>
+      </dl>
+    </details>
+  );
+}

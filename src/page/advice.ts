@@ -1,0 +1,23 @@
+/** What docs/troubleshooting.md says of something that is wrong; code is in backticks. */
+export interface Advice {
+  readonly cause: string;
+  readonly command: string;
+  readonly fix: string;
+}
+
+/** By the anchor of that page. */
+export type Advices = Readonly<Record<string, Advice | undefined>>;
+
+/** A part of a text, and whether it is code. */
+export interface TextPart {
+  readonly text: string;
+  readonly kind: 'words' | 'code';
+}
+
+/** A text with code in backticks, in its parts. Pure. */
+export function partsOf(text: string): readonly TextPart[] {
+  return text
+    .split('`')
+    .map((part, index): TextPart => ({ text: part, kind: index % 2 === 0 ? 'words' : 'code' }))
+    .filter((part) => part.text !== '');
+}

@@ -1,0 +1,49 @@
+import { parseJson } from '../texts/parse-json.ts';
+/** A listener of an Envoy, by its name and the address on which it listens. */
+export interface ListenerPlace {
+  readonly name: string;
+  /** `127.0.0.1:8080`, `[::1]:8080`, or the path of a socket. */
+  readonly address: string;
+}
+
+export const listenersQuestion = '/listeners?format=json';
+
+/** Of a name, in characters. */
+const longestName = 200;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * The listeners that Envoy names at `/listeners?format=json`; undefined of what is no such answer.
+ * Pure.
+ */
+export function listenersIn(body: string): readonly ListenerPlace[] | undefined {
+  const all = parsed(body)['listener_statuses'];
+  if (all === undefined) return body.trimStart().startsWith('{') ? [] : undefined; // it has none
+  return Array.isArray(all) ? all.map((one) => placeOf(asObject(one))) : undefined;
+}
+
+function placeOf({ name, local_address: address }: Json): ListenerPlace {
+  const { socket_address: socket, pipe, envoy_internal_address: internal } = asObject(address);
+  const { address: host, port_value: port } = asObject(socket);
+  const { path } = asObject(pipe);
+  const { server_listener_name: within } = asObject(internal);
+  const inet = `${text(host).includes(':') ? `[${text(host)}]` : text(host)}:${text(port)}`;
+  return { name: text(name), address: socket === undefined ? text(path ?? within) : inet };
+}
+
+function parsed(body: string): Json {
+  try {
+    return asObject(parseJson(body));
+  } catch {
+    return {};
+  }
+}
+
+const asObject = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {});
+const text = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, longestName) : '');
+
+/** The name that the statistics of a listener have. Pure. */
+export function statsNameOf({ address }: ListenerPlace): string {
+  return address.replaceAll(':', '_');
+}

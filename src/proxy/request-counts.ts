@@ -1,0 +1,95 @@
+import { ownStats } from './admin-questions.ts';
+import { type Bins, joinedBins, parseBins } from './histogram-bins.ts';
+
+/** HTTP requests of one direction since the start of an Envoy. */
+export interface DirectionCounts {
+  readonly requests: number;
+  readonly failures: number;
+  /** How long they took, in ms; undefined where Envoy does not measure it. */
+  readonly times: Bins | undefined;
+}
+
+/** What an Envoy has counted of its service. A direction, or all clusters, may be uncounted. */
+export interface ServiceCounts {
+  readonly inbound: DirectionCounts | undefined;
+  readonly outbound: DirectionCounts | undefined;
+  readonly clusters: readonly { readonly name: string; readonly healthy: number; readonly total: number }[] | undefined;
+  /** How many clusters there are; no more than {@link mostClusters} of them are looked at. */
+  readonly clusterCount: number;
+  /** Open connections, by the name that the statistics of a listener have. */
+  readonly connections: ReadonlyMap<string, number>;
+}
+
+/** The question of which {@link serviceCounts} is the answer. */
+export const serviceQuestion = `/stats?histogram_buckets=detailed&filter=${encodeURIComponent(
+  '^(http\\..+\\.downstream_rq_(completed|5xx|time)|cluster\\..+\\.(membership_(healthy|total)|upstream_rq_(completed|5xx|time))|listener\\..+\\.downstream_cx_active)$',
+)}`;
+
+const mostClusters = 10_000;
+/** Of a name, in characters. */
+const longestName = 200;
+
+/** Parts of a cluster, of a listener: they are counted in the whole. */
+const part = /\.(?:external|internal|canary|zone\.[^.]+\.[^.]+|worker_\d+|main_thread)\.[^.]+$/;
+
+/** By these Envoy asks the agent or the control plane, which is told of elsewhere. */
+const ownClusters = /^cluster\.(?:xds-grpc|sds-grpc)\./;
+
+/**
+ * What Envoy has counted, from what it prints with `histogram_buckets=detailed`. Where its HTTP
+ * listeners are named `inbound_…` and `outbound_…`, as those of a mesh, these are the directions.
+ * Elsewhere inbound is what comes to its listeners, and outbound is what it asks of its clusters.
+ * Pure.
+ */
+export function serviceCounts(body: string): ServiceCounts {
+  const numbers = new Map<string, number>();
+  const times = new Map<string, Bins>();
+  const healthy = new Map<string, number>();
+  const clusters: { name: string; healthy: number; total: number }[] = [];
+  let clusterCount = 0;
+  let histogram = '';
+  for (const line of body.split('\n')) {
+    const totals = /^ +totals=(.*)$/.exec(line)?.[1];
+    if (totals !== undefined) times.set(histogram, parseBins(totals));
+    const [, name = '', value = ''] = /^([^ ].*?):(?: (\d+|No recorded values))?$/.exec(line) ?? [];
+    if (name === '' || ownStats.test(name) || ownClusters.test(name) || part.test(name)) continue;
+    const [, cluster = '', what] = /^cluster\.(.+)\.membership_(healthy|total)$/.exec(name) ?? [];
+    if (name.endsWith('_rq_time')) {
+      histogram = name;
+      times.set(name, new Map());
+    } else if (what === 'healthy') {
+      if (healthy.size < mostClusters) healthy.set(cluster, Number(value));
+    } else if (what === 'total') {
+      clusterCount += 1;
+      if (clusters.length < mostClusters) clusters.push({ name: cluster.slice(0, longestName), healthy: healthy.get(cluster) ?? 0, total: Number(value) }); // prettier-ignore
+    } else numbers.set(name, Number(value));
+  }
+  const direction = (begins: RegExp, of: 'downstream' | 'upstream') => directionCounts(numbers, times, begins, of);
+  const hasDirections = [...numbers.keys()].some((name) => /^http\.(?:in|out)bound_/.test(name));
+  return {
+    inbound: direction(hasDirections ? /^http\.(?:inbound_|InboundPassthrough)/ : /^http\./, 'downstream'),
+    outbound: hasDirections ? direction(/^http\.outbound_/, 'downstream') : direction(/^cluster\./, 'upstream'),
+    clusters: clusterCount === 0 ? undefined : clusters,
+    clusterCount,
+    connections: new Map([...numbers].flatMap(([name, value]) => (name.startsWith('listener.') ? [[name.replace(/^listener\.|\.downstream_cx_active$/g, ''), value] as const] : []))), // prettier-ignore
+  };
+}
+
+function directionCounts(
+  numbers: ReadonlyMap<string, number>,
+  times: ReadonlyMap<string, Bins>,
+  begins: RegExp,
+  of: 'downstream' | 'upstream',
+): DirectionCounts | undefined {
+  const ending = <T>(all: ReadonlyMap<string, T>, end: string) =>
+    [...all].flatMap(([name, value]) => (begins.test(name) && name.endsWith(`.${of}_rq_${end}`) ? [value] : []));
+  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+  const completed = ending(numbers, 'completed');
+  const measured = ending(times, 'time');
+  if (completed.length === 0) return undefined;
+  return {
+    requests: sum(completed),
+    failures: sum(ending(numbers, '5xx')),
+    times: measured.length === 0 ? undefined : joinedBins(measured),
+  };
+}

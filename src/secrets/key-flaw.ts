@@ -1,0 +1,58 @@
+import type { X509Certificate } from 'node:crypto';
+
+/** A key that needs a password: PKCS#8, and the forms before it. */
+const encrypted = ['-----BEGIN ENCRYPTED PRIVATE KEY-----', 'Proc-Type: 4,ENCRYPTED'];
+
+/** Whether a key (PEM) needs a password. Pure. */
+export function isEncrypted(key: Buffer): boolean {
+  return encrypted.some((mark) => key.includes(mark));
+}
+
+const [begin, newLine] = ['-----BEGIN ', 0x0a];
+/** In bytes, of a line that begins a block. */
+const longestLabel = 64;
+
+/**
+ * The part of a PEM that begins with its first private key; undefined if it has none. A block
+ * begins at the beginning of a line, as BoringSSL has it. Pure.
+ */
+export function privateKeyBlock(pem: Buffer): Buffer | undefined {
+  for (let at = pem.indexOf(begin); at >= 0; at = pem.indexOf(begin, at + 1)) {
+    const label = pem.toString('latin1', at + begin.length, at + begin.length + longestLabel);
+    if ((at === 0 || pem[at - 1] === newLine) && /^[^-]*PRIVATE KEY-----/.test(label)) return pem.subarray(at);
+  }
+  return undefined;
+}
+
+/** Why a text that looks as a PEM is none, if it begins with a byte order mark. Pure. */
+export function markOf(bytes: Buffer): string {
+  const marks = ['efbbbf', 'feff', 'fffe'].map((mark) => Buffer.from(mark, 'hex'));
+  const isMarked = marks.some((mark) => bytes.subarray(0, mark.length).equals(mark));
+  return isMarked ? ': a byte order mark (BOM) stands before it, write the file as plain ASCII' : '';
+}
+
+/** In bits. */
+const shortestRsa = 2_048;
+/** The object identifier of a key of ECDSA (RFC 5480), and the beginning of another one. */
+const named = Buffer.from('06072a8648ce3d020106', 'hex');
+const curves: readonly string[] = ['prime256v1', 'secp384r1', 'secp521r1'];
+
+/** Why Envoy takes no certificate with such a public key; undefined if it does. Pure. */
+export function keyFlaw({ publicKey }: X509Certificate): string | undefined {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: { modulusLength = 0, namedCurve = '' } = {} } = publicKey;
+  switch (type) {
+    case 'ed25519':
+      return undefined;
+    case 'rsa':
+      return modulusLength < shortestRsa
+        ? `the key of the certificate is of RSA with ${modulusLength} bits, and Envoy takes ${shortestRsa} or more`
+        : undefined;
+    case 'ec':
+      if (!publicKey.export({ type: 'spki', format: 'der' }).includes(named)) return 'the key of the certificate has the parameters of its curve, and Envoy takes a curve by its name'; // prettier-ignore
+      return curves.includes(namedCurve)
+        ? undefined
+        : `the key of the certificate is of the curve ${namedCurve}, and Envoy takes P-256, P-384 and P-521`;
+    default:
+      return `the key of the certificate is of the type ${type ?? 'unknown'}, and Envoy takes RSA, ECDSA and Ed25519`;
+  }
+}

@@ -1,0 +1,72 @@
+import { atOnce, inStep, type Steps } from './steps.ts';
+
+/** How deep lists and maps may be in each other. */
+export const mostLevels = 100;
+
+/** Marks that are no text: the lexer of YAML tells by them that a document or a scalar begins. */
+const marks = new Set(['\u0002', '\u001f', '\u0018', '\ufeff']);
+
+/**
+ * The offset at which a text of YAML, of which JSON is a part, opens more levels than `most`;
+ * undefined if it does not. Counts the tokens of the lexer, which is no recursive program: a parser
+ * of nested texts is one, and V8 ends the process where a regular expression is compiled on a stack
+ * that is nearly full. A list in a map may have the map's column, so that a text may have twice as
+ * many levels. Pure.
+ */
+export function levelsFlaw(tokens: Iterable<string>, most = mostLevels): number | undefined {
+  return atOnce(levelsFlawInSteps(tokens, most));
+}
+
+/** The same in steps. */
+export function* levelsFlawInSteps(tokens: Iterable<string>, most: number): Steps<number | undefined> {
+  let count = 0;
+  const columns: number[] = []; // of the lists and maps around this place, by indentation
+  let [offset, column, flow] = [0, 0, 0];
+  let key: number | undefined; // the column of what may be the key of a map
+  for (const token of tokens) {
+    if ((count += 1) % inStep === 0) yield;
+    if (marks.has(token)) continue;
+    if (token === '[' || token === '{') flow += 1;
+    else if (token === ']' || token === '}') flow = Math.max(flow - 1, 0);
+    if (flow > most) return offset;
+    if (flow === 0) {
+      if (token === '-' || token === '?' || token === ':') {
+        const at = token === ':' ? (key ?? column) : column;
+        while ((columns.at(-1) ?? -1) > at) columns.pop();
+        if (columns.at(-1) !== at) columns.push(at);
+        if (columns.length > most) return offset;
+        key = undefined;
+      } else if (/\S/.test(token)) key ??= column;
+    }
+    offset += token.length;
+    const line = token.lastIndexOf('\n');
+    column = line === -1 ? column + token.length : token.length - line - 1;
+    if (line !== -1 && flow === 0) key = undefined;
+  }
+  return undefined;
+}
+
+/** How much of a value is walked through. */
+export interface ValueLimits {
+  readonly values: number;
+  readonly levels: number;
+}
+
+/**
+ * Why a value is too much to be walked through; undefined if it is not. What an alias repeats
+ * counts each time, and a value that has itself in it has no end. Pure.
+ */
+export function valueFlaw(content: unknown, { values, levels }: ValueLimits): string | undefined {
+  const open = [{ value: content, level: 0 }];
+  let count = 1;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, level } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    if (level === levels) return `it is nested more than ${levels} levels deep`;
+    for (const member of Object.values(value) as unknown[]) {
+      if ((count += 1) > values) return `it has more than ${values} values, which is the limit`;
+      open.push({ value: member, level: level + 1 });
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,88 @@
+import type * as Yaml from 'yaml';
+import { levelsFlawInSteps, mostLevels, valueFlaw, type ValueLimits } from './levels.ts';
+import { atOnce, inStep, type Steps } from './steps.ts';
+
+/** The documents of a text with the lines of it, or where it is nested too deep. */
+export type ParsedYaml =
+  | { readonly ok: true; readonly documents: readonly Yaml.Document.Parsed[]; readonly lines: Yaml.LineCounter }
+  | { readonly ok: false; readonly reason: string; readonly line: number; readonly column: number };
+
+type Options = Yaml.ParseOptions & Yaml.DocumentOptions & Yaml.SchemaOptions;
+
+/**
+ * Parses a text of YAML, whose levels are counted before. This is the one place where a text is
+ * given to the parser of YAML: it is a recursive program, which a text of others can abort together
+ * with the process. Pure; throws nothing.
+ *
+ * @param yaml the package, which some load only when they need it
+ * @param levels Infinity for a text of the program's own
+ */
+export function parseYaml(yaml: typeof Yaml, text: string, options: Options, levels = mostLevels): ParsedYaml {
+  return atOnce(parseYamlInSteps(yaml, text, options, levels));
+}
+
+/** The same in steps: the longest one makes a document of its tokens. */
+export function* parseYamlInSteps(yaml: typeof Yaml, text: string, options: Options, levels = mostLevels): Steps<ParsedYaml> {
+  const offset = yield* levelsFlawInSteps(new yaml.Lexer().lex(text), levels);
+  if (offset !== undefined) {
+    const before = text.slice(0, offset).split('\n');
+    const reason = `it is nested more than ${levels} levels deep`;
+    return { ok: false, reason, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  }
+  const lines = new yaml.LineCounter();
+  lines.addNewLine(0);
+  const parser = new yaml.Parser(lines.addNewLine);
+  const tokens: Yaml.CST.Token[] = [];
+  let count = 0;
+  for (const lexeme of new yaml.Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    if ((count += 1) % inStep === 0) yield;
+  }
+  for (const token of parser.end()) tokens.push(token);
+  // A warning of the parser has what is in the text, and goes to stderr by itself.
+  const all = { logLevel: 'error', prettyErrors: false, ...options, uniqueKeys: false } as const;
+  const documents: Yaml.Document.Parsed[] = [];
+  for (const document of new yaml.Composer(all).compose(tokens)) {
+    documents.push(document);
+    yield;
+  }
+  if (options.uniqueKeys !== false) for (const document of documents) yield* refuseSecondKeys(yaml, document);
+  return { ok: true, documents: documents.length === 0 ? [yaml.parseDocument(text, all)] : documents, lines };
+}
+
+/** The check of the parser itself compares each key with each one before it. */
+function* refuseSecondKeys({ isMap, isScalar, isSeq, isPair, YAMLParseError }: typeof Yaml, document: Yaml.Document.Parsed): Steps<void> {
+  let count = 0;
+  const open: unknown[] = [document.contents];
+  while (open.length > 0) {
+    const node = open.pop();
+    if (isMap(node) || isSeq(node)) for (const item of node.items) open.push(item);
+    if (isPair(node)) open.push(node.key, node.value);
+    if ((count += 1) % inStep === 0) yield;
+    if (!isMap(node)) continue;
+    const keys = new Set<unknown>();
+    for (const { key } of node.items) {
+      if (!isScalar(key)) continue;
+      const at = key.range?.[0] ?? 0;
+      if (keys.has(key.value)) document.errors.push(new YAMLParseError([at, at + 1], 'DUPLICATE_KEY', 'Map keys must be unique'));
+      keys.add(key.value);
+    }
+  }
+}
+
+/** What YAML says, as JavaScript has it, or why that is not looked at. */
+export type YamlValue = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+
+/** A document or a resource may have so much in it. */
+const usual: ValueLimits = { values: 1_000_000, levels: mostLevels };
+
+/** The value of a node. What its aliases repeat is bounded, and none has itself in it. Pure. */
+export function valueOfYaml(toJS: () => unknown, limits = usual): YamlValue {
+  try {
+    const value = toJS();
+    const reason = valueFlaw(value, limits);
+    return reason === undefined ? { ok: true, value } : { ok: false, reason };
+  } catch {
+    return { ok: false, reason: 'an alias has no anchor, or there are too many' };
+  }
+}
