@@ -1,6 +1,7 @@
 import { builtinModules } from 'node:module';
 import rxjsX from 'eslint-plugin-rxjs-x';
 import tseslint from 'typescript-eslint';
+import { outsideNames } from './scripts/lint-outside-names.mjs';
 
 /** Node's own modules are told from packages by `node:`. */
 const bare = builtinModules.map((name) => ({ name, message: `Write node:${name}.` }));
@@ -40,6 +41,32 @@ export default tseslint.config(
       'rxjs-x/no-ignored-takewhile-value': 'error',
       'rxjs-x/no-sharereplay': ['error', { allowConfig: true }],
       'rxjs-x/no-exposed-subjects': 'error',
+    },
+  },
+  {
+    files: ['src/**'],
+    plugins: { local: { rules: { 'outside-names': outsideNames } } },
+    rules: { 'local/outside-names': 'error' },
+  },
+  {
+    files: ['src/**'],
+    ignores: ['src/texts/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...['ImportSpecifier[imported', 'MemberExpression[property', 'Property[key'].map((where) => ({
+          selector: `${where}.name=/^(parseAllDocuments|parseDocument|Composer|Parser)$/]`,
+          message: 'A text goes through parseYaml of src/texts, which counts its levels before.',
+        })),
+        {
+          selector: 'MemberExpression[object.name="JSON"][property.name="parse"]',
+          message: 'A text goes through parseJson of src/texts, which counts its levels before.',
+        },
+        {
+          selector: 'VariableDeclarator[init.name="JSON"], MemberExpression[object.name="JSON"][computed=true]',
+          message: 'A text goes through parseJson of src/texts, which counts its levels before.',
+        },
+      ],
     },
   },
   {

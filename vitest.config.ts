@@ -1,13 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { TimedSequencer } from './test/support/timed-sequencer.ts';
+
+/**
+ * Each of these files has a process of its own: it exchanges a module or the timers, which others
+ * in the process would see, or looks at the memory of its process.
+ */
+const apart = [
+  'test/marbles/profile.test.ts',
+  ...readdirSync('test/unit', { recursive: true, encoding: 'utf8' })
+    .map((name) => `test/unit/${name}`)
+    .filter((file) => file.endsWith('.test.ts') && /\bvi\.(?:mock|doMock|useFakeTimers)\(/.test(readFileSync(file, 'utf8'))),
+];
+/** They compare memory, take every processor for a while, or promise something within seconds: no more than two at once. */
+const inPairs = ['discovery-crowd', 'hostile-clients', 'layouts', 'load', 'machine-faults', 'orphan'].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
+const endToEnd = ['test/e2e/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/browser/**/*.test.ts', 'test/differential/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/packaged/**'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    expect: { poll: { interval: 20 } },
-    maxWorkers: 2,
+    expect: { poll: { interval: 20, timeout: 10_000 } },
+    sequence: { sequencer: TimedSequencer },
     globalSetup: ['test/support/tell-left-out.ts'],
+    setupFiles: process.env['TIMINGS'] ? ['./test/support/note-cpu.ts'] : [],
+    reporters: ['default', './test/support/tell-failed.ts', ...(process.env['TIMINGS'] ? ['./test/support/note-timings.ts'] : [])],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/packaged/**', ...endToEnd, ...apart],
+          isolate: false,
+          maxWorkers: 2,
+        },
+      },
+      { extends: true, test: { name: 'apart', include: apart, maxWorkers: 2 } },
+      {
+        extends: true,
+        test: {
+          name: 'end-to-end',
+          include: endToEnd,
+          exclude: inPairs,
+          globalSetup: ['test/e2e/support/shared-kube.ts'],
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      { extends: true, test: { name: 'in-pairs', include: inPairs, maxWorkers: 2, sequence: { groupOrder: 2 } } },
+    ],
   },
 });

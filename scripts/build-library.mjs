@@ -1,3 +1,4 @@
+import 'reflect-metadata'; // which @peculiar/x509 wants to find
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -14,6 +15,30 @@ const apart = {
     });
   },
 };
+
+/**
+ * A package that is loaded by `import()` has the names that it has in Node. esbuild gives the
+ * chunk of a CommonJS package `default` alone: its names are known only when it runs.
+ */
+const named = {
+  name: 'named',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind, importer, resolveDir }) =>
+      kind === 'dynamic-import' && !importer.includes('/node_modules/') && !path.startsWith('node:')
+        ? { path, namespace: 'named', pluginData: { resolveDir } }
+        : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'named' }, async ({ path, pluginData: { resolveDir } }) => ({
+      contents: `export { ${Object.keys(await import(path))
+        .filter(isIdentifier)
+        .join(', ')} } from '${path}';`,
+      resolveDir,
+    }));
+  },
+};
+
+/** Node 24 gives CommonJS a name that is a text as well: `module.exports`. */
+const isIdentifier = (name) => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name);
 
 /** What CommonJS has, for the packages that need it: an ES module has no such names. */
 const commonJs = `import{createRequire as __makeRequire}from'node:module';const require=__makeRequire(import.meta.url),__dirname=import.meta.dirname;`;
@@ -49,7 +74,7 @@ export async function buildLibrary(folder) {
     target: 'node20.19',
     format: 'esm',
     sourcemap: true,
-    plugins: [apart],
+    plugins: [apart, named],
     metafile: true,
     logLevel: 'warning',
   });

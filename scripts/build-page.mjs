@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
+import { advice } from './advice.mjs';
 
 const options = { bundle: true, minify: true, write: false, legalComments: 'none', logLevel: 'warning', metafile: true };
 
@@ -21,6 +22,7 @@ export async function buildPage() {
   const [scriptText, styleText] = [script, style].map(({ outputFiles: [file] }) => file.text.trim());
   const html = readFileSync('src/page/page.html', 'utf8')
     .replace('<!-- style -->', () => `<style>${styleText}</style>`)
+    .replace('<!-- advice -->', () => JSON.stringify(advice()).replaceAll('<', '\\u003c'))
     .replace('<!-- script -->', () => `<script>${scriptText.replaceAll('</script', '<\\/script')}</script>`);
   return { html, metafile: script.metafile };
 }

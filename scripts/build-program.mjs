@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { accessSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { ascii } from './ascii.mjs';
 import { buildPage } from './build-page.mjs';
 import { bundleOptions } from './bundle-options.mjs';
 import { notices, packagesIn } from './notices.mjs';
@@ -54,6 +55,7 @@ export async function buildProgram(folder, options = {}) {
     { entryPoints: ['src/discovery-cli/main.ts'], outfile: `${folder}/pilot-discovery.cjs`, banner: { js: '#!/usr/bin/env node' } },
   ];
   const built = await Promise.all(inputs.map((input) => build({ ...bundleOptions, ...options, ...input })));
+  for (const path of parts.map((part) => `${folder}/${part}`)) writeFileSync(path, ascii(readFileSync(path, 'utf8')));
   const page = await buildPage();
   const metafiles = [...built, page].map(({ metafile }) => metafile);
   writeFileSync(`${folder}/page.html`, page.html);

@@ -8,6 +8,7 @@ const programs = {
   zsh: ['zsh'],
   fish: ['fish'],
   mandoc: ['mandoc'],
+  tmux: ['tmux'],
   chromium: ['chromium'],
   debootstrap: ['debootstrap'],
   gcc: ['gcc'],

@@ -13,3 +13,6 @@
  * files at it, never gets it. The launcher has a listener from its first line on.
  */
 export const execArgv = ['--max-semi-space-size=2'];
+
+/** Where the Node that becomes the executable of a CPU is installed: its npm package. Pure. */
+export const nodePackage = (cpu) => `scripts/package-nodes/${cpu}/node_modules/node-linux-${cpu}`;

@@ -1,13 +1,25 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { inject } from 'postject';
 import { buildProgram, parts, writeCodeCache } from './build-program.mjs';
 import { buildGuard, guard } from './build-guard.mjs';
 import { bundleOptions } from './bundle-options.mjs';
-import { execArgv } from './package-options.mjs';
+import { cpusToMake, makeEach } from './package-each.mjs';
+import { execArgv, nodePackage } from './package-options.mjs';
 import { sbom } from './sbom.mjs';
 
 /** What the other machine needs: `strip` for it, and the command that runs its programs. */
@@ -15,7 +27,7 @@ const others = {
   x64: { triple: 'x86_64-linux-gnu', emulator: 'qemu-x86_64-static' },
   arm64: { triple: 'aarch64-linux-gnu', emulator: 'qemu-aarch64-static' },
 };
-const cpus = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(others);
+const cpus = cpusToMake(process.argv.slice(2), Object.keys(others), process.arch);
 const folder = 'executable';
 const beside = `dist.${folder}-${process.pid}`;
 
@@ -30,9 +42,9 @@ const megabytes = (file) => `${(statSync(file).size / 1e6).toFixed(1)} MB`;
 
 /** Node for a CPU, as the lock file beside its description has it. */
 function nodeOf(cpu) {
-  const nodes = 'scripts/package-nodes';
-  const installed = `${nodes}/node_modules/node-${cpu}`;
-  const wanted = JSON.parse(readFileSync(`${nodes}/package-lock.json`, 'utf8')).packages[`node_modules/node-${cpu}`].version;
+  const nodes = `scripts/package-nodes/${cpu}`;
+  const installed = nodePackage(cpu);
+  const wanted = JSON.parse(readFileSync(`${nodes}/package.json`, 'utf8')).dependencies[`node-linux-${cpu}`];
   const isThere = existsSync(installed) && JSON.parse(readFileSync(`${installed}/package.json`, 'utf8')).version === wanted;
   if (!isThere) run(['npm', 'ci', '--force', '--silent', '--prefix', nodes]); // forced: for any CPU
   return installed;
@@ -44,8 +56,8 @@ function runner(cpu) {
 }
 
 /** The program, and Node of that CPU without the symbols for linker and debugger, in one file. */
-async function makeExecutable(cpu, program) {
-  const made = join(beside, `pilot-agent-linux-${cpu}`);
+async function makeExecutable(cpu, { place, program }) {
+  const made = join(place, `pilot-agent-linux-${cpu}`);
   const node = `${nodeOf(cpu)}/bin/node`;
   run([`${others[cpu].triple}-strip`, '--strip-all', '-o', made, node]);
   console.log(`Node for ${cpu}: ${megabytes(node)}, stripped ${megabytes(made)}`);
@@ -53,7 +65,7 @@ async function makeExecutable(cpu, program) {
   // By the Node that will use it, with its flags: V8 takes no other.
   await writeCodeCache([...runner(cpu), made, ...execArgv], `${program}/pilot-agent.cjs`);
 
-  const [main, output, config] = ['launcher.cjs', 'sea.blob', 'sea.json'].map((name) => join(beside, name));
+  const [main, output, config] = ['launcher.cjs', 'sea.blob', 'sea.json'].map((name) => join(place, name));
   await build({ ...bundleOptions, entryPoints: ['src/cli/load.ts'], outfile: main });
   const assets = ['page.html', ...parts.flatMap((part) => [part, `${part}.cache`])].map((name) => [name, join(program, name)]);
   writeFileSync(
@@ -81,13 +93,24 @@ async function makeExecutable(cpu, program) {
 }
 
 /** The small program that lies beside the executable. */
-function makeGuard(cpu) {
-  const made = join(beside, `${guard}-linux-${cpu}`);
+function makeGuard(cpu, place) {
+  const made = join(place, `${guard}-linux-${cpu}`);
   buildGuard(made, cpu);
   return made;
 }
 
 const sumOf = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+/** What is made takes the place of what was there. */
+function keep(sums, program) {
+  writeFileSync(join(beside, 'SHA256SUMS'), sums.join(''));
+  copyFileSync('LICENSE', join(beside, 'LICENSE'));
+  copyFileSync(join(program, 'THIRD-PARTY-NOTICES.txt'), join(beside, 'THIRD-PARTY-NOTICES.txt'));
+  copyFileSync(`${nodeOf(process.arch)}/LICENSE`, join(beside, 'NODE-LICENSE.txt'));
+  for (const name of [basename(program), ...cpus]) rmSync(join(beside, name), { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(beside, folder);
+}
 
 rmSync(beside, { recursive: true, force: true });
 mkdirSync(beside);
@@ -95,20 +118,19 @@ try {
   const program = join(beside, 'program');
   const packages = await buildProgram(program);
   const versions = JSON.parse(run([`${nodeOf(process.arch)}/bin/node`, '-p', 'JSON.stringify(process.versions)']));
-  const sums = [];
-  for (const cpu of cpus) {
-    const made = await makeExecutable(cpu, program);
-    const sha256 = sumOf(made);
-    writeFileSync(`${made}.cdx.json`, `${sbom({ folders: packages, node: nodeOf(cpu), versions, sha256 })}\n`);
-    for (const file of [made, makeGuard(cpu)]) sums.push(`${sumOf(file)}  ${basename(file)}\n`);
-  }
-  writeFileSync(join(beside, 'SHA256SUMS'), sums.join(''));
-  copyFileSync('LICENSE', join(beside, 'LICENSE'));
-  copyFileSync(join(program, 'THIRD-PARTY-NOTICES.txt'), join(beside, 'THIRD-PARTY-NOTICES.txt'));
-  copyFileSync(`${nodeOf(process.arch)}/LICENSE`, join(beside, 'NODE-LICENSE.txt'));
-  rmSync(program, { recursive: true });
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(beside, folder);
+  const { made, failures } = await makeEach(cpus, async (cpu) => {
+    const own = join(beside, cpu);
+    mkdirSync(own);
+    const executable = await makeExecutable(cpu, { place: own, program });
+    const sha256 = sumOf(executable);
+    writeFileSync(`${executable}.cdx.json`, `${sbom({ folders: packages, node: nodeOf(cpu), versions, sha256 })}\n`);
+    const sums = [executable, makeGuard(cpu, own)].map((file) => `${sumOf(file)}  ${basename(file)}\n`);
+    for (const name of readdirSync(own)) renameSync(join(own, name), join(beside, name));
+    return sums.join('');
+  });
+  for (const { cpu, reason } of failures) console.error(`there is no executable for ${cpu}: ${reason}`);
+  if (failures.length > 0) process.exitCode = 1;
+  if (made.length > 0) keep(made, program);
 } finally {
   rmSync(beside, { recursive: true, force: true });
 }

@@ -53,7 +53,8 @@ export const more: Readonly<Record<string, readonly string[]>> = {
   status: [
     'It asks the agent that has the folder of `--configPath`, or the one that runs here, over the socket `status` in that folder. Only the ' +
       'user of the agent, and root, may.',
-    'It ends with 0 if the agent is ready, with 1 if it is not, with 69 if no agent answers.',
+    'It ends with 0 if the agent is ready, with 1 if it is not, with 69 if no agent answers. Then it says how the last agent of the folder has ended: ' +
+      'when, with which exit code, why, and what to do.',
     'On a terminal it shows as much as fits. Elsewhere, and with `-o wide`, nothing is cut. `json` and `yaml` have what `/debug/status` answers.',
   ],
   top: [

@@ -10,6 +10,7 @@ export const discoveryVariables: readonly (readonly [name: string, standard: str
   ['PILOT_DEBOUNCE_MAX', '10s', 'The longest that a change waits for others'],
   ['PILOT_ENABLE_EDS_DEBOUNCE', 'true', 'Changes of endpoints alone wait too: 20 ms, at most 1 s'],
   ['PILOT_DEBOUNCE', '', '`adaptive`: the first change after a silence waits 10 ms'],
+  ['ISTIO_GPRC_MAXRECVMSGSIZE', '4194304', 'As `--largestRequest`, if that is not given'],
   ['PILOT_PUSH_THROTTLE', '0', 'To how many proxies is written at once; 0 is 8 for each CPU'],
   ['POD_NAME', '', 'What the control plane calls itself; without it the name of the machine'],
 ];
@@ -39,7 +40,7 @@ export function discoveryPage(): string {
     'pilot-discovery',
     paragraph(
       '`pilot-discovery discovery --configDir FOLDER` is a control plane of its own: it reads the resources of Istio from a folder of YAML files, follows ' +
-        'their changes, and serves xDS v3 to Envoys. `pilot-discovery request GET PATH` asks a running one, and `pilot-discovery version` prints the version.',
+        'their changes, and serves xDS v3 to Envoys. `pilot-discovery request GET PATH` asks a running one, `pilot-discovery confirm` lets removals happen that it holds back, and `pilot-discovery version` prints the version.',
     ),
     section(
       'Flags',
@@ -62,7 +63,7 @@ export function discoveryPage(): string {
     section(
       'HTTP',
       paragraph(
-        '`--httpAddr` answers `/ready`: 200 once all sources are read, otherwise 503 with the reason. To callers of its own machine it answers the paths below, ' +
+        '`--httpAddr` answers `/ready`: 200 once all sources are read, otherwise 503 with the reason. A POST of its own machine to `/confirm` is what `pilot-discovery confirm` sends. To callers of its own machine it answers the paths below, ' +
           'in JSON. `--monitoringAddr` answers `/metrics`.',
       ),
       table(

@@ -32,7 +32,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
     causes: [
       'The status port is taken.',
       'No Envoy is found, can be installed or can be executed.',
-      'The first Envoy finds one of its own addresses in use.',
+      'The first Envoy finds one of its own addresses in use, or its user may not listen there.',
       'Another agent has the folder of `--configPath`.',
       '`--keepEnvoy`: `setsid` or `sh` is missing.',
       'An Envoy that was kept is gone, and it is not known how it ended.',
@@ -47,7 +47,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
     text: 'Wrong configuration',
     causes: [
       'The mesh file, `PROXY_CONFIG`, an annotation or the file of `--config` is wrong.',
-      '`ISTIO_KUBE_APP_PROBERS`, a metrics target, `CA_ADDR` or `PILOT_CERT_PROVIDER` cannot be used.',
+      '`CA_ADDR` or `PILOT_CERT_PROVIDER` cannot be used.',
       '`--customConfigFile` cannot be read.',
       '`--configPath` or a `--log_target` cannot be written.',
       'No bootstrap can be made.',

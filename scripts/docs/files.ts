@@ -27,6 +27,11 @@ export const files: readonly File[] = [
   },
   { names: ['envoy-beside-N.json'], when: 'Epoch N runs beside another', text: 'Its configuration' },
   { names: ['status'], when: 'Always', text: 'Unix socket of `status` and `top`' },
+  {
+    names: ['ended.json'],
+    when: 'No agent runs',
+    text: 'When, how and why the last one has ended. The next one removes it',
+  },
   { names: ['profile-token'], when: '`--profiling`', text: 'What a request for a profile has to bring' },
   { names: ['envoy-kept.json'], when: '`--keepEnvoy`', text: 'Which Envoys run, for the next agent' },
   { names: ['envoy.log'], when: '`--keepEnvoy`', text: 'The log of Envoy. It stays' },
@@ -46,6 +51,7 @@ export function filesPage(): string {
     list([
       'The folder is made with mode 0700. The root file system can be read-only; this folder cannot.',
       'The files, sockets and FIFOs that the agent makes have mode 0600. A bootstrap is written as a whole.',
+      'An agent that has ended leaves `ended.json`, and what the table says stays. One that was killed leaves its sockets instead.',
       'The name of a FIFO is removed before Envoy starts.',
       '`envoy-beside-N.json`: the clusters that lead to the admin endpoint lead to that of epoch N.',
       '`envoy-B` has mode 0700. Where its path would have more than 85 bytes, or the disk has no room for it, it is `pilot-agent-*` in the folder for temporary files (`TMPDIR`), or else in `/dev/shm`.',

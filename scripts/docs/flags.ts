@@ -24,7 +24,8 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   dnsRefreshRate: 'More than 1 ms.',
   proxyAdminPort: 'It is on 127.0.0.1. It counts until Envoy has written down its real address.',
   statusPort: 'The server listens on all interfaces. [HTTP](http.md) says what it answers.',
-  proxyLogLevel: '`trace`, `debug`, `info`, `warning`, `warn`, `error`, `critical` or `off`. Empty: the default of Envoy itself.',
+  proxyLogLevel:
+    '`trace`, `debug`, `info`, `warning`, `warn`, `error`, `critical` or `off`; levels of components may follow: `warning,misc:error`. Empty: the default of Envoy itself.',
   proxyComponentLogLevel: 'Empty: no component has a level of its own.',
   envoyMetricsServiceAddress: '`--envoyMetricsService` says more, and wins.',
   envoyMetricsService: 'The form is `{"address": "host:port", "tlsSettings": {…}, "tcpKeepalive": {…}}`.',
@@ -64,6 +65,10 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   log_target: 'A file, `stdout` or `stderr`. The flag may be repeated.',
   log_stacktrace_level: 'A bug and a failed part always have a stack trace.',
   log_rotate: 'To rotate a log file, move the file of `--log_target` away, then send SIGUSR1.',
+  httpProxy:
+    '`http://HOST:PORT`, with name and password before the host if the proxy asks for them. This machine, the control plane, the authority, ' +
+    'Kubernetes, Consul and probes are never asked through it, and no variable of the environment names a proxy.',
+  noProxy: 'Hosts with all names below them, addresses, ranges such as `10.0.0.0/8`, `host:port`, `*`, with commas between.',
 };
 
 type Row = readonly [FlagName | LogFlagName, Flag];

@@ -47,7 +47,6 @@ const silentVariables: Readonly<Record<string, string>> = {
   ISTIO_OUTBOUND_OWNER_GROUPS_EXCLUDE: iptables,
   KUBERNETES_SERVICE_HOST: 'Kubernetes sets it in each pod',
   NAMESPACE: bothUnused,
-  REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION: 'probes always go to localhost',
 };
 
 /** Flags that have no effect, and of which no word is needed. */
@@ -103,8 +102,6 @@ function rows(
 export const refusals: readonly { readonly given: string; readonly goAgent: string }[] = [
   { given: 'proxy ingress', goAgent: 'a role of 1.1' },
   { given: '--controlPlaneAuthPolicy TLS', goAgent: 'counts as NONE' },
-  { given: '--proxyLogLevel loud', goAgent: 'Envoy refuses it' },
-  { given: '--proxyLogLevel warning,misc:error', goAgent: '1.30: levels of components; use --proxyComponentLogLevel' },
   { given: '--concurrency=-1', goAgent: 'counts as 0' },
   { given: '--envoyMetricsService {', goAgent: 'is ignored, with a warning' },
 ];

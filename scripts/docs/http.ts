@@ -59,7 +59,7 @@ export const endpoints: readonly Endpoint[] = [
     text: 'The lives of the epochs, JSON; a table for `Accept: text/plain`',
     more:
       'Of each of the last thousand: its state, why it was started and what had changed, when it was launched, LIVE, told to drain and over ' +
-      '(ISO 8601), how long that took (names end in `Ms`), and how it ended: exit code or signal, and the last words of Envoy. Beside them the epoch ' +
+      '(ISO 8601), how long that took (names end in `Ms`), and how it ended: exit code or signal, the line that tells the cause, and the last words of Envoy. Beside them the epoch ' +
       'that comes next, a configuration that is refused, pushes of secrets, counters, and when Envoy served what was stored.',
   },
   {
@@ -77,7 +77,8 @@ export const endpoints: readonly Endpoint[] = [
     who: 'this machine',
     text: 'The same as it changes, as server-sent events',
     more:
-      'The events are `report`, `epochs`, `traffic` (once a second: requests, failures and connections of Envoy, memory and CPU of the processes) and, ' +
+      'The events are `report`, `epochs`, `traffic` (once a second: requests, failures and connections of Envoy, memory and CPU of the processes), `service` ' +
+      '(every 5 s: requests, success and latency of both directions, clusters with their healthy hosts, listeners) and, ' +
       'with `--statusPageLog`, `log`. Four streams at most: 503 for one more. While nobody looks, nothing is measured.',
   },
   {
@@ -127,7 +128,7 @@ export const reasons: readonly (readonly [reason: string, meaning: string])[] = 
   ['server is not live, current state is: <state>', 'Envoy initializes or drains'],
   ['workers have not yet started', 'Envoy is LIVE, but takes no connections yet'],
   ['Envoy does not answer', 'Its admin endpoint has been silent for 2 s, or is silent now'],
-  ['Envoy has crashed and waits to be started again', 'The pause before the restart'],
+  ['Envoy has crashed and waits to be started again: <signal or code>: <cause>', 'The pause before the restart'],
   ['no certificate yet: <why>', 'Envoy waits, and its certificate authority has not given the first certificate'],
   ['secret <name>: <why>', "Envoy asks for one of the workload's own secrets, and there is none to serve"],
   ['Envoy is not running: configuration refused: <why>', 'Envoy is gone, and what is on disk now cannot work'],
@@ -206,7 +207,9 @@ export function httpPage(): string {
         ],
       ),
       list([
-        'The agent asks `localhost`, or `host`, each time on a new connection.',
+        'The agent asks `localhost`, or `host`, each time on a new connection. If nobody listens there, it asks the address of the pod ' +
+          '(`INSTANCE_IP`). `REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION` is `false`: the address of the pod first; `true`: `localhost` alone.',
+        'A path is escaped as by the kubelet. Over TLS no name is sent for an address. A status of gRPC other than 0 is a failure.',
         'It sends the headers of the probe that it was sent and, over them, the configured ones.',
         "It answers with the application's status, without body and headers. If there is no answer in time, it answers with 500.",
         'HTTPS accepts any certificate. HTTP/2 is spoken with an application that offers it, or that understands nothing else.',

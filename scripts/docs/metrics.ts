@@ -8,6 +8,7 @@ import type { FaultReason } from '../../src/metrics/metrics-source.ts';
 import { parts } from '../../src/run/part.ts';
 import { sourceFamilies, sourceTold } from '../../src/run/source-status.ts';
 import { noSds, sdsFamilies } from '../../src/sds/telemetry.ts';
+import { absentSecret } from '../../src/secrets/secret.ts';
 import { secretFamilies } from '../../src/secrets/telemetry.ts';
 import { countScrape, noScrapes, scrapeFamilies } from '../../src/status/scrape-counts.ts';
 import { noSts, stsFamilies } from '../../src/sts/telemetry.ts';
@@ -16,6 +17,10 @@ import { code, list, page, paragraph, section, sentence, table } from './markdow
 
 const faults: Readonly<Record<FaultReason, string>> = {
   unreachable: 'no connection',
+  not_http: 'an answer that is not HTTP',
+  bad_length: 'a Content-Length twice, or one that is no number',
+  bad_header: 'a header that has no sound name',
+  large_headers: 'more than 1 MiB of headers',
   timeout: 'no answer in time',
   status: 'an answer that is not 200',
   format: 'protobuf',
@@ -53,8 +58,8 @@ export const more: Readonly<Record<string, string>> = {
 
 /** All families of the agent, each with a sample where it can have one. */
 export function families(): readonly MetricFamily[] {
-  const report = { fault: 'timeout' as const, dropped: 0 };
-  const secret = { name: 'default', source: '', served: undefined, refused: '' };
+  const report = { fault: 'timeout' as const, dropped: 0, leftOut: new Map() };
+  const secret = absentSecret('default', '');
   const scraped = countScrape(noScrapes, { type: 'reported', source: { type: 'envoy', target: '' }, report });
   const refused: typeof initialState = { ...initialState, refused: { hash: '', reason: '' } };
   return joinedByName([
@@ -109,7 +114,7 @@ export function metricsPage(): string {
       'Metrics of the applications',
       paragraph(
         '`ISTIO_PROMETHEUS_ANNOTATIONS` names one application: `{"port":"8080","path":"/metrics","scrape":"true"}`. It has no effect for a router. ' +
-          '`PILOT_AGENT_METRICS_TARGETS` is a list of such objects. A target that is the status port or the admin port of Envoy is refused at the start.',
+          '`PILOT_AGENT_METRICS_TARGETS` is a list of such objects. An empty text is the default: port 80, `/metrics`. A target without a valid port, the status port and the admin port of Envoy are left out, with a warning.',
       ),
     ),
     section(

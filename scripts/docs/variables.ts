@@ -99,6 +99,11 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     { name: 'MINIMUM_DRAIN_DURATION', standard: '5s', text: 'Shortest drain at the end, a duration', more: 'At most the longest drain.' },
     { name: 'ISTIO_KUBE_APP_PROBERS', text: '[Probes of the application](http.md#probes-of-the-application), JSON' },
     {
+      name: 'REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION',
+      text: 'Where a probe goes',
+      more: 'That is one that names no host, or `localhost`. `true`: to localhost alone. `false`: to `INSTANCE_IP` and then to localhost. If it is not given: to localhost and then to `INSTANCE_IP`.',
+    },
+    {
       name: 'ISTIO_PROMETHEUS_ANNOTATIONS',
       text: '[Metrics](metrics.md) of the application, JSON',
       more: 'It has no effect for a router.',

@@ -16,8 +16,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     expect: { poll: { interval: 20 } },
-    maxWorkers: 2,
-    globalSetup: [resolve('test/support/tell-left-out.ts')],
+    maxWorkers: 4,
+    globalSetup: ['test/support/tell-left-out.ts', 'test/e2e/support/shared-kube.ts'].map((path) => resolve(path)),
     projects: [
       { extends: true, test: { name: 'core', include: ['test/packaged/*.test.ts', ...paths(core)] } },
       { extends: true, test: { name: 'rest', include: ['test/e2e/*.test.ts'], exclude: paths([...core, ...others, ...faulty]) } },

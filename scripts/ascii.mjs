@@ -1,0 +1,9 @@
+/**
+ * A program with an escape for each character beyond ASCII. The launcher reads it as Latin-1: V8
+ * then keeps one byte for each character. esbuild escapes strings, but no regular expressions.
+ */
+export function ascii(text) {
+  const escaped = /\\[^\0-\x7f]/.exec(text);
+  if (escaped !== null) throw new Error(`the bundle has a backslash before ${escaped[0].slice(1)}`);
+  return text.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

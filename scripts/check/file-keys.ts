@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import ts from 'typescript';
+import { ownFiles, pathOf } from './project-programs.ts';
+
+/** By path: a hash of everything on which the verdict of the compiler and the linter depends. */
+export type FileKeys = ReadonlyMap<string, string>;
+
+/** By key of a file: the hash of its declarations, as an earlier run has found it. */
+export type Shapes = ReadonlyMap<string, string>;
+
+/**
+ * The keys of all files of a program: equal keys, equal verdicts. A key covers the text of the file
+ * and the *shape* (the declarations) of everything that it imports, directly or not. So a change
+ * inside a function reaches that file alone, and a change of a type reaches everything that can see
+ * it.
+ *
+ * Shapes that are not in `known` are made by the compiler, which costs time. Returned are those
+ * that are needed the next time.
+ */
+export function fileKeys(program: ts.Program, world: string, known: Shapes): { readonly keys: FileKeys; readonly shapes: Shapes } {
+  const files = new Map(ownFiles(program).map((file) => [pathOf(file.fileName), file]));
+  const imports = new Map([...files].map(([path, file]) => [path, importsOf(program, file, files)]));
+  const imported = new Set([...imports.values()].flat());
+  /** Declarations that hold without an import: `declare global`, or of a module elsewhere. */
+  const everywhere = hash([...files.values()].filter(isAmbient).map(({ text }) => text));
+  const keys = new Map<string, string>();
+  const shapes = new Map<string, string>();
+
+  const shapeOf = (path: string): string => {
+    const key = keyOf(path);
+    const file = files.get(path);
+    if (file === undefined || file.isDeclarationFile) return key;
+    const shape = shapes.get(key) ?? known.get(key) ?? hash([declarationsOf(program, file) ?? key]);
+    shapes.set(key, shape);
+    return shape;
+  };
+  const keyOf = (path: string): string => {
+    const done = keys.get(path);
+    if (done !== undefined) return done;
+    keys.set(path, hash([files.get(path)?.text ?? ''])); // a circle of imports ends here
+    const below = (imports.get(path) ?? []).map((name) => `${name} ${deepShapeOf(name)}`).sort();
+    const key = hash([world, everywhere, path, files.get(path)?.text ?? '', ...below]);
+    keys.set(path, key);
+    return key;
+  };
+  const deep = new Map<string, string>();
+  /** The shape of a file and of what it imports: a type may come through several hands. */
+  const deepShapeOf = (path: string): string => {
+    const done = deep.get(path);
+    if (done !== undefined) return done;
+    deep.set(path, hash([files.get(path)?.text ?? '']));
+    const shape = hash([shapeOf(path), ...(imports.get(path) ?? []).map(deepShapeOf).sort()]);
+    deep.set(path, shape);
+    return shape;
+  };
+
+  for (const path of files.keys()) keyOf(path);
+  for (const path of imported) shapeOf(path);
+  return { keys, shapes };
+}
+
+function importsOf(program: ts.Program, file: ts.SourceFile, files: ReadonlyMap<string, ts.SourceFile>): string[] {
+  const { importedFiles } = ts.preProcessFile(file.text, true, true);
+  return [...new Set(importedFiles.map(({ fileName }) => fileName))].flatMap((name) => {
+    const { resolvedModule } = ts.resolveModuleName(
+      name,
+      file.fileName,
+      program.getCompilerOptions(),
+      ts.sys,
+      undefined,
+      undefined,
+      ts.ModuleKind.ESNext,
+    );
+    const path = resolvedModule && pathOf(resolvedModule.resolvedFileName);
+    return path !== undefined && files.has(path) ? [path] : [];
+  });
+}
+
+const isAmbient = ({ text }: ts.SourceFile): boolean => /^declare (?:global|module)\b/m.test(text);
+
+/** Undefined if the compiler cannot write them: then only an equal text has an equal shape. */
+function declarationsOf(program: ts.Program, file: ts.SourceFile): string | undefined {
+  let declarations: string | undefined;
+  program.emit(file, (_, text) => (declarations = text), undefined, true);
+  return declarations;
+}
+
+function hash(parts: readonly string[]): string {
+  const sha = createHash('sha256');
+  for (const part of parts) sha.update(`${String(part.length)}:${part}`);
+  return sha.digest('hex').slice(0, 32);
+}

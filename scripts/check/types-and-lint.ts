@@ -1,0 +1,68 @@
+// Checks types and lints, both over one program of the compiler. Without an argument it looks only
+// at files about which the verdict may have changed since it was good; with `--all` at each.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { ESLint } from 'eslint';
+import { fileKeys } from './file-keys.ts';
+import { ownFiles, pathOf, projectPrograms, told } from './project-programs.ts';
+
+const cacheFile = 'node_modules/.cache/check/types-and-lint.json';
+/** A change of one of these may change each verdict. */
+const rules = ['package-lock.json', 'eslint.config.js', 'tsconfig.json', 'src/page/tsconfig.json'];
+
+interface Cache {
+  /** The keys of files that were good. */
+  readonly good: readonly string[];
+  readonly shapes: readonly (readonly [key: string, shape: string])[];
+}
+
+function readCache(): Cache {
+  try {
+    return JSON.parse(readFileSync(cacheFile, 'utf8')) as Cache;
+  } catch {
+    return { good: [], shapes: [] }; // the first run, or a cache that was cut off
+  }
+}
+
+const cache = readCache();
+const good = new Set(process.argv.includes('--all') ? [] : cache.good);
+const known = new Map(cache.shapes);
+const world = [process.version, ...rules.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex'))].join();
+
+const programs = projectPrograms();
+const flaws: string[] = [];
+const wrong = new Set<string>();
+const keys: (readonly [path: string, key: string])[] = [];
+const shapes = new Map<string, string>();
+const open = new Set<string>();
+for (const program of programs) {
+  const made = fileKeys(program, world, known);
+  for (const [key, shape] of made.shapes) shapes.set(key, shape);
+  for (const file of ownFiles(program)) {
+    const path = pathOf(file.fileName);
+    const key = made.keys.get(path) ?? '';
+    keys.push([path, key]);
+    if (good.has(key)) continue;
+    open.add(path);
+    const diagnostics = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+    if (diagnostics.length > 0) wrong.add(path);
+    flaws.push(told(diagnostics));
+  }
+}
+const inProgram = [...open].filter((path) => /\.tsx?$/.test(path));
+const eslint = new ESLint({
+  overrideConfig: [{ files: ['**/*.{ts,tsx}'], languageOptions: { parserOptions: { programs, projectService: false } } }],
+  warnIgnored: false,
+});
+const results = inProgram.length === 0 ? [] : await eslint.lintFiles(inProgram);
+for (const { filePath, messages } of results) if (messages.length > 0) wrong.add(pathOf(filePath));
+flaws.push(await (await eslint.loadFormatter('stylish')).format(results));
+
+const said = flaws.filter((text) => text.trim() !== '').join('\n');
+if (said !== '') process.stdout.write(`${said}\n`);
+mkdirSync(dirname(cacheFile), { recursive: true });
+const stillGood = keys.flatMap(([path, key]) => (wrong.has(path) ? [] : [key]));
+writeFileSync(cacheFile, JSON.stringify({ good: stillGood, shapes: [...shapes] } satisfies Cache));
+process.stdout.write(`types and lint: ${String(open.size)} of ${String(new Set(keys.map(([path]) => path)).size)} files\n`);
+process.exitCode = wrong.size > 0 ? 1 : 0;

@@ -1,0 +1,52 @@
+// Runs what `npm test` runs, and writes what each file of tests takes into test/timings.md.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cpuSeconds } from '../test/support/cpu-seconds.ts';
+import { type Timing, timingsFile } from '../test/support/timings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-timings-'));
+const env = { ...process.env, TIMINGS: folder };
+
+const parts: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
+  ['build', 'npm', 'run', 'build'],
+  ['format, lint, types, unit and marble tests', process.execPath, '--import', 'tsx', 'scripts/check/main.ts', '--whole'],
+  ['end-to-end tests', 'npx', 'vitest', 'run', '--project', 'end-to-end', '--project', 'in-pairs'],
+];
+
+const taken = parts.map(([name, command, ...args]) => {
+  const [begun, before] = [performance.now(), cpuSeconds()];
+  const { status } = spawnSync(command, args, { env, stdio: 'inherit' });
+  return { name, status, seconds: (performance.now() - begun) / 1000, cpuSeconds: cpuSeconds() - before };
+});
+const files = readdirSync(folder).flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Timing[]);
+rmSync(folder, { recursive: true });
+
+const row = (name: string, seconds: number, cpu: number) => `| ${name} | ${seconds.toFixed(1)} | ${cpu.toFixed(1)} |`;
+const sum = (of: readonly { readonly seconds: number; readonly cpuSeconds: number }[], key: 'seconds' | 'cpuSeconds') =>
+  of.reduce((total, timing) => total + timing[key], 0);
+const head = (first: string) => [`| ${first} | Seconds | CPU seconds |`, '| --- | ---: | ---: |'];
+
+writeFileSync(
+  timingsFile,
+  `${[
+    '# What the tests take',
+    '',
+    '`npm run timings` writes this page. Files run side by side, so their seconds add up to more than the run. The CPU',
+    'seconds of a file include the programs that it started and that have ended.',
+    '',
+    `Measured on ${String(cpus().length)} processors with Node ${process.version.slice(1)}.`,
+    '',
+    ...head('Part'),
+    ...taken.map(({ name, seconds, cpuSeconds: cpu }) => row(name, seconds, cpu)),
+    row('all', sum(taken, 'seconds'), sum(taken, 'cpuSeconds')),
+    '',
+    ...head('File'),
+    ...files
+      .toSorted((a, b) => b.seconds - a.seconds || (a.file < b.file ? -1 : 1))
+      .map(({ file, seconds, cpuSeconds: cpu }) => row(`\`${file}\``, seconds, cpu)),
+  ].join('\n')}\n`,
+);
+spawnSync('npx', ['prettier', '--write', timingsFile], { stdio: 'inherit' });
+process.exitCode = taken.some(({ status }) => status !== 0) ? 1 : 0;
