@@ -36,6 +36,7 @@ const widestComment = 100;
 /** Modules of fewer lines, each with its reason. */
 const short: Readonly<Record<string, string>> = {
   'operators/coalesce.ts': 'an operator',
+  'report/reason-name.ts': 'the status port and the page name reasons so',
   'operators/settle.ts': 'an operator',
   'operators/tagged-union.ts': 'operators and all else need it',
   'log/log-line.ts': 'all folders need it, and nothing else of the log',
@@ -45,13 +46,11 @@ const short: Readonly<Record<string, string>> = {
   'testing/reading.ts': 'tests of all folders need it',
   'testing/index.ts': 'it only re-exports',
   'generate/fractional-percent.ts': 'routes and filters say percentages so',
-  'generate/host-name.ts': 'all that matches hosts needs it',
-  'generate/listeners.ts': 'it joins both directions',
   'generate/proto-duration.ts': 'all that Envoy is told of time needs it',
   'generate/resolution.ts': 'clusters and endpoints decide by it',
+  'mesh/socket-path.ts': 'endpoints and sidecars are checked by it',
+  'mesh/wildcard-host.ts': 'all that matches hosts needs it',
   'generate/service-mode.ts': 'one rule of Istio, told by itself',
-  'mesh/peer-authentication.ts': 'each kind of resource has a file',
-  'push/empty-assignment.ts': 'one answer, told by itself',
 };
 
 const all = readdirSync('src', { recursive: true, encoding: 'utf8' })

@@ -6,7 +6,7 @@ import { flaws, toldInLog } from '../src/check/finding.ts';
 import { seeAlso, troubleshooting } from '../src/log/see-also.ts';
 import type { LogEvent } from '../src/log/log-event.ts';
 import { exitCodes, seeExit } from '../src/run/exit.ts';
-import { reasonName } from '../src/status/probe.ts';
+import { reasonName } from '../src/report/reason-name.ts';
 
 const page = 'docs/troubleshooting.md';
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { leftOut } from '../support/left-out.ts';
 import { faults, hasBrowser, openBrowser, sizes, visit } from './support/browser.ts';
 import { type FakeStatus, fakeStatus } from './support/fake-status.ts';
+import type { LiveEvent } from '../../src/report/live-events.ts';
 import type { EpochReport } from '../../src/report/epoch-report.ts';
 import { aLife, someLines, told } from './support/told.ts';
 
@@ -78,9 +79,60 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     );
     await page.getByText('Not ready: draining', { exact: true }).waitFor();
     expect(await page.locator('.epoch-table tbody th').first().textContent()).toBe('5');
-    expect(await page.locator('p[role=status]').textContent()).toBe('The agent is draining, not ready: draining.');
+    expect(await page.locator('p[role=status]').textContent()).toBe('The agent is not ready: draining.');
     expect(await page.getByRole('button', { name: 'Restart' }).isDisabled()).toBe(true);
     expect(epochs).toHaveLength(5);
+  });
+
+  it('says why Envoy has crashed, and opens what to do about it', async () => {
+    const { page } = await visit(browser, fake.url);
+    const item = page.locator('.attention .crash');
+    expect(await item.locator('.said > span').textContent()).toContain('epoch 1: crash: ended by SIGSEGV: [critical] Caught Segmentation');
+    expect(await item.getByText('Otherwise do what fits the signal').isVisible()).toBe(false);
+    await item.getByText('What to do').click();
+    await item.getByText('Otherwise do what fits the signal').waitFor();
+  });
+
+  it('shows no rate while no epoch serves, no chart of what nobody has measured, and one word for phase and readiness', async () => {
+    const { epochs, ...report } = life.report;
+    await fake.close();
+    fake = await fakeStatus(() => [
+      { event: 'report', data: { ...report, ready: { ok: false, reason: 'Envoy has crashed' } } },
+      { event: 'epochs', data: epochs.map((one) => ({ ...one, state: 'ended' as const })) },
+      { event: 'traffic', data: life.traffic.slice(0, 1) },
+    ]);
+    const { page } = await visit(browser, fake.url);
+    expect(await page.locator('.facts').textContent()).toMatch(/Requests–\d.*Failures–\d/s);
+    expect(await page.locator('.chart').count()).toBe(0);
+    const service = page.getByRole('region', { name: 'Service' });
+    fake.tell({ event: 'service', data: life.service }, { event: 'traffic', data: life.traffic.slice(1) });
+    await page.locator('.chart').first().waitFor();
+    const heads = await page.locator('.chart figcaption').allTextContents();
+    expect(heads.map((head) => /^(\w+) (–|[\d.]+)/.exec(head)?.slice(1))).toEqual(
+      expect.arrayContaining(['Requests', 'Failures', 'Connections'].map((title) => [title, '–'])),
+    );
+    expect(await service.textContent()).toBe('ServiceNo Envoy serves now.');
+    expect(await page.locator('.masthead .state').allTextContents()).toEqual(['not ready']);
+  });
+
+  it('shows the service of Envoy: both directions, clusters with what is not healthy first, listeners', async () => {
+    const { page } = await visit(browser, fake.url);
+    const service = page.getByRole('region', { name: 'Service' });
+    const cells = async () =>
+      Promise.all((await service.locator('.directions tbody tr').all()).map((row) => row.locator('th, td').allTextContents()));
+    expect(await cells()).toEqual([
+      ['Inbound', '9,120', '99.95 %', '3 ms', '41 ms'],
+      ['Outbound', '4,410', '100 %', '2 ms', '19 ms'],
+    ]);
+    expect(await service.locator('.rows li').first().textContent()).toContain('service-0.shop.svc.cluster.local0 of 3');
+    await service.getByText('18 more').click();
+    expect(await service.getByText('0.0.0.0:15006').textContent()).toBe('0.0.0.0:15006');
+    const told = { at: new Date().toISOString(), state: 'answering', listeners: { count: 0, first: [] } } as const;
+    fake.tell({ event: 'service', data: told });
+    await expect.poll(() => service.getByText('its stats_config leaves them out').count()).toBe(2);
+    expect(await service.textContent()).toContain('Clusters: Envoy counts none');
+    fake.tell({ event: 'service', data: { at: told.at, state: 'silent', reason: 'connect ECONNREFUSED' } });
+    await service.getByText('Envoy does not say: connect ECONNREFUSED').waitFor();
   });
 
   it.each([
@@ -94,6 +146,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.keyboard.press('Escape');
     expect(fake.orders).toEqual([]);
     await page.getByRole('button', { name: `${name} …` }).click();
+    expect(await page.getByRole('dialog').locator('.grave').count()).toBe(name === 'Drain' ? 1 : 0);
     await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
     await page.getByText(`${name}: the agent has been told.`).waitFor();
     expect([fake.orders, complaints]).toEqual([[path], []]);
@@ -166,7 +219,19 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     if (first === undefined) throw new Error('the life has no epoch');
     const at = (ms: number) => new Date(now - ms).toISOString();
     const epochs = Array.from({ length: 1_000 }, (_, epoch): EpochReport => ({ ...first, epoch, launchedAt: at((1_000 - epoch) * 3_000), liveAt: at((1_000 - epoch) * 3_000 - 500), toldToDrainAt: at((1_000 - epoch) * 3_000 - 3_000), endedAt: at((1_000 - epoch) * 3_000 - 4_000) })); // prettier-ignore
-    fake.tell({ event: 'epochs', data: epochs });
+    const { agent } = life.report;
+    fake.tell(
+      {
+        event: 'report',
+        data: { ...life.report, epochs: undefined, agent: { ...agent, startedAt: at(3_001_000) } } as Extract<
+          LiveEvent,
+          { event: 'report' }
+        >['data'],
+      },
+      ...told(life).filter(({ event }) => event === 'traffic' || event === 'service'),
+      { event: 'epochs', data: epochs },
+      { event: 'log', data: life.log },
+    );
     for (let sent = 0; sent < 100; sent += 1) fake.tell({ event: 'log', data: someLines(now, 1_000, 1_000 + sent * 1_000) });
     await expect.poll(() => page.locator('.log .title .dim').textContent(), { timeout: 20_000 }).toBe('100,400 lines');
     await page.getByRole('button', { name: 'all', exact: true }).click();

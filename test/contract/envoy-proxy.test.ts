@@ -90,7 +90,12 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
   const proxy = envoyProxy({
     binary: script !== undefined ? program : life === 'can not be started' ? join(root, 'no-such-envoy') : binary,
     args: {
-      ...{ drainDuration: 1_000, parentShutdownDuration: 60_000, serviceCluster: 'cluster', serviceNode: 'node' },
+      ...{
+        drainDuration: 1_000,
+        parentShutdownDuration: life === 'is told to end 3 s after its child is LIVE' ? 3_000 : 60_000,
+        serviceCluster: 'cluster',
+        serviceNode: 'node',
+      },
       ...{ ipv6: false, logFormat: envoyLogFormat, logLevel, componentLogLevel: '', concurrency: 1 },
     },
     explain: async (_, reason) => Promise.resolve({ reason }),

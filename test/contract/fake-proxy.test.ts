@@ -14,6 +14,7 @@ const diagrams: Record<Life, string> = {
   'finds its port taken': 'S 49ms p',
   'can not be started': 'n',
   'has no admin endpoint': 'S',
+  'is told to end 3 s after its child is LIVE': 'S',
 };
 
 proxyContract((life, trial) =>
@@ -27,11 +28,12 @@ proxyContract((life, trial) =>
     const health = (epoch: number) => {
       if (mute) return '?';
       if (frozen.has(epoch)) return epoch > 0 && !frozen.has(epoch - 1) ? 'u' : 's';
-      return sick ? 'u' : 'u 499ms l';
+      return sick ? 'u' : undefined;
     };
     // The fake reads its script whenever it is asked: what happens to it can be decided meanwhile.
     const fake = fakeProxy(m, {
       processes: [diagrams[life], diagrams[life]],
+      ...(life === 'is told to end 3 s after its child is LIVE' && { parentShutdown: 3_000 }),
       get health() {
         return [health(0), health(1)];
       },

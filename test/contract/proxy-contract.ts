@@ -1,6 +1,6 @@
 import { concat, defer, EMPTY, type Observable, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { type Life, Stage, type World } from './stage.ts';
+import { type Life, type Span, Stage, type World } from './stage.ts';
 
 /** What a proxy has to stand: completes when it has, and errors if it has not. */
 interface Trial {
@@ -21,6 +21,15 @@ interface Promised {
   /** What is observed meanwhile, in order. */
   readonly observed: readonly string[];
 }
+
+/** What a process takes for what it is told, if the machine has nothing else to do. */
+const times: Readonly<Record<string, Span>> = {
+  launch: { is: 'about', ms: 100 },
+  child: { is: 'about', ms: 100 },
+  SIGTERM: { is: 'below', ms: 100 },
+  SIGKILL: { is: 'below', ms: 100 },
+  check: { is: 'below', ms: 250 },
+};
 
 const promises: readonly Promised[] = [
   ...(['run', 'health', 'publishAdmin', 'check', 'drain', 'active'] as const).map((what): Promised => ({
@@ -171,6 +180,34 @@ const promises: readonly Promised[] = [
     name: 'health of a second first process are its own',
     done: (s) => [s.launch(0), s.until(0, 'live'), s.signal(0, 'SIGKILL'), s.ended(0), s.health(1), s.launch(1, 0), s.until(1, 'live')],
     observed: ['0 live', '0 exited: signaled SIGKILL', '0 completed', 'health: unknown, completed', '1 live'],
+  },
+  {
+    name: 'a parent ends by itself, its time after its child is LIVE; the child stays',
+    life: 'is told to end 3 s after its child is LIVE',
+    done: (s) => [s.launch(0), s.until(0, 'live'), s.launch(1), s.until(1, 'live'), s.takes(3_000, s.ended(0)), s.stays(1)],
+    observed: ['0 live', '1 live', '0 exited: clean', '0 completed', '3 s', '1 stays live'],
+  },
+  {
+    name: 'a child that ends in order tells its parent to end',
+    done: (s) => [
+      ...[s.launch(0), s.until(0, 'live'), s.launch(1), s.until(1, 'live'), s.signal(1, 'SIGTERM'), s.ended(1), s.ended(0)],
+      s.inNoOrder(),
+    ],
+    observed: ['0 completed', '0 exited: clean', '0 live', '1 completed', '1 exited: clean', '1 live'],
+  },
+  {
+    name: 'a process, and its child, is LIVE about 100 ms after its launch, and does at once what it is told',
+    done: (s) => [
+      s.timedUntilRight(times, () => [
+        ...[s.launch(0), s.timed('launch', s.until(0, 'live')), s.launch(1), s.timed('child', s.until(1, 'live'))],
+        ...[s.signal(1, 'SIGTERM'), s.timed('SIGTERM', s.ended(1)), s.ended(0), s.launch(0), s.until(0, 'live')],
+        ...[s.signal(0, 'SIGKILL'), s.timed('SIGKILL', s.ended(0)), s.timed('check', s.check()), s.forgotten()],
+      ]),
+    ],
+    observed: [
+      ...['launch: about 100 ms', 'child: about 100 ms'],
+      ...['SIGTERM: below 100 ms', 'SIGKILL: below 100 ms', 'check: below 250 ms'],
+    ],
   },
   {
     name: 'check accepts what a process can start from, and refuses what it can not, with a reason',

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BehaviorSubject, map, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { gated, mapped, polled, renamed, shared, throttled, withFallback } from '../../src/sources/combinators.ts';
+import { gated, mapped, polled, renamed, shared } from '../../src/sources/combinators.ts';
 import { compose } from '../../src/sources/compose.ts';
 import type { ContributingSource } from '../../src/sources/contribution.ts';
+import { debounced, throttled } from '../../src/sources/pace.ts';
 import { source } from '../../src/sources/source.ts';
+import { withFallback } from '../../src/sources/with-fallback.ts';
 import { fileSource } from '../../src/streams/file-source.ts';
 import { sourceContract, type SourceStage } from '../../src/testing/source-contract.ts';
 
@@ -18,18 +20,39 @@ const promised = (name: string, stage: () => SourceStage) => {
 };
 
 /** A value that is asked for every 20 ms, and that can be away. */
-function asked(wrap: (source: ContributingSource) => ContributingSource = (one) => one): SourceStage {
+function asked(wrap: (source: ContributingSource) => ContributingSource = (one) => one, window?: number): SourceStage {
   let version = 1;
   let isAway = false;
   const read = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve({ version }));
   return {
-    source: wrap(source('asked', read, { every: 20, pauses: { first: 20, longest: 20 } })),
+    source: wrap(source('asked', read, { every: 20, pauses: { first: 20, longest: 20 }, ...(window !== undefined && { window }) })),
     change: () => void (version += 1),
     outage: { begin: () => void (isAway = true), end: () => void (isAway = false) },
   };
 }
 
 promised('source(), read again and again', () => asked());
+/** As one that sends a server the version that it knows. */
+function versioned(): SourceStage {
+  let version = 1;
+  let isAway = false;
+  let known = 0;
+  const read = (): Promise<string | undefined> => {
+    if (isAway) return Promise.reject(new Error('away'));
+    if (known === version) return Promise.resolve(undefined);
+    known = version;
+    return Promise.resolve(String(version));
+  };
+  return {
+    source: source('versioned', read, { every: 20, pauses: { first: 20, longest: 20 } }),
+    change: () => void (version += 1),
+    outage: { begin: () => void (isAway = true), end: () => void (isAway = false) },
+  };
+}
+promised('source(), which says that nothing has changed', versioned);
+
+promised('source(), with a window of its own', () => asked((one) => one, 100));
+
 promised('source(), a stream', () => {
   const value$ = new BehaviorSubject('1');
   return { source: source('stream', () => value$), change: () => value$.next('2') };
@@ -71,6 +94,7 @@ promised('mapped()', () => asked((one) => mapped(one, (content) => ({ content })
 promised('polled()', () => asked((one) => polled(one, 1_000)));
 promised('withFallback()', () => asked((one) => withFallback(one, fixed)));
 promised('throttled()', () => asked((one) => throttled(one, 100)));
+promised('debounced()', () => asked((one) => debounced(one, 100)));
 promised('shared()', () => asked((one) => shared(one)));
 
 describe('the contract', () => {

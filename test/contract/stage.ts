@@ -1,4 +1,5 @@
 import {
+  asyncScheduler,
   catchError,
   concat,
   defer,
@@ -10,6 +11,7 @@ import {
   map,
   type Observable,
   of,
+  repeat,
   ReplaySubject,
   Subject,
   type Subscription,
@@ -23,6 +25,12 @@ import {
 import { expect } from 'vitest';
 import type { ProcessEvent, Proxy, Signal, Verdict, Health, Exit, Reading } from '../../src/agent/ports.ts';
 
+/** How long something takes: `about` is from a third of so many ms to three times as many. */
+export interface Span {
+  readonly is: 'about' | 'below';
+  readonly ms: number;
+}
+
 /** How the processes of a proxy live: until they are told to end, or not even so long. */
 export type Life =
   | 'serves'
@@ -31,7 +39,8 @@ export type Life =
   | 'fails for want of key.pem'
   | 'finds its port taken'
   | 'can not be started'
-  | 'has no admin endpoint';
+  | 'has no admin endpoint'
+  | 'is told to end 3 s after its child is LIVE';
 
 /**
  * A proxy and what is around it. What takes time is an Observable that completes when it is done.
@@ -86,6 +95,7 @@ export class Stage {
   readonly #proxy: Proxy;
   readonly #runs = new Map<string, Run>();
   readonly #orders = new Map<number, Subject<Signal>>();
+  readonly #times = new Map<string, readonly number[]>();
 
   constructor(world: World) {
     this.#world = world;
@@ -122,6 +132,60 @@ export class Stage {
 
   ended(epoch: number): Observable<unknown> {
     return defer(() => this.#run(epoch).over$).pipe(take(1), timeout(timeoutMs));
+  }
+
+  /** What is done takes so many ms, give or take 250, and what the machine needs. */
+  takes(ms: number, done$: Observable<unknown>): Observable<unknown> {
+    return defer(() => {
+      const begun = asyncScheduler.now();
+      const noted$ = defer(() => {
+        const took = asyncScheduler.now() - begun;
+        const isRight = took > ms - 250 && took < ms + 250 + this.#world.slack;
+        return step(() => this.log.push(isRight ? `${ms / 1_000} s` : `${took} ms instead of ${ms} ms`));
+      });
+      return concat(done$, noted$);
+    });
+  }
+
+  /** What was observed up to now does not count. */
+  forgotten(): Observable<never> {
+    return step(() => (this.log.length = 0));
+  }
+
+  /** What was observed, in no order: for what two processes do at once. */
+  inNoOrder(): Observable<never> {
+    return step(() => this.log.sort());
+  }
+
+  /** Notes how long it takes: for `timedUntilRight`. */
+  timed(what: string, done$: Observable<unknown>): Observable<unknown> {
+    return defer(() => {
+      const begun = asyncScheduler.now();
+      return concat(
+        done$,
+        step(() => this.#times.set(what, [...(this.#times.get(what) ?? []), asyncScheduler.now() - begun])),
+      );
+    });
+  }
+
+  /**
+   * Takes steps that time something, again and again until the quickest of each is right, ten times
+   * at most: what else a machine does only adds. Of a span that is about so many ms the quickest
+   * has a third of them to three times as many.
+   */
+  timedUntilRight(spans: Readonly<Record<string, Span>>, steps: () => readonly Observable<unknown>[]): Observable<unknown> {
+    const all = Object.entries(spans);
+    const quickest = (what: string): number => Math.min(...(this.#times.get(what) ?? []));
+    const isRight = ([what, span]: readonly [string, Span]): boolean =>
+      span.is === 'below' ? quickest(what) < span.ms : quickest(what) > span.ms / 3 && quickest(what) < span.ms * 3;
+    const round$ = defer(() => concat(...steps()));
+    const told$ = step(() => {
+      for (const [what, span] of all) {
+        const said = `${span.is} ${span.ms} ms`;
+        this.log.push(`${what}: ${isRight([what, span]) ? said : `${quickest(what)} ms instead of ${said}`}`);
+      }
+    });
+    return concat(round$.pipe(repeat({ count: 10, delay: () => (all.every(isRight) ? EMPTY : of(true)) })), told$);
   }
 
   signal(epoch: number, signal: Signal): Observable<never> {

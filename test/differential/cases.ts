@@ -34,6 +34,13 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
     { name: 'in a region', metadata: labels, locality: 'r1//' },
     { name: 'nowhere', metadata: labels },
   ],
+  'hosts-of-other-domains': [
+    { name: 'of cluster.local' },
+    ...['default.svc.other.domain', 'my.domain', 'default.my.domain'].map((domain) => ({
+      name: `of ${domain}`,
+      id: `sidecar~127.0.0.10~app.default~${domain}`,
+    })),
+  ],
   'odd-services': [{ name: 'plain' }, { name: 'a router', id: 'router~127.0.0.10~app.default~default.svc.cluster.local' }],
   'own-workload': [
     { name: 'plain' },
@@ -63,13 +70,20 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
 };
 
 /** Each folder with each of its proxies. */
-export const cases: readonly Case[] = readdirSync(folder)
-  .sort()
-  .flatMap((file) => {
-    const name = file.replace(/\.yaml$/, '');
-    const yaml = readFileSync(join(folder, file), 'utf8');
-    return (proxies[name] ?? [{ name: 'plain' }]).map((proxy): Case => {
-      const metadata = { NAMESPACE: 'default', ISTIO_VERSION: '1.26.0', LABELS: { app: 'app' }, SERVICE_ACCOUNT: 'default', CLUSTER_ID: 'Kubernetes', ...proxy.metadata }; // prettier-ignore
-      return { name: `${name}, ${proxy.name}`, yaml, id: proxy.id ?? sidecar, metadata, locality: proxy.locality ?? '' };
+export const cases: readonly Case[] = casesIn(folder);
+
+/** The shapes that folders of users have: mixed kinds, several entries of a host, other domains. */
+export const files: readonly Case[] = casesIn('test/differential/files');
+
+function casesIn(place: string): readonly Case[] {
+  return readdirSync(place)
+    .sort()
+    .flatMap((file) => {
+      const name = file.replace(/\.yaml$/, '');
+      const yaml = readFileSync(join(place, file), 'utf8');
+      return (proxies[name] ?? [{ name: 'plain' }]).map((proxy): Case => {
+        const metadata = { NAMESPACE: 'default', ISTIO_VERSION: '1.26.0', LABELS: { app: 'app' }, SERVICE_ACCOUNT: 'default', CLUSTER_ID: 'Kubernetes', ...proxy.metadata }; // prettier-ignore
+        return { name: `${name}, ${proxy.name}`, yaml, id: proxy.id ?? sidecar, metadata, locality: proxy.locality ?? '' };
+      });
     });
-  });
+}

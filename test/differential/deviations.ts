@@ -32,12 +32,64 @@ export const deviations: readonly (readonly [where: RegExp, why: string])[] = [
     /^cluster\/inbound\|80\|\|\/(?:circuit_breakers\/thresholds\/0\/max_connections\/value: 3,|typed_extension_protocol_options\/.*"max_requests_per_connection":\{"value":3\})/,
     'The inboundConnectionPool of a Sidecar without ingress counts, as its documentation says; istiod leaves it out.',
   ],
+  [
+    /^endpoint\/outbound\|8888\|\|dup\.example\.com\/endpoints\/0\//,
+    'Ports of the entries of a host are joined by number; istiod joins them by name, and leaves out an entry whose port has another name.',
+  ],
+  [
+    /^(?:cluster|listener)\/.*\/transport_socket\/.*sds_config\/initial_fetch_timeout: "1s", istiod: nothing$/,
+    'Envoy waits 1 s for a certificate that a rule names: 15 s, in which it accepts no other clusters, would hold up what comes next.',
+  ],
+];
+
+/** What differs in the shapes. */
+export const shapeDeviations: readonly (readonly [where: RegExp, why: string])[] = [
+  [
+    /^endpoint\/outbound\|\d+\|\|a\.mesh\/endpoints\/0\/load_balancing_weight\/value: 2, istiod: 4$/,
+    'An endpoint of an entry with two addresses is there once, as in the folders.',
+  ],
+  [
+    /^listener\/.*(?:operation: "s\.istio-system:|stringValue: "\/apis\/networking\.istio\.io\/v1\/namespaces\/istio-system\/sidecar\/s")/,
+    'A Sidecar of the root namespace is named by its own namespace; istiod names it by that of the proxy.',
+  ],
 ];
 
 /** What istiod 1.26 does not answer alike each time that it starts. */
 export const unsteady: readonly (readonly [where: RegExp, why: string])[] = [
   [
-    /^route\/80\/virtual_hosts\/"m[12]\.example\.com:80"\/domains\/1: /,
+    /^route\/80\/virtual_hosts\/"m[12]\.example\.com:80"\/domains\/"10\.5\.5\.[56]": /,
     'Of an entry with two hosts and two addresses the first host has both addresses; with istiod now and then the second host has one of them.',
+  ],
+];
+
+/** The same for the files of users. */
+export const fileDeviations: readonly (readonly [where: RegExp, why: string])[] = [
+  [
+    /^listener\/2001:(?:db8|DB8):[^_]*1_90: /,
+    'An address of IPv6 has one spelling, the canonical one, so two spellings of it are one address; istiod makes a listener for each, and Envoy refuses the second.',
+  ],
+  [
+    /^listener\/0\.0\.0\.0_90\/filter_chains\/.*"240\.1\.(?:0\.0|2\.3)"/,
+    'A range has its canonical spelling: 240.1.0.0/16 for 240.1.2.3/16, which Envoy reads alike.',
+  ],
+  [
+    /^(?:(?:cluster|endpoint)\/outbound\|80\|\||route\/80\/virtual_hosts\/")(?:a\.mesh|A\.Mesh|a\.MESH)(?::80")?: /,
+    'Hosts are compared without case, as names of DNS are, and are in lower case; istiod takes A.Mesh and a.MESH for two hosts, and the rule of one does not hold for the other.',
+  ],
+  [
+    /^cluster\/outbound\|8[12]\|\|b\.mesh\/.*match_subject_alt_names\/[01](?:\/exact)?: /,
+    'The names of all entries of a host are right in the certificates of its endpoints; istiod takes those of one entry, now this one and now that one.',
+  ],
+  [
+    /^endpoint\/outbound\|8[01]\|\|[ab]\.mesh\/endpoints\/0\/(?:lb_endpoints\/.*"10\.0\.0\.[1-4]","port_value":80(?:0[12])?|load_balancing_weight\/value: )/,
+    'Ports of the entries of a host are joined by number. With istiod, which joins them by name, requests to one port reach the endpoints of the other, and an entry whose port has another name is left out.',
+  ],
+  [
+    /^endpoint\/outbound\|80\|\|a\.mesh\/endpoints\/3: nothing, istiod: \{.*"socket_address\\":\{\\"port_value\\":80\}/,
+    'A workload of another network without an address is left out; istiod gives it an empty address, which Envoy refuses with all other endpoints.',
+  ],
+  [
+    /^route\/80\/virtual_hosts\/"\*\.default\.svc\.cluster\.local:80"\/domains\/"\*": /,
+    'No short name is the domain * alone: a route configuration has it already, and Envoy refuses it twice.',
   ],
 ];

@@ -4,6 +4,7 @@ import { xdsTypes } from '../../src/push/view.ts';
 
 /** Lists whose order means nothing to Envoy, with what tells their entries apart. */
 const unordered: Readonly<Record<string, (entry: Published) => unknown>> = {
+  domains: (entry) => entry,
   filter_chains: ({ name, filter_chain_match: match }) => [name, match],
   query_parameters: ({ name }) => name,
   virtual_hosts: ({ name }) => name,

@@ -1,32 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
+import { request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cacheDir, findEnvoy, pinnedEnvoy } from '../../src/envoy/find-envoy.ts';
-import { makeIstiod } from '../e2e/support/istiod.ts';
 import { ask } from '../support/ask.ts';
 import { controlPlane } from '../support/control-plane.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
+import { backend, withEnvoy, withIstiod, withPilotDiscovery } from './one-envoy.ts';
 
 if (controlPlane === undefined) leftOut('500 requests through a real istiod', 'a program');
-
-/** Says what has arrived: who it is, and the request. */
-async function backend(name: string): Promise<Server> {
-  const server = createServer(({ method, url, headers }, response) => {
-    const { 'x-request-id': id, 'x-forwarded-proto': proto, ...rest } = headers;
-    response.setHeader('x-backend', name);
-    response.end(JSON.stringify({ name, method, url, hasId: id !== undefined, proto, headers: rest }));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return server;
-}
 
 function resources(port: number, [one = 0, two = 0]: readonly number[]): string {
   const entry = (name: string, v1: number, v2: number) => `apiVersion: networking.istio.io/v1
@@ -109,7 +92,6 @@ function answerTo(port: number, { host, method, path, headers }: Question): Prom
 }
 
 describe.skipIf(controlPlane === undefined)('an Envoy that lives from pilot-discovery', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
   const backends: Server[] = [];
   let [service, admin, xds, http, monitoring] = [0, 0, 0, 0, 0];
 
@@ -120,71 +102,23 @@ describe.skipIf(controlPlane === undefined)('an Envoy that lives from pilot-disc
   });
   afterAll(() => {
     for (const server of backends) server.close().closeAllConnections();
-    rmSync(folder, { recursive: true, force: true });
   });
 
-  function envoy(): ChildProcess {
-    const address = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
-    const bootstrap = {
-      node: { id: 'sidecar~127.0.0.1~app.default~default.svc.cluster.local', cluster: 'app', metadata: { NAMESPACE: 'default', INTERCEPTION_MODE: 'NONE', ISTIO_VERSION: '1.26.0', CLUSTER_ID: 'Kubernetes' } }, // prettier-ignore
-      admin: { address: address(admin) },
-      dynamic_resources: {
-        ads_config: { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: [{ envoy_grpc: { cluster_name: 'xds' } }] },
-        cds_config: { ads: {}, resource_api_version: 'V3' },
-        lds_config: { ads: {}, resource_api_version: 'V3' },
-      },
-      static_resources: {
-        clusters: [
-          {
-            name: 'xds',
-            connect_timeout: '1s',
-            load_assignment: { cluster_name: 'xds', endpoints: [{ lb_endpoints: [{ endpoint: { address: address(xds) } }] }] },
-            typed_extension_protocol_options: {
-              'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
-                '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
-                explicit_http_config: { http2_protocol_options: {} },
-              },
-            },
-          },
-        ],
-      },
-    };
-    const args = ['--config-yaml', JSON.stringify(bootstrap), '--concurrency', '1', '--disable-hot-restart', '--log-level', 'error'];
-    const found = findEnvoy({ binaryPath: undefined, env: process.env, cacheDir: cacheDir(process.env), version: pinnedEnvoy.version });
-    if (!found.ok) throw new Error(found.reason);
-    return spawn(found.path, args, { stdio: 'ignore' });
-  }
-
   /** What an Envoy answers to each of the questions. */
-  async function answers(questions: readonly Question[]): Promise<readonly unknown[]> {
-    const child = envoy();
-    try {
+  const answers = (questions: readonly Question[]): Promise<readonly unknown[]> =>
+    withEnvoy(xds, admin, async () => {
       await eventually(async () => (await ask(service, '/', { host: 'a.mesh' })).status === 200, { within: 20_000 });
       const all: unknown[] = [];
       for (const one of questions) all.push(await answerTo(service, one));
       return all;
-    } finally {
-      const exit = once(child, 'exit');
-      if (child.kill('SIGKILL')) await exit;
-    }
-  }
+    });
 
   it('answers 500 requests as one that lives from istiod: status, backend, headers', { timeout: 120_000 }, async () => {
     const questions = fc.sample(question, { numRuns: 500, seed: 1 });
     const ports = backends.map((server) => (server.address() as AddressInfo).port);
-    writeFileSync(join(folder, 'all.yaml'), resources(service, ports));
-    const listen = [xds, http, monitoring].flatMap((port, index) => [`--${['grpcAddr', 'httpAddr', 'monitoringAddr'][index] ?? ''}`, `127.0.0.1:${port}`]); // prettier-ignore
-    const program = spawn(process.execPath, [resolve('dist/pilot-discovery.cjs'), 'discovery', '--configDir', folder, ...listen], {
-      stdio: 'ignore',
-    });
-    const ours = await answers(questions).finally(async () => {
-      program.kill('SIGTERM');
-      await once(program, 'exit');
-    });
-    const istiod = makeIstiod(controlPlane ?? '', xds);
-    writeFileSync(join(istiod.folder, 'all.yaml'), resources(service, ports));
-    await istiod.start();
-    const theirs = await answers(questions).finally(() => istiod.dispose());
+    const yaml = resources(service, ports);
+    const ours = await withPilotDiscovery(yaml, [xds, http, monitoring], () => answers(questions));
+    const theirs = await withIstiod(controlPlane ?? '', yaml, xds, () => answers(questions));
     const differing = questions.flatMap((one, index) => {
       const [mine, other] = [JSON.stringify(ours[index]), JSON.stringify(theirs[index])];
       return mine === other ? [] : [{ question: one, ours: mine, istiod: other }];

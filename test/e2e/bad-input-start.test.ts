@@ -13,7 +13,6 @@ afterEach(() => rig.dispose());
 
 describe('the command line', () => {
   it.each<[what: string, flags: readonly string[], why: string]>([
-    ['a log level', ['--proxyLogLevel', 'loud'], "--proxyLogLevel: 'loud' is not one of trace, debug, info, warning, warn, error, critical, off"], // prettier-ignore
     ['a policy', ['--envoyRestartPolicy=never'], "--envoyRestartPolicy: 'never' is not one of backoff, exit"],
     ['a duration without its unit', ['--drainDuration', '5'], "--drainDuration: '5' is not a duration (such as '45s' or '1m30s')"],
     ['a duration in words', ['--minDelay', 'soon'], "--minDelay: 'soon' is not a duration (such as '45s' or '1m30s')"],

@@ -21,7 +21,7 @@ describe('npm run build', () => {
     ['the program does not bundle', 'src/cli/main.ts', "import './no-such-file.ts';"],
     ['the program does not run', 'src/cli/main.ts', "throw new Error('at the start');"],
     ['the library does not compile', 'src/testing/index.ts', "export { none } from './no-such-file.ts';"],
-  ])('leaves what was built before where %s', (_, file, broken) => {
+  ])('leaves what was built before where %s', { timeout: 120_000 }, (_, file, broken) => {
     const path = join(folder, file);
     const whole = readFileSync(path, 'utf8');
     writeFileSync(path, `${broken}\n${whole}`);

@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { flags } from '../../src/config/flags.ts';
 import { annotationsFile } from '../../src/run/effective-config.ts';
 import { leftOut } from '../support/left-out.ts';
-import { kubeProgram, type KubeServer, pathOf, type Resource, startKubeServer } from './support/kube-server.ts';
+import { type KubeApi, kubeProgram, pathOf, type Resource } from './support/kube-server.ts';
+import { sharedKubeApi } from './support/shared-kube.ts';
 
 interface Container {
   readonly name: string;
@@ -78,25 +79,24 @@ describe.each(manifests)('deploy/%s', (file) => {
 if (kubeProgram === undefined) leftOut('the manifests of deploy/, in a real Kubernetes API', 'a program');
 
 describe.runIf(kubeProgram !== undefined)('a real Kubernetes API', () => {
-  let server: KubeServer;
+  let server: KubeApi;
   beforeAll(async () => {
-    server = await startKubeServer();
+    server = await sharedKubeApi();
     for (const name of ['shop', 'istio-ingress']) await server.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }, 60_000);
-  afterAll(() => server.dispose());
 
   const strict = 'dryRun=All&fieldValidation=Strict';
-  const create = (resource: Resource) => server.ask('POST', `${dirname(pathOf(resource))}?${strict}`, resource);
+  const lay = (resource: Resource) => server.ask('PATCH', `${pathOf(resource)}?fieldManager=test&force=true&${strict}`, resource, 'application/apply-patch+yaml'); // prettier-ignore
 
   it.each(manifests)('takes each resource of deploy/%s', async (file) => {
     const resources = resourcesOf(file);
-    for (const resource of resources) await create(resource);
+    for (const resource of resources) await lay(resource);
     expect(resources.map(({ kind }) => kind)).toContain('Deployment');
   });
 
   it('refuses what it does not know', async () => {
     const [resource] = resourcesOf('kubernetes/sidecar.yaml') as [Resource];
-    await expect(create({ ...resource, automount: true })).rejects.toThrow(/strict decoding error: unknown field .+automount/);
+    await expect(lay({ ...resource, automount: true })).rejects.toThrow(/automount: field not declared in schema/);
   });
 
   it('lays the template for the injector over a pod, as the injector does', async () => {

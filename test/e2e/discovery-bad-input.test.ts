@@ -1,10 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
+import { filter, firstValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultMeshConfig } from '../../src/mesh/mesh-config.ts';
+import { meshSource } from '../../src/registry/files/mesh-source.ts';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -50,6 +54,21 @@ describe('pilot-discovery with bad input', () => {
     writeFileSync(file, '# all\naccessLogFile: /dev/stdout\nenableAutoMtls: perhaps\n');
     const ended = await run(['discovery', '--configDir', folder, '--meshConfig', file]);
     expect(ended).toMatchObject({ exitCode: 78, stderr: `pilot-discovery: --meshConfig ${file}:3: enableAutoMtls: 'perhaps' is not true or false` }); // prettier-ignore
+    rmSync(file);
+  });
+
+  it.each<[what: string, make: (file: string) => unknown, reason: string]>([
+    ['is a FIFO', (file) => execFileSync('mkfifo', [file]), 'it is a FIFO, and no regular file'],
+    ['has 300 KB', (file) => writeFileSync(file, `# ${'x'.repeat(300_000)}\n`), 'it has 300003 bytes, and 262144 are read at most'],
+  ])('does not start with a MeshConfig that %s, as it takes none later', async (_, make, reason) => {
+    const file = join(folder, 'mesh');
+    make(file);
+    const ended = await run(['discovery', '--configDir', folder, '--meshConfig', file]);
+    expect(ended).toMatchObject({ exitCode: 78, stderr: `pilot-discovery: --meshConfig ${file}: it cannot be read: ${reason}` });
+    const told = await firstValueFrom(meshSource(file, defaultMeshConfig).pipe(filter(({ type }) => type === 'lost')), {
+      defaultValue: undefined,
+    });
+    expect(told).toEqual({ type: 'lost', source: 'mesh', reason: `${file}: ${reason}` });
     rmSync(file);
   });
 

@@ -65,26 +65,26 @@ describe('a control plane with much to do', () => {
     const silent = wholeClient(rig.ports.xds);
     silent.call.write(create(DiscoveryRequestSchema, { node: nodeOf('silent'), typeUrl: typeUrls.cluster }));
     const slow = slowReader(rig.ports.xds, nodeOf('slow').id, 1024);
-    const crowd = Array.from({ length: 500 }, (_, number) => acceptingClient(rig.ports.xds, nodeOf(`crowd-${number}`).id, typeUrls.cluster)); // prettier-ignore
+    const crowd = Array.from({ length: 200 }, (_, number) => acceptingClient(rig.ports.xds, nodeOf(`crowd-${number}`).id, typeUrls.cluster)); // prettier-ignore
     ends.push(...[...crowd, silent, slow].map((each) => () => each.close()));
     const haveAll = () => crowd.filter(({ answers }) => answers.length > 0).length;
-    await expect.poll(haveAll, { timeout: 60_000, interval: 100 }).toBe(500);
+    await expect.poll(haveAll, { timeout: 60_000, interval: 100 }).toBe(200);
     await expect.poll(() => silent.answers.length, effective).toBe(1);
     const memory = () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
     const after: number[] = [];
-    for (let change = 0; change < 80; change += 1) {
+    for (let change = 0; change < 60; change += 1) {
       rig.write('60-changing.yaml', services(50_000 + change, 1, 20_000, 20_001));
       const name = `outbound|20000||svc-${50_000 + change}.mesh`;
       const arrived = () =>
         crowd.filter(({ answers }) => answers.slice(-2).some(({ resources }) => resources.some((resource) => resource.name === name)))
           .length;
-      await expect.poll(arrived, { timeout: 10_000, interval: 20 }).toBe(500);
+      await expect.poll(arrived, { timeout: 10_000, interval: 20 }).toBe(200);
       after.push(memory());
     }
-    // What 500 proxies are sent is 150 MB of garbage before V8 collects it, so the lowest of 20
-    // changes is compared. Each of the 40 answers between would have a megabyte, for each of the
-    // two that do not take it.
-    expect(Math.min(...after.slice(60)) - Math.min(...after.slice(20, 40))).toBeLessThan(40);
+    // What the crowd is sent is garbage that V8 collects later, so the lowest of 20 changes is
+    // compared. Each of the 20 answers between has a megabyte, for each of the two that do not
+    // take it: a queue of them would have 40.
+    expect(Math.min(...after.slice(40)) - Math.min(...after.slice(20, 40))).toBeLessThan(33);
     expect(silent.answers).toHaveLength(1);
     expect(slow.read()).toBeGreaterThan(1_024);
   });
@@ -125,11 +125,11 @@ describe('a control plane with much to do', () => {
     await expect.poll(() => client.answers.length, effective).toBe(1);
     const begun = performance.now();
     let change = 0;
-    for (; performance.now() - begun < 60_000; change += 1) {
+    for (; performance.now() - begun < 15_000; change += 1) {
       rig.write(`50-${change % 10}.yaml`, services(change, 1, 20_000, 20_001));
       await sleep(Math.max(0, begun + (change + 1) * 5 - performance.now()));
     }
-    expect(change).toBeGreaterThan(5_000);
+    expect(change).toBeGreaterThan(1_000);
     const names = () => {
       const has = new Set<string>();
       for (const { resources, removedResources } of client.answers) {
@@ -140,11 +140,12 @@ describe('a control plane with much to do', () => {
     };
     const newest = Array.from({ length: 10 }, (_, index) => `outbound|20000||svc-${change - 10 + index}.mesh`).sort();
     await expect.poll(names, effective).toEqual(newest);
-    // 10 s at most between two windows, one more when it has become quiet, and one for each pause
-    // of a busy machine. A change of clusters has two answers: what is new, and what is gone.
+    // A window lasts 10 s at most, which marbles draw. A pause of a busy machine ends one early, so
+    // the count is compared with that of the changes. A change of clusters has two answers: what is
+    // new, and what is gone.
     const built = (await rig.metric('pilot_push_triggers{type="config"}')) ?? 0;
-    expect(built).toBeGreaterThanOrEqual(5);
-    expect(built).toBeLessThanOrEqual(20);
+    expect(built).toBeGreaterThanOrEqual(2);
+    expect(built).toBeLessThanOrEqual(change / 50);
     expect(client.answers.length).toBeLessThanOrEqual(1 + 2 * built);
   });
 });

@@ -42,6 +42,7 @@ spec:
 `;
 }
 
+/** Ports are below 10,000, so that no other file has been given one. */
 const serviceEntry = (name: string, port: number, more = '') => `
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
@@ -122,7 +123,7 @@ describe('two sidecars that live from pilot-discovery', () => {
         () => rig.write('40-route.yaml', route({ weights: [100 - share, share] })),
         () => rig.write('40-route.yaml', route({ more: `timeout: ${1 + (edit % 9)}s` })),
         () => rig.write('40-route.yaml', route({ more: 'retries: { attempts: 3, retryOn: 5xx }' })),
-        () => rig.write(`50-more-${edit % 10}.yaml`, serviceEntry(`more-${edit % 10}`, 20_000 + edit)),
+        () => rig.write(`50-more-${edit % 10}.yaml`, serviceEntry(`more-${edit % 10}`, 5_000 + edit)),
         () => rmSync(join(rig.configDir, `50-more-${(edit + 5) % 10}.yaml`), { force: true }),
       ];
       kinds[edit % kinds.length]?.();
@@ -149,7 +150,7 @@ describe('two sidecars that live from pilot-discovery', () => {
     const since = discovery.lines.length;
     const bad: Readonly<Record<string, string>> = {
       '60-yaml.yaml': 'kind: [ServiceEntry',
-      '61-field.yaml': serviceEntry('field', 21_000, 'resolutoin: DNS'),
+      '61-field.yaml': serviceEntry('field', 5_300).replace('MESH_INTERNAL', 'MESH_INSIDE'),
       '62-regex.yaml': route({})
         .replace('- route:', '- match: [{ uri: { regex: "(" } }]\n      route:')
         .replaceAll('name: echo,', 'name: regex,')
@@ -159,7 +160,7 @@ describe('two sidecars that live from pilot-discovery', () => {
         .replaceAll('echo.mesh', 'format.mesh'),
     };
     for (let change = 0; change < 50; change += 1) {
-      rig.write(`70-good-${change}.yaml`, serviceEntry(`good-${change}`, 22_000 + change));
+      rig.write(`70-good-${change}.yaml`, serviceEntry(`good-${change}`, 5_400 + change));
       const [name = '', text = ''] = Object.entries(bad)[change] ?? [];
       if (name !== '') rig.write(name, text);
     }
@@ -169,7 +170,7 @@ describe('two sidecars that live from pilot-discovery', () => {
     await expect.poll(refused, effective).toHaveLength(4);
     expect(refused().sort()).toEqual([
       expect.stringMatching(/^60-yaml\.yaml:\d+ {2}it is no YAML/),
-      expect.stringMatching(/^61-field\.yaml:\d+ spec\.resolutoin /),
+      expect.stringMatching(/^61-field\.yaml:\d+ spec\.location /),
       expect.stringMatching(/^62-regex\.yaml:\d+ spec\.http\[0\]\.match\[0\]\.uri\.regex /),
       expect.stringMatching(/^63-format\.yaml:\d+ spec\.http\[0\]\.headers\.response\.set\.x .*%BAD%/),
     ]);

@@ -120,4 +120,46 @@ describe('how pilot-discovery is started', () => {
     await expect.poll(() => again.statuses.length, { timeout: 5_000 }).toBe(1);
     expect(answered.flatMap(({ resources }) => resources)).toEqual([]);
   });
+
+  it('keeps what an emptied folder had until that is confirmed, and says so', async () => {
+    mkdirSync(place('resources'));
+    const files = Array.from({ length: 12 }, (_, index) => join(place('resources'), `${index}.yaml`));
+    files.forEach((file, index) => writeFileSync(file, service(`s${index}.mesh`)));
+    const lines = await start('--configDir', place('resources'));
+    const client = acceptingClient(xds ?? 0, id, typeUrls.cluster);
+    ends.push(() => client.close());
+    await expect.poll(() => client.answers.length).toBe(1);
+    for (const file of files) rmSync(file);
+    const about = (name: string) => lines().find(({ event }) => event === name);
+    await expect.poll(() => about('discovery.removals_held')).toMatchObject({ level: 'error', removals: 12, source: 'files' });
+    const note = { status: 200, body: '12 removals are held back: pilot-discovery confirm lets them happen\n' };
+    expect(await ask(http ?? 0, '/ready')).toMatchObject(note);
+    expect((await ask(monitoring ?? 0, '/metrics')).body).toContain('pilot_held_removals 12\n');
+    expect(client.answers).toHaveLength(1);
+    expect((await ask(http ?? 0, '/confirm')).status).toBe(405);
+    const { stdout } = await execa(process.execPath, [resolve('dist/pilot-discovery.cjs'), 'confirm', '--httpAddr', `127.0.0.1:${http ?? 0}`]); // prettier-ignore
+    expect(stdout).toBe('confirmed: 12 resources are removed');
+    await expect.poll(() => client.answers.flatMap(({ removedResources }) => removedResources)).toHaveLength(12);
+    expect(await ask(http ?? 0, '/ready')).toMatchObject({ status: 200, body: '' });
+    expect(about('discovery.removals_over')).toBeDefined();
+  });
+
+  it('serves nobody who comes with resources if it has never had any, and everybody else', async () => {
+    mkdirSync(place('resources'));
+    await start('--configDir', place('resources'));
+    const fresh = acceptingClient(xds ?? 0, id, typeUrls.cluster);
+    const back = deltaClient(xds ?? 0);
+    for (const client of [fresh, back]) ends.push(() => client.close());
+    const initialResourceVersions = { 'outbound|80||one.mesh': '1' };
+    back.call.write(create(DeltaDiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster, initialResourceVersions }));
+    await expect.poll(() => fresh.answers.length).toBeGreaterThan(0);
+    await expect.poll(() => back.statuses.length, { timeout: 8_000 }).toBe(1);
+    expect(back.answers).toEqual([]);
+    writeFileSync(join(place('resources'), 'service.yaml'), service('two.mesh'));
+    await expect.poll(() => fresh.answers.length).toBeGreaterThan(1);
+    const again = deltaClient(xds ?? 0);
+    ends.push(() => again.close());
+    again.call.write(create(DeltaDiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster, initialResourceVersions }));
+    await expect.poll(() => again.answers.length).toBeGreaterThan(0);
+  });
 });

@@ -74,7 +74,7 @@ ${endpoints.map(([version, port]) => `    - { address: 127.0.0.1, ports: { http:
    * Writes the rules of `back.mesh`, its routes and what its DestinationRule has beside the
    * subsets, and waits until they are in effect.
    */
-  async function rules(http: string, policy = '{}'): Promise<void> {
+  async function rules(http: string, policy = '{ loadBalancer: { simple: LEAST_REQUEST } }'): Promise<void> {
     edit += 1;
     const route = `{ match: [{ uri: { exact: /edit } }], directResponse: { status: 200, body: { string: "${edit}" } } }`;
     rig.write(

@@ -3,7 +3,7 @@ import type { LogEvent } from '../../src/log/log-event.ts';
 import { leftOut } from '../support/left-out.ts';
 import { type DroppedIn, dropIn } from './support/dropped-in.ts';
 import { injectedPods } from './support/injected.ts';
-import { type Kube, kubeProgram, startKube } from './support/kube.ts';
+import { type Mesh, kubeProgram, sharedKube } from './support/kube.ts';
 import { hasNetworks, makeNetwork, type Network } from './support/network.ts';
 
 const isPossible = kubeProgram !== undefined && hasNetworks;
@@ -13,16 +13,13 @@ else if (!hasNetworks) leftOut('the place of a Go agent, taken in a network of i
 const within = { timeout: 60_000 };
 
 describe.skipIf(!isPossible)('in the place of the Go agent, with its ports and paths,', { timeout: 120_000 }, () => {
-  let kube: Kube;
+  let kube: Mesh;
   let network: Network;
   beforeAll(async () => {
-    kube = await startKube();
+    kube = await sharedKube();
     network = makeNetwork();
   }, 60_000);
-  afterAll(async () => {
-    network.dispose();
-    await kube.dispose();
-  });
+  afterAll(() => network.dispose());
 
   it.each(injectedPods.map((by, number) => ({ number, ...by })))(
     'Envoy is LIVE and ready as a pod that $by has made starts it, and nothing is warned of but what is expected',

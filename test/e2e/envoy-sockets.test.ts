@@ -69,7 +69,7 @@ describe('the sockets by which the Envoys of a hot restart meet', { timeout: 60_
     expect(left(baseId)).toHaveLength(2);
     agent.kill('SIGTERM');
     expect(await agent.exit).toEqual({ code: 0, signal: null });
-    expect([readdirSync(run()), left(baseId)]).toEqual([[], []]);
+    expect([readdirSync(run()), left(baseId)]).toEqual([['ended.json'], []]);
   });
 
   it('are in a folder of their own where that of the agent has too long a path, and hot restarts work', async () => {

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type InstalledPackage, installPackage } from './support/installed-package.ts';
 import { makeRig } from './support/rig.ts';
 
-/** It only makes JavaScript of the examples. */
-const tsx = ['--import', pathToFileURL('node_modules/tsx/dist/loader.mjs').href];
+/** It only makes JavaScript of the examples, for a Node that does not do so. */
+const tsx = 'typescript' in process.features ? [] : ['--import', pathToFileURL('node_modules/tsx/dist/loader.mjs').href];
 
 describe('the examples, with the package installed elsewhere', () => {
   let installed: InstalledPackage;

@@ -61,6 +61,8 @@ describe.skipIf(kubeProgram === undefined)('the secrets of a gateway, from the K
       await serves(rig, fallback);
       const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'new-connection', clients: 2, pause: 10, maxDuration: 120_000 }); // prettier-ignore
       const pushed = () => agent.log().filter(({ event, ...line }) => event === 'secret.accepted' && line['secret'] === 'shop').length;
+      // Envoy serves a secret before it acknowledges it.
+      await expect.poll(pushed).toBe(1);
       const before = pushed();
       let last = fallback;
       for (let n = 1; n <= 100; n += 1) {
@@ -68,7 +70,6 @@ describe.skipIf(kubeProgram === undefined)('the secrets of a gateway, from the K
         await kube.apply(tls('shop', last));
         await serves(rig, last);
       }
-      // Envoy serves a secret before it acknowledges it.
       await expect.poll(() => pushed() - before).toBe(100);
 
       await kube.stop();

@@ -68,7 +68,7 @@ it(
     expect(await quit()).toBe(200);
     expect(await after.exit).toEqual({ code: 0, signal: null });
     await expect.poll(() => rig.envoys(), { timeout: 2_000 }).toHaveLength(0);
-    expect(readdirSync(run())).toEqual(['envoy.log']);
+    expect(readdirSync(run()).sort()).toEqual(['ended.json', 'envoy.log']);
     expect(existsSync(sharedMemoryOf(old?.baseId ?? 0))).toBe(false);
   },
 );
@@ -189,6 +189,28 @@ it('an Envoy that is kept is started again when it crashes, and its log is its o
   await agent.exit;
   expect(readFileSync(run('envoy.log'), 'utf8')).toContain('caught ENVOY_SIGTERM');
   expect(statSync(run('envoy.log')).mode & 0o777).toBe(0o600);
+});
+
+it.each<[what: string, put: (path: string) => unknown]>([
+  ['a link to a file', (path) => symlinkSync(run('theirs'), path)],
+  ['a link to what is not there', (path) => symlinkSync(run('nowhere'), path)],
+  ['a FIFO that nobody reads', (path) => execFileSync('mkfifo', [path])],
+  ['a folder', (path) => mkdirSync(path)],
+  ['a file with another code', (path) => writeFileSync(path, '7\n')],
+])('an Envoy that is kept is started again, where others have put %s', async (_, put) => {
+  rig = await makeRig();
+  mkdirSync(run());
+  writeFileSync(run('theirs'), 'theirs');
+  const agent = rig.start(keep, { env });
+  await agent.said('epoch.live', 0);
+  const [{ pid, baseId } = { pid: 0, baseId: 0 }] = kept();
+  put(run(`envoy-rev0-${baseId}.exit`));
+  process.kill(pid, 'SIGKILL');
+  expect(await agent.said('epoch.failed')).toMatchObject({ epoch: 0 });
+  await agent.said('epoch.live', 1);
+  expect([readFileSync(run('theirs'), 'utf8'), existsSync(run('nowhere'))]).toEqual(['theirs', false]);
+  await quit();
+  expect(await agent.exit).toMatchObject({ code: 0 });
 });
 
 it('an Envoy that an earlier agent has left with abstract sockets is replaced side by side by one whose sockets are its own', async () => {

@@ -104,11 +104,14 @@ it('the same bytes, other times and unrelated files change nothing', async () =>
   const agent = rig.start(['--log_output_level', 'default:debug']);
   await agent.said('epoch.live', 0);
   const chain = join(rig.certDir, 'cert-chain.pem');
-  writeFileSync(join(rig.certDir, 'unrelated.pem'), 'x');
-  copyFileSync(chain, `${chain}.new`);
-  renameSync(`${chain}.new`, chain);
-  utimesSync(chain, 1, 1);
-  await agent.said('config.change_seen');
+  const write = () => {
+    writeFileSync(join(rig.certDir, 'unrelated.pem'), 'x');
+    copyFileSync(chain, `${chain}.new`);
+    renameSync(`${chain}.new`, chain);
+    utimesSync(chain, 1, 1);
+  };
+  // Before the files are watched a change is not told.
+  await expect.poll(() => agent.log().some(({ event }) => event === 'config.change_seen') || write()).toBe(true);
   // What follows is seen in a later window than what went before, so nothing came of that if this
   // is epoch 1.
   await agent.said('config.unchanged');

@@ -1,8 +1,18 @@
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import v8 from 'node:v8';
 import { concat, EMPTY, filter, firstValueFrom, lastValueFrom, map, of, take } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type AgentSettings, type LogLine, type PilotAgent, pilotAgent, type PilotAgentOptions, type Proxy } from '../../src/index.ts';
+import {
+  type AgentSettings,
+  type LogLine,
+  type PilotAgent,
+  pilotAgent,
+  type PilotAgentOptions,
+  type Proxy,
+  source,
+} from '../../src/index.ts';
 import { ask } from '../support/ask.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
@@ -17,7 +27,7 @@ afterEach(async () => {
   for (const one of [rig, ...more.splice(0)]) await one.dispose();
 });
 
-const quick = { minDelay: '300ms', drainDuration: '1s', parentShutdownDuration: '2s' };
+const quick = { minDelay: '300ms', drainDuration: '1s', parentShutdownDuration: '2s' } as const;
 
 function settings({ config, folder, ports }: Rig): AgentSettings {
   const places = { configPath: join(folder, 'run'), proxyAdminPort: ports.admin, statusPort: ports.status };
@@ -71,6 +81,33 @@ describe('an agent as a part of a program', () => {
     await again.over;
   });
 
+  it('says when it is ready, starts a new Envoy by restart(), and drains by drain()', async () => {
+    const { agent, lines, over, abort } = start(rig);
+    const told = (type: 'ready' | 'unready') =>
+      firstValueFrom(agent.ready$.pipe(filter((one) => one.type === type)), { defaultValue: undefined });
+    expect(await told('unready')).toEqual({ type: 'unready', reason: 'it has not been started yet' });
+    await told('ready');
+    expect((await ask(rig.ports.status, '/healthz/ready')).status).toBe(200);
+    agent.restart();
+    await firstValueFrom(agent.state$.pipe(filter(({ epochs }) => epochs.get(1)?.stage === 'live')), { defaultValue: undefined });
+    expect(lines.find(({ by }) => by !== undefined)).toMatchObject({ event: 'restart.requested', by: 'restart()' });
+    expect((await ask(rig.ports.admin, '/server_info')).body).toContain('"restart_epoch": 1');
+    await told('ready');
+    agent.drain();
+    expect(await told('unready')).toEqual({ type: 'unready', reason: 'draining' });
+    expect((await ask(rig.ports.status, '/healthz/ready')).body).toContain('draining');
+    expect((await ask(rig.ports.listen, '/')).status).toBeGreaterThan(0);
+    abort();
+    await over;
+    expect(await told('unready')).toEqual({ type: 'unready', reason: 'it has ended' });
+  });
+
+  it('refuses sources of one name that it cannot know before it reads them', async () => {
+    const mine = () => ({ ...source('mine', () => of('a')), names: [] });
+    const { over } = start(rig, { sources: [mine(), mine()] });
+    await expect(over).rejects.toMatchObject({ code: 78, reason: expect.stringContaining("two sources have the name 'mine'") as string });
+  });
+
   it('is beside another one of the same process, which does not feel its end', async () => {
     const other = await makeRig({ plain: true });
     more.push(other);
@@ -82,6 +119,24 @@ describe('an agent as a part of a program', () => {
     expect((await ask(other.ports.status, '/healthz/ready')).status).toBe(200);
     two.abort();
     await two.over;
+  });
+
+  it('leaves the flags of V8 to the program, also where it is scraped', async () => {
+    const set: string[] = [];
+    const before = v8.setFlagsFromString;
+    v8.setFlagsFromString = (flag) => void set.push(flag);
+    syncBuiltinESMExports();
+    try {
+      const { agent, over, abort } = start(rig);
+      expect(await live(agent)).toBe(0);
+      expect((await ask(rig.ports.status, '/stats/prometheus')).body).toContain('istio_agent_');
+      abort();
+      await over;
+    } finally {
+      v8.setFlagsFromString = before;
+      syncBuiltinESMExports();
+    }
+    expect(set).toEqual([]);
   });
 
   it('does not take the folder of another one', async () => {
@@ -99,7 +154,7 @@ describe('an agent as a part of a program', () => {
   });
 
   it.each<[string, PilotAgentOptions, object]>([
-    ['a wrong value', { config: { drainDuration: 'soon' } }, { code: 64, reason: /^--drainDuration: 'soon' is not a duration/ }],
+    ['a wrong value', { config: { drainDuration: 'soon' } as object }, { code: 64, reason: /^--drainDuration: 'soon' is not a duration/ }],
     ['a flag that is nearly one', { config: { statusPrt: 1 } as AgentSettings }, { code: 64, reason: /--statusPrt.*--statusPort/ }],
     ['no Envoy', { config: { binaryPath: '/no/envoy' } }, { code: 69, reason: /^--binaryPath \/no\/envoy does not exist/ }],
     ['a file that is not there', { config: { customConfigFile: '/no/envoy.json' } }, { code: 78, reason: /cannot be read/ }],

@@ -6,15 +6,15 @@ import { rotateUnderLoad } from './support/rotate-under-load.ts';
 let rig: Rig | undefined;
 afterEach(() => rig?.dispose());
 
-it('ten hot restarts under 200,000 requests lose none, over kept connections and new ones', { timeout: 300_000 }, async () => {
-  const loads = await rotateUnderLoad({ rotations: 10, requests: 200_000, timeoutMs: 280_000 });
+it('five hot restarts under 60,000 requests lose none, over kept connections and new ones', { timeout: 120_000 }, async () => {
+  const loads = await rotateUnderLoad({ rotations: 5, requests: 60_000, timeoutMs: 110_000 });
   const results = Object.values(loads);
   expect(results.map(({ failed, errors }) => [failed, [...errors]])).toEqual([
     [0, []],
     [0, []],
   ]);
-  expect(results.reduce((sum, { ok }) => sum + ok, 0)).toBeGreaterThanOrEqual(200_000);
-  expect(results.map(({ serials }) => serials.size)).toEqual([11, 11]);
+  expect(results.reduce((sum, { ok }) => sum + ok, 0)).toBeGreaterThanOrEqual(60_000);
+  expect(results.map(({ serials }) => serials.size)).toEqual([6, 6]);
   expect(loads['new-connection'].ok).toBeGreaterThan(1_000);
 });
 

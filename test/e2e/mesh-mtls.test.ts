@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { beforeAll, describe, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { leftOut } from '../support/left-out.ts';
 import { startLoad } from '../support/load.ts';
-import { type Kube, kubeProgram, startKube } from './support/kube.ts';
+import { type Mesh, kubeProgram, sharedKube } from './support/kube.ts';
 import { canCapture, hasNetworks, makeNetwork } from './support/network.ts';
 import { type InterceptionMode, makeSidecar, ports, type SidecarPod } from './support/sidecar-pod.ts';
 
@@ -17,17 +17,15 @@ const modes: readonly { readonly mode: InterceptionMode; readonly how: string }[
   ...(canCapture ? [{ mode: 'REDIRECT', how: 'by a sidecar that captures its connections' } as const] : []),
 ];
 /** Of the certificates: each is renewed twice while a parent drains. */
-const env = { SECRET_TTL: '40s' };
-/** A parent drains for 45 s, and ends after 60 s. */
-const parentEnds = { timeout: 90_000 };
+const env = { SECRET_TTL: '15s' };
+const parentEnds = { timeout: 60_000 };
 const within = { timeout: 60_000 };
 
 describe.skipIf(!isPossible).concurrent('an application asks another over mTLS that is STRICT', { timeout: 300_000 }, () => {
-  let kube: Kube;
+  let kube: Mesh;
   beforeAll(async () => {
-    kube = await startKube();
+    kube = await sharedKube();
   }, 60_000);
-  afterAll(() => kube.dispose());
 
   it.for(modes)(
     'with its identity, not without; and nothing fails while both hot-restart and rotate: $how',

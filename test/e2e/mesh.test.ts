@@ -1,60 +1,52 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it, type TestContext } from 'vitest';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
 import { startLoad } from '../support/load.ts';
 import { makeRelay, type Relay } from '../support/relay.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-import { type Kube, kubeProgram, startKube } from './support/kube.ts';
+import { type Mesh, kubeProgram, sharedKube } from './support/kube.ts';
 import { account, makePod, type MeshPod, type PodOptions, upstreamHost } from './support/mesh-pod.ts';
 import { broken, unserved, untrue, watchPod } from './support/watch-pod.ts';
 
 const within = { timeout: 60_000 };
 
-let kube: Kube;
+let kube: Mesh;
 let upstream: Upstream;
-const pods: MeshPod[] = [];
-const relays: Relay[] = [];
 
 if (kubeProgram === undefined) leftOut('the tests in a real mesh', 'a program');
 
-describe.skipIf(kubeProgram === undefined)('a pod of a real mesh', () => {
+describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', () => {
   beforeAll(async () => {
-    kube = await startKube();
+    kube = await sharedKube();
     upstream = await startUpstream();
   }, 60_000);
   afterAll(async () => {
-    await kube.dispose();
     await upstream.close();
   });
-  afterEach(async () => {
-    await Promise.all(pods.splice(0).map((pod) => pod.dispose()));
-    await Promise.all(relays.splice(0).map((relay) => relay.close()));
-  });
 
-  async function pod(options: PodOptions): Promise<MeshPod> {
+  async function pod({ onTestFinished }: TestContext, options: PodOptions): Promise<MeshPod> {
     const made = await makePod(kube, upstream.port, options);
-    pods.push(made);
+    onTestFinished(() => made.dispose());
     return made;
   }
 
   /** The certificate authority, which may go away while xDS stays. */
-  async function authority(): Promise<{ readonly port: number; readonly relay: Relay }> {
+  async function authority({ onTestFinished }: TestContext): Promise<{ readonly port: number; readonly relay: Relay }> {
     const [port = 0] = await freePorts(1);
     const relay = makeRelay(port, kube.istiodPort);
-    relays.push(relay);
+    onTestFinished(() => relay.close());
     return { port, relay };
   }
 
-  async function ready(...all: readonly MeshPod[]): Promise<void> {
-    for (const one of all) await expect.poll(() => one.ready(), within).toMatchObject({ status: 200 });
-  }
+  const ready = ({ expect }: TestContext, one: MeshPod) => expect.poll(() => one.ready(), within).toMatchObject({ status: 200 });
 
-  it('starts, is ready with its listeners and its certificate, and follows a change', { timeout: 180_000 }, async () => {
-    const one = await pod({ name: 'starts' });
+  it('starts, is ready with its listeners and its certificate, and follows a change', { timeout: 180_000 }, async (context) => {
+    const { expect } = context;
+    const one = await pod(context, { name: 'starts' });
     const agent = one.start();
-    await ready(one);
+    await ready(context, one);
     expect((await one.request('outbound')).body).toBe('upstream');
     expect((await one.request('inbound')).body).toBe('upstream');
     expect(await one.shownSerial()).toMatch(/^[0-9A-F]+$/);
@@ -67,10 +59,11 @@ describe.skipIf(kubeProgram === undefined)('a pod of a real mesh', () => {
     expect(await agent.exit).toEqual({ code: 0, signal: null });
   });
 
-  it('its certificate rotates under load, and its token is replaced, without a failed request', { timeout: 180_000 }, async () => {
-    const one = await pod({ name: 'rotates', env: { SECRET_TTL: '20s' } });
+  it('its certificate rotates under load, and its token is replaced, without a failed request', { timeout: 180_000 }, async (context) => {
+    const { expect } = context;
+    const one = await pod(context, { name: 'rotates', env: { SECRET_TTL: '12s' } });
     const agent = one.start();
-    await ready(one);
+    await ready(context, one);
     const loads = (['outbound', 'inbound'] as const).map((direction) =>
       startLoad({ port: one.ports[direction], host: upstreamHost, mode: 'keep-alive', clients: 2, pause: 5, maxDuration: 180_000 }),
     );
@@ -90,33 +83,39 @@ describe.skipIf(kubeProgram === undefined)('a pod of a real mesh', () => {
     expect(one.envoys()).toHaveLength(1);
   });
 
-  it('serves without an authority at the start, says that it has no certificate, and gets it later', { timeout: 180_000 }, async () => {
-    const { port, relay } = await authority();
-    const one = await pod({ name: 'no-authority', caPort: port });
-    one.start();
-    await expect.poll(() => one.request('outbound'), within).toMatchObject({ status: 200 });
-    await expect.poll(() => one.request('inbound'), within).toMatchObject({ status: 200 });
-    const watch = watchPod(one);
-    await expect
-      .poll(async () => (await one.ready()).body)
-      .toMatch(new RegExp(`secret (ROOTCA|default): certificate authority localhost:${port}`));
-    const envoys = one.envoys();
+  it(
+    'serves without an authority at the start, says that it has no certificate, and gets it later',
+    { timeout: 180_000 },
+    async (context) => {
+      const { expect } = context;
+      const { port, relay } = await authority(context);
+      const one = await pod(context, { name: 'no-authority', caPort: port });
+      one.start();
+      await expect.poll(() => one.request('outbound'), within).toMatchObject({ status: 200 });
+      await expect.poll(() => one.request('inbound'), within).toMatchObject({ status: 200 });
+      const watch = watchPod(one);
+      await expect
+        .poll(async () => (await one.ready()).body)
+        .toMatch(new RegExp(`secret (ROOTCA|default): certificate authority localhost:${port}`));
+      const envoys = one.envoys();
 
-    await relay.open();
-    await ready(one);
-    expect(await one.shownSerial()).toBeDefined();
-    const samples = await watch.stop();
-    expect(untrue(samples)).toEqual([]);
-    expect(unserved(samples)).toEqual([]);
-    expect(one.envoys()).toEqual(envoys);
-  });
+      await relay.open();
+      await ready(context, one);
+      expect(await one.shownSerial()).toBeDefined();
+      const samples = await watch.stop();
+      expect(untrue(samples)).toEqual([]);
+      expect(unserved(samples)).toEqual([]);
+      expect(one.envoys()).toEqual(envoys);
+    },
+  );
 
-  it('keeps its certificate while the authority is away at a renewal, and renews it then', { timeout: 180_000 }, async () => {
-    const { port, relay } = await authority();
+  it('keeps its certificate while the authority is away at a renewal, and renews it then', { timeout: 180_000 }, async (context) => {
+    const { expect } = context;
+    const { port, relay } = await authority(context);
     await relay.open();
-    const one = await pod({ name: 'renews', caPort: port, env: { SECRET_TTL: '30s' } });
+    const one = await pod(context, { name: 'renews', caPort: port, env: { SECRET_TTL: '20s' } });
     const agent = one.start();
-    await ready(one);
+    await ready(context, one);
     await relay.close();
     const watch = watchPod(one);
     await expect.poll(() => agent.log(), within).toContainEqual(expect.objectContaining({ event: 'certificate.request_failed' }));

@@ -19,6 +19,13 @@ beforeAll(() => {
 });
 afterAll(() => installed.dispose());
 
+/** What a strict compiler has against these files. */
+function compiled(module: 'node16' | 'nodenext', files: readonly string[]): string {
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--target', 'es2023', '--types', 'node'];
+  const args = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '--module', module, ...strict, ...files];
+  return spawnSync(process.execPath, args, { cwd: installed.folder, encoding: 'utf8' }).stdout;
+}
+
 describe('the package, installed elsewhere', () => {
   it('brings nothing else along: who wants the program alone has no other package', () => {
     expect(installed.others).toEqual([]);
@@ -33,6 +40,18 @@ describe('the package, installed elsewhere', () => {
     expect([...names]).toContain('pino');
     expect([...names].filter((name) => existsSync(join('node_modules', name)) && !notices.includes(`\n${name} `))).toEqual([]);
     expect(readFileSync(join(installed.root, 'LICENSE'), 'utf8')).toBe(readFileSync('LICENSE', 'utf8'));
+  });
+
+  it('has no link in its pages that leads nowhere', () => {
+    const all = readdirSync(installed.root, { recursive: true, encoding: 'utf8' });
+    const linked = all
+      .filter((page) => page.endsWith('.md'))
+      .flatMap((page) => {
+        const text = readFileSync(join(installed.root, page), 'utf8');
+        return [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, to = '']) => [page, to] as const);
+      });
+    const dead = linked.filter(([page, to]) => !/^[a-z]+:/.test(to) && !existsSync(join(installed.root, page, '..', to)));
+    expect(dead).toEqual([]);
   });
 
   it('runs as a program', () => {
@@ -59,23 +78,70 @@ describe('the package, installed elsewhere', () => {
     expect(execFileSync(process.execPath, ['--input-type=module', '-e', code], { cwd: installed.folder, encoding: 'utf8' })).toBe('true\n');
   });
 
+  it('has, of each package that it loads by import(), the names that Node gives it', () => {
+    const lib = join(installed.root, 'dist/lib');
+    const modules = readdirSync(lib, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+    const imported = (path: string) => [...readFileSync(path, 'utf8').matchAll(/\bimport\(['"]([^'"]+)['"]\)/g)].map(([, to = '']) => to);
+    const loaded = modules.flatMap((name) => {
+      if (name.startsWith('packages/')) return [];
+      const isOurs = (to: string) => to.startsWith('.') && !to.includes('/packages/');
+      const packages = imported(`src/${name.replace(/js$/, 'ts')}`).filter((to) => !isOurs(to));
+      const chunks = imported(join(lib, name)).filter((to) => !isOurs(to));
+      expect(chunks).toHaveLength(packages.length);
+      return packages.map((of, place) => ({ of, chunk: join(lib, name, '..', chunks[place] ?? '') }));
+    });
+    expect(loaded.map(({ of }) => of)).toEqual(expect.arrayContaining(['yaml', '@grpc/grpc-js', '@peculiar/x509', 'chokidar']));
+    const told = `const all = ${JSON.stringify(loaded)}; import 'reflect-metadata';
+      for (const { of, chunk } of all) {
+        const [names, given] = (await Promise.all([import(of), import(chunk)])).map(Object.keys);
+        const lacking = names.filter((name) => name !== 'module.exports' && !given.includes(name));
+        if (lacking.length > 0) console.log(of, lacking.join());
+      }`;
+    const args = ['--input-type=module', '-e', told];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: resolve('.'), encoding: 'utf8' });
+    expect(stdout + stderr).toBe('');
+  });
+
   it('has declarations in which a strict compiler finds nothing wrong', { timeout: 120_000 }, () => {
     writeFileSync(
       join(installed.folder, 'use.mts'),
-      `import { source, type ContributingSource } from 'pilot-agent';
+      `import { type AgentSettings, source, type ContributingSource } from 'pilot-agent';
        import { drawAgent } from 'pilot-agent/testing';
        export const mine: ContributingSource = source('mine', () => Promise.resolve({ a: 1 }), { every: 10_000 });
        drawAgent({ config: 'a' }).expectEpochs('a');
        // @ts-expect-error a reading is a text, bytes or an object
-       source('mine', () => Promise.resolve(1));`,
+       source('mine', () => Promise.resolve(1));
+       export const settings: AgentSettings = { minDelay: '1m30s', statusPort: 15020, rotation: 'sds', keepEnvoy: true };
+       // @ts-expect-error a duration has a unit
+       export const a: AgentSettings = { minDelay: 10 };
+       // @ts-expect-error a duration has a known unit
+       export const b: AgentSettings = { minDelay: '10 parsecs' };
+       // @ts-expect-error a port is a number
+       export const c: AgentSettings = { statusPort: true };
+       // @ts-expect-error there is no such way
+       export const d: AgentSettings = { rotation: 'push' };`,
+    );
+    writeFileSync(
+      join(installed.folder, 'use.cts'),
+      `import { source } from 'pilot-agent';\nexport const mine = source('mine', () => ['a']);`,
     );
     const shown = [...readFileSync('docs/library.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = ''], index) => {
       writeFileSync(join(installed.folder, `shown-${index}.mts`), block);
       return `shown-${index}.mts`;
     });
-    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--target', 'es2023', '--types', 'node'];
-    const args = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '--module', 'nodenext', ...strict, 'use.mts', ...shown];
-    expect(spawnSync(process.execPath, args, { cwd: installed.folder, encoding: 'utf8' }).stdout).toBe('');
+    expect(compiled('nodenext', ['use.mts', 'use.cts', ...shown])).toBe('');
+  });
+
+  it('is for node16, too: from an ES module, and by import() from a CommonJS one', { timeout: 120_000 }, () => {
+    writeFileSync(
+      join(installed.folder, 'module.mts'),
+      `import { source } from 'pilot-agent';\nexport const mine = source('mine', () => ['a']);`,
+    );
+    writeFileSync(
+      join(installed.folder, 'later.cts'),
+      `export const mine = import('pilot-agent').then(({ source }) => source('mine', () => ['a']));`,
+    );
+    expect(compiled('node16', ['--skipLibCheck', 'module.mts', 'later.cts'])).toBe('');
   });
 
   it('has the source of each of its modules in a source map', () => {

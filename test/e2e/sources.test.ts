@@ -19,7 +19,7 @@ const isWhole = kubeProgram !== undefined && hasConsul;
 if (!isWhole) leftOut('an agent with five sources: there is no API server of Kubernetes, or no Consul');
 
 /** How long each source is away. In ms. */
-const outage = 30_000;
+const outage = 8_000;
 
 describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () => {
   let rig: Rig;
@@ -168,7 +168,7 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
     expect(started()).toBe(epochs);
   });
 
-  it('goes on with what they said while each is away for 30 s, says which, and takes what they say after it', async () => {
+  it('goes on with what they said while each is away, says which, and takes what they say after it', async () => {
     const epochs = started();
     web.close();
     web.closeAllConnections();

@@ -6,7 +6,7 @@ import { makeRig, type Rig } from './support/rig.ts';
 let rig: Rig;
 afterEach(() => rig.dispose());
 
-it('starts Envoy, is ready when it is LIVE, and leaves nothing behind', async () => {
+it('starts Envoy, is ready when it is LIVE, and leaves nothing behind but how it ended', async () => {
   rig = await makeRig();
   const agent = rig.start();
   await agent.said('epoch.live', 0);
@@ -16,7 +16,7 @@ it('starts Envoy, is ready when it is LIVE, and leaves nothing behind', async ()
   agent.kill('SIGTERM');
   expect(await agent.exit).toEqual({ code: 0, signal: null });
   expect(rig.envoys()).toEqual([]);
-  expect(readdirSync(join(rig.folder, 'run'))).toEqual([]);
+  expect(readdirSync(join(rig.folder, 'run'))).toEqual(['ended.json']);
   expect(agent.errors()).toBe('');
 });
 

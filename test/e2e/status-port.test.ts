@@ -5,7 +5,6 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { strictExposition } from '../support/strict-exposition.ts';
-import { expectEnd } from './support/bad-input-program.ts';
 import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
 const within = 20_000;
@@ -220,9 +219,12 @@ describe('the status port', () => {
   );
 
   it.each([
+    { what: 'an annotation whose port is a name', env: () => ({ ISTIO_PROMETHEUS_ANNOTATIONS: '{"port":"http"}' }), why: /ISTIO_PROMETHEUS_ANNOTATIONS: port 'http' is not a port/ }, // prettier-ignore
     { what: 'a target that is the status port itself', env: (port: number) => ({ PILOT_AGENT_METRICS_TARGETS: `[{"port":${port}}]` }), why: /PILOT_AGENT_METRICS_TARGETS: port \d+ is the status port/ }, // prettier-ignore
     { what: 'probers that cannot be read', env: () => ({ ISTIO_KUBE_APP_PROBERS: '{' }), why: /ISTIO_KUBE_APP_PROBERS: failed to decode/ },
-  ])('does not begin with $what', async ({ env, why }) => {
-    await expectEnd(rig, rig.start([], { env: env(rig.ports.status) }), 78, why);
+  ])('warns of $what, and serves', async ({ env, why }) => {
+    const agent = rig.start([], { env: env(rig.ports.status) });
+    expect((await agent.said('config.warning'))['warning']).toMatch(why);
+    await agent.said('epoch.live', 0);
   });
 });

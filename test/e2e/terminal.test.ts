@@ -1,14 +1,18 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentReport } from '../../src/report/agent-report.ts';
 import { statusScreen } from '../../src/terminal/status-screen.ts';
 import { ask } from '../support/ask.ts';
+import { leftOut } from '../support/left-out.ts';
 import { type InTerminal, inTerminal } from './support/in-terminal.ts';
 import { program, takesNodeOptions } from './support/program.ts';
 import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
 const soon = { timeout: 15_000 };
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+if (!hasTmux) leftOut('tmux: top in a terminal that does not wrap', 'a program');
 
 describe('in a terminal', () => {
   let rig: Rig;
@@ -101,7 +105,7 @@ describe('in a terminal', () => {
     await expect.poll(() => top.text(), soon).toMatch(/\n> +1 crashed [^]*crash: SIGSEGV/);
 
     top.type('d');
-    await expect.poll(() => top.text(), soon).toMatch(/Drain\?.*y: yes/);
+    await expect.poll(() => top.text(), soon).toMatch(/Drain\?.*cannot be undone.*y: drain/);
     top.type('n');
     await expect.poll(() => top.text(), soon).not.toContain('Drain?');
     expect((await report()).phase).toBe('running');
@@ -112,6 +116,19 @@ describe('in a terminal', () => {
     top.type('q');
     expect(await top.exit).toBe(0);
     expect(top.isOther()).toBe(false);
+  });
+
+  it.skipIf(!hasTmux)('top has its last column in tmux, where lines do not wrap', async () => {
+    const socket = join(rig.folder, 'tmux');
+    const tmux = (...args: readonly string[]) => execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
+    tmux('new-session', '-d', '-x', '80', '-y', '24', ...program, 'top', ...ofFolder());
+    try {
+      const lines = () => tmux('capture-pane', '-p').split('\n');
+      await expect.poll(() => lines()[0], soon).toMatch(/^READY.{66} \d\d:\d\d:\d\d$/);
+      await expect.poll(() => lines().filter((line) => line.length === 80 && line.endsWith('…')).length, soon).toBeGreaterThan(1);
+    } finally {
+      tmux('kill-server');
+    }
   });
 
   it('top fits the terminal when that becomes larger or smaller', async () => {

@@ -1,22 +1,25 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import { type Discovery, startDiscovery } from '../support/discovery.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
-let rig: Rig;
-let control: Discovery;
-beforeEach(async () => {
-  rig = await makeRig({ plain: true });
-  control = await startDiscovery();
-});
-afterEach(async () => {
-  await rig.dispose();
-  control.close();
-});
+interface Stage {
+  readonly rig: Rig;
+  readonly control: Discovery;
+}
+
+/** An agent's folder, and the control plane of its Envoy. */
+async function setStage({ onTestFinished }: TestContext): Promise<Stage> {
+  const rig = await makeRig({ plain: true });
+  onTestFinished(() => rig.dispose());
+  const control = await startDiscovery();
+  onTestFinished(() => control.close());
+  return { rig, control };
+}
 
 /** Clusters and listeners come from the control plane too; `patience` is Envoy's. */
-function subscribe(patience: string, mark = ''): void {
+function subscribe({ rig, control }: Stage, patience: string, mark = ''): void {
   const config = JSON.parse(readFileSync(rig.config, 'utf8')) as Config;
   const source = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: patience };
   const http2 = { '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions', explicit_http_config: { http2_protocol_options: {} } }; // prettier-ignore
@@ -52,7 +55,7 @@ function answers(port: number): Promise<number> {
 }
 
 /** Looks every 100 ms until it is told to stop: were clients served, was the agent ready? */
-function watch() {
+function watch(rig: Rig) {
   const seen = { served: 0, refused: 0, ready: 0, unready: 0 };
   const timer = setInterval(() => {
     void answers(rig.ports.listen).then((status) => (seen[status === 0 ? 'refused' : 'served'] += 1));
@@ -61,75 +64,91 @@ function watch() {
   return { seen, stop: () => clearInterval(timer) };
 }
 
-it('a child that the control plane does not answer is killed after 20 s: its parent serves and is ready all the time, and the next Envoy comes up side by side', async () => {
-  subscribe('0s');
-  const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
-  await agent.said('epoch.live', 0);
-  await expect.poll(async () => (await rig.ready()).status).toBe(200);
-  const watched = watch();
-  control.hush();
-  subscribe('0s', '2');
-  await agent.said('epoch.started', 1);
-  const asked = Date.now();
-  await expect.poll(() => agent.log().some(({ event }) => event === 'epoch.late'), { timeout: 25_000 }).toBe(true);
-  expect(Date.now() - asked).toBeGreaterThan(18_000);
-  expect(await agent.said('epoch.ended', 1)).toMatchObject({ signal: 'SIGKILL' });
-  await new Promise((resolve) => setTimeout(resolve, 8_000)); // longer than it takes to be unresponsive
-  watched.stop();
-  expect(watched.seen).toMatchObject({ refused: 0, unready: 0 });
-  expect(watched.seen.served).toBeGreaterThan(200);
-  control.answer();
-  await rig.post(rig.ports.status, '/restart');
-  await agent.said('epoch.live', 2);
-  // Its process is out of /proc before its sockets are closed: a client can reach them until then.
-  expect(await agent.said('epoch.ended', 0)).toMatchObject({ signal: 'SIGKILL' });
-  expect(rig.envoys()).toHaveLength(1);
-  expect(await answers(rig.ports.listen)).toBe(200);
-  expect(agent.log().filter(({ event }) => ['epoch.unresponsive', 'epoch.hung', 'restart.scheduled'].includes(event))).toEqual([]);
-}, 60_000);
+describe.concurrent('an Envoy that its control plane does not answer', () => {
+  it('a child that the control plane does not answer is killed after 20 s: its parent serves and is ready all the time, and the next Envoy comes up side by side', async (context) => {
+    const { expect } = context;
+    const stage = await setStage(context);
+    const { rig, control } = stage;
+    subscribe(stage, '0s');
+    const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
+    await agent.said('epoch.live', 0);
+    await expect.poll(async () => (await rig.ready()).status).toBe(200);
+    const watched = watch(rig);
+    control.hush();
+    subscribe(stage, '0s', '2');
+    await agent.said('epoch.started', 1);
+    const asked = Date.now();
+    await expect.poll(() => agent.log().some(({ event }) => event === 'epoch.late'), { timeout: 25_000 }).toBe(true);
+    expect(Date.now() - asked).toBeGreaterThan(18_000);
+    expect(await agent.said('epoch.ended', 1)).toMatchObject({ signal: 'SIGKILL' });
+    // It is longer than it takes to be unresponsive.
+    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    watched.stop();
+    expect(watched.seen).toMatchObject({ refused: 0, unready: 0 });
+    expect(watched.seen.served).toBeGreaterThan(200);
+    control.answer();
+    await rig.post(rig.ports.status, '/restart');
+    await agent.said('epoch.live', 2);
+    // Its process is out of /proc before its sockets are closed: a client reaches them until then.
+    expect(await agent.said('epoch.ended', 0)).toMatchObject({ signal: 'SIGKILL' });
+    expect(rig.envoys()).toHaveLength(1);
+    expect(await answers(rig.ports.listen)).toBe(200);
+    expect(agent.log().filter(({ event }) => ['epoch.unresponsive', 'epoch.hung', 'restart.scheduled'].includes(event))).toEqual([]);
+  }, 60_000);
 
-it('a termination kills a child that waits, and drains its parent, which serves until it is told to end', async () => {
-  subscribe('0s');
-  const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
-  await agent.said('epoch.live', 0);
-  control.hush();
-  subscribe('0s', '2');
-  await agent.said('epoch.started', 1);
-  await expect.poll(async () => (await answers(rig.ports.admin)) !== 0).toBe(true);
-  await new Promise((resolve) => setTimeout(resolve, 1_000)); // it has closed the admin endpoint of its parent
-  const asked = Date.now();
-  agent.kill('SIGTERM');
-  expect(await agent.said('epoch.ended', 1)).toMatchObject({ signal: 'SIGKILL' });
-  expect(await answers(rig.ports.listen)).toBe(200);
-  expect(await agent.said('epoch.ended', 0)).not.toHaveProperty('signal');
-  expect(Date.now() - asked).toBeGreaterThan(4_000);
-  expect(await agent.exit).toMatchObject({ code: 0 });
-}, 30_000);
+  it('a termination kills a child that waits, and drains its parent, which serves until it is told to end', async (context) => {
+    const { expect } = context;
+    const stage = await setStage(context);
+    const { rig, control } = stage;
+    subscribe(stage, '0s');
+    const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
+    await agent.said('epoch.live', 0);
+    control.hush();
+    subscribe(stage, '0s', '2');
+    await agent.said('epoch.started', 1);
+    await expect.poll(async () => (await answers(rig.ports.admin)) !== 0).toBe(true);
+    // It has closed the admin endpoint of its parent by then.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const asked = Date.now();
+    agent.kill('SIGTERM');
+    expect(await agent.said('epoch.ended', 1)).toMatchObject({ signal: 'SIGKILL' });
+    expect(await answers(rig.ports.listen)).toBe(200);
+    expect(await agent.said('epoch.ended', 0)).not.toHaveProperty('signal');
+    expect(Date.now() - asked).toBeGreaterThan(4_000);
+    expect(await agent.exit).toMatchObject({ code: 0 });
+  }, 30_000);
 
-it('an Envoy that waits alone is replaced by a change, and readiness tells what is waited for', async () => {
-  control.hush();
-  subscribe('0s');
-  const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
-  await agent.said('epoch.started', 0);
-  await expect.poll(async () => (await rig.ready()).body).toContain('config not received from Pilot');
-  subscribe('0s', '2');
-  await agent.said('epoch.started', 1);
-  expect(rig.envoys()).toHaveLength(1);
-  control.answer();
-  await agent.said('epoch.live', 1);
-  await expect.poll(async () => (await rig.ready()).status).toBe(200);
-}, 30_000);
+  it('an Envoy that waits alone is replaced by a change, and readiness tells what is waited for', async (context) => {
+    const { expect } = context;
+    const stage = await setStage(context);
+    const { rig, control } = stage;
+    control.hush();
+    subscribe(stage, '0s');
+    const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
+    await agent.said('epoch.started', 0);
+    await expect.poll(async () => (await rig.ready()).body).toContain('config not received from Pilot');
+    subscribe(stage, '0s', '2');
+    await agent.said('epoch.started', 1);
+    expect(rig.envoys()).toHaveLength(1);
+    control.answer();
+    await agent.said('epoch.live', 1);
+    await expect.poll(async () => (await rig.ready()).status).toBe(200);
+  }, 30_000);
 
-it('readiness is that of the child: what only its parent has received does not count', async () => {
-  subscribe('0s');
-  const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
-  await agent.said('epoch.live', 0);
-  control.hush();
-  subscribe('1s'); // a child that loses its patience
-  await agent.said('epoch.live', 1);
-  await expect.poll(async () => (await rig.ready()).body, { timeout: 10_000 }).toContain('cds updates: 0 successful');
-  await new Promise((resolve) => setTimeout(resolve, 6_000)); // until it has its parent's counters
-  expect(await rig.ready()).toMatchObject({ status: 503 });
-  control.answer();
-  await expect.poll(async () => (await rig.ready()).status, { timeout: 5_000 }).toBe(200);
-}, 30_000);
+  it('readiness is that of the child: what only its parent has received does not count', async (context) => {
+    const { expect } = context;
+    const stage = await setStage(context);
+    const { rig, control } = stage;
+    subscribe(stage, '0s');
+    const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
+    await agent.said('epoch.live', 0);
+    control.hush();
+    subscribe(stage, '1s'); // a child that loses its patience
+    await agent.said('epoch.live', 1);
+    await expect.poll(async () => (await rig.ready()).body, { timeout: 10_000 }).toContain('cds updates: 0 successful');
+    await new Promise((resolve) => setTimeout(resolve, 6_000)); // until it has its parent's counters
+    expect(await rig.ready()).toMatchObject({ status: 503 });
+    control.answer();
+    await expect.poll(async () => (await rig.ready()).status, { timeout: 5_000 }).toBe(200);
+  }, 30_000);
+});

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -14,10 +14,10 @@ let rig: Rig;
 let controlPlane: MutualControlPlane;
 let authority: CaServer | undefined;
 
-async function startOf(ca: Rig['ca'], port?: number): Promise<MutualControlPlane> {
+async function startOf(ca: Rig['ca'], port?: number, asksClient = true): Promise<MutualControlPlane> {
   const { csr, key } = await certificateRequest(pilot, { algorithm: 'ECDSA', pkcs8: true });
   const { certificate: chain } = await ca.sign(csr);
-  return startMutualControlPlane({ chain, key: key.toString(), roots: rig.ca.rootCert, ...(port !== undefined && { port }) });
+  return startMutualControlPlane({ chain, key: key.toString(), roots: rig.ca.rootCert, asksClient, ...(port !== undefined && { port }) });
 }
 
 beforeEach(async () => {
@@ -87,4 +87,37 @@ it('a certificate of an authority is shown to the control plane, which nobody ha
   expect(controlPlane.shown).toHaveLength(1);
   const read = agent.log().filter(({ event }) => event === 'secret.read');
   expect(read.find((line) => line['secret'] === 'default')?.['source']).toBe(`certificate authority 127.0.0.1:${authority.port}`);
+});
+
+it('a machine without a certificate begins with its token, and goes on with what it has written', { timeout: 60_000 }, async () => {
+  const [etc, tokens] = [join(rig.folder, 'etc', 'certs'), join(rig.folder, 'var', 'run', 'secrets', 'tokens')];
+  for (const folder of [etc, tokens]) mkdirSync(folder, { recursive: true });
+  const { rootCert: roots, certChain: chain, key } = await rig.ca.issue();
+  const token = new UnsecuredJWT({}).setSubject('system:serviceaccount:default:vm').setExpirationTime('1h').encode();
+  writeFileSync(join(etc, 'root-cert.pem'), roots);
+  writeFileSync(join(tokens, 'istio-token'), token);
+  authority = await startCaServer(rig.ca, { tls: { roots, chain, key, asksClient: false } });
+  const { port } = controlPlane;
+  controlPlane.close();
+  controlPlane = await startOf(rig.ca, port, false);
+  const none = Object.fromEntries(['SERVER', 'CLIENT'].flatMap((side) => ['CERT_CHAIN', 'KEY', 'ROOT_CERT'].map((part) => [`ISTIO_META_TLS_${side}_${part}`, '']))); // prettier-ignore
+  const env = { ...none, PROV_CERT: './etc/certs', OUTPUT_CERTS: './etc/certs', CA_ADDR: `127.0.0.1:${authority.port}` };
+
+  const first = start([], env);
+  await first.said('epoch.live', 0);
+  await expect.poll(() => rig.ready(), { timeout: 10_000 }).toMatchObject({ status: 200 });
+  const asked = () => authority?.asked.slice(0, 1);
+  await expect.poll(asked, { timeout: 5_000 }).toMatchObject([{ client: '', authorization: `Bearer ${token}` }]);
+  await expect.poll(() => existsSync(join(etc, 'key.pem')), { timeout: 5_000 }).toBe(true);
+  first.kill('SIGTERM');
+  await first.exit;
+
+  rmSync(join(tokens, 'istio-token'));
+  authority.close();
+  authority = await startCaServer(rig.ca, { port: authority.port, tls: { roots, chain, key, asksClient: true } });
+  controlPlane.close();
+  controlPlane = await startOf(rig.ca, port);
+  const second = start([], env);
+  await second.said('epoch.live', 0);
+  await expect.poll(asked, { timeout: 5_000 }).toMatchObject([{ client: 'localhost', authorization: '' }]);
 });

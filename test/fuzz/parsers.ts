@@ -1,9 +1,11 @@
 import type { FuzzedParser } from './parser.ts';
 import { configuration } from './parsers/configuration.ts';
+import { controlPlane } from './parsers/control-plane.ts';
 import { discovery } from './parsers/discovery.ts';
 import { exposition } from './parsers/exposition.ts';
 import { overrides } from './parsers/overrides.ts';
 import { secrets } from './parsers/secrets.ts';
+import { service } from './parsers/service.ts';
 import { status } from './parsers/status.ts';
 import { values } from './parsers/values.ts';
 
@@ -14,6 +16,8 @@ export const parsers: readonly FuzzedParser[] = [
   ...overrides,
   ...secrets,
   ...discovery,
+  ...controlPlane,
   ...exposition,
+  ...service,
   ...status,
 ];

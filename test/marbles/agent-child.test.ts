@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { at } from '../../src/testing/at.ts';
-import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
+import { scriptedAgent } from './support/slow-envoy.ts';
 import { exits } from '../../src/testing/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
 import { play } from '../../src/testing/play.ts';
@@ -23,15 +23,15 @@ describe('a child that fails while it starts', () => {
   );
 
   it(
-    'is tried again at once also when it has ended in order before it took over: the agent goes on',
+    'is tried again at once also when it has ended in order before it took over, and its parent with it: the agent goes on',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '100ms c', '-'] });
       play(m, agent, {
         unsub: '^ 20s !',
-        serving: at({ '0s': 'n', '500ms': '0', '10.6s': '2' }),
+        serving: at({ '0s': 'n', '500ms': '0', '10.1s': 'n', '10.6s': '2' }),
         hashes: at({ '0s': 'a', '10s': 'b', '10.1s': 'b' }),
-        restartEpochs: at({ '0s': '0', '10s': '1', '10.1s': '1' }),
+        restartEpochs: at({ '0s': '0', '10s': '1', '10.1s': '0' }),
       });
     }),
   );
@@ -169,9 +169,32 @@ describe('the newest Envoy', () => {
       const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
         outcome: ['15s (E|)', { E: { kind: 'envoy', exit: exits.c } }],
-        signalled: '15s T',
+        signalled: '',
         lives: { 0: at({ '0s': '^', '15s': '!' }) },
       });
     }),
   );
+
+  it.each([
+    ['at once', '14999ms c'],
+    ['while the next one is checked', '14950ms c'],
+  ])('ends the agent when it ends cleanly, also if its parent is seen to end before it: %s', (_, parent) => {
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const agent = scriptedAgent(m, { hash$ }, { processes: [parent, '5s c'], checks: ['(y|)', '100ms (y|)'] });
+      play(m, agent, { outcome: ['15s (E|)', { E: { kind: 'envoy', exit: exits.c } }], signalled: '' });
+    })();
+  });
+
+  it('is replaced when it aborts some time after its parent has ended cleanly, before its time', () => {
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['14s c', '14s k', '-'] });
+      play(m, agent, {
+        unsub: '^ 40s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '14.5s': '2' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '14s': 'b' }),
+      });
+    })();
+  });
 });

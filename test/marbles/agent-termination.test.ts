@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { at } from '../../src/testing/at.ts';
-import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
+import { scriptedAgent } from './support/slow-envoy.ts';
 import { marbles } from './support/marbles.ts';
 import { play } from '../../src/testing/play.ts';
 
@@ -265,7 +265,7 @@ describe('while the parent is alive', () => {
       const active = ['?', '0'];
       const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '16.1s': 'A|' });
       const processes = ['16100ms c', '-'];
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active, ignoresTerm: [0] });
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -276,7 +276,7 @@ describe('while the parent is alive', () => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot('10s t');
       const processes = ['16900ms c', '-'];
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'] });
+      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'], ignoresTerm: [0] });
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '16.9s': 'A|' }),
         signalled: '16s T',
@@ -316,7 +316,7 @@ describe('while the parent is alive', () => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot('10s t');
       const active = ['?', at({ '0s': '0', '14s': '1', '14.5s': '0' })];
-      const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '20.5s': 'T', '21.5s': 'A|' }); // zero again at 14.5 s
+      const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '20.5s': 'A|' }); // zero again at 14.5 s
       const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active });
       m.expectObservable(agent.serving$).toBe(serving);
     }),

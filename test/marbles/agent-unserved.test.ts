@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { at } from '../../src/testing/at.ts';
-import { scriptedAgent } from '../../src/testing/scripted-agent.ts';
+import { scriptedAgent } from './support/slow-envoy.ts';
 import { marbles } from './support/marbles.ts';
 import { play } from '../../src/testing/play.ts';
 

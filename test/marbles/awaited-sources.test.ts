@@ -2,7 +2,7 @@ import { map, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
 import { awaitedSources } from '../../src/run/awaited-sources.ts';
 import type { ContributingSource } from '../../src/sources/contribution.ts';
-import { compose } from '../../src/sources/compose.ts';
+import { compose, noSource } from '../../src/sources/compose.ts';
 import { source, type SourceOptions } from '../../src/sources/source.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
@@ -47,7 +47,7 @@ describe('the first Envoy', () => {
         ),
       ).toBe('|');
       m.expectObservable(awaited(source('other', () => m.cold('#', {}, new Error('away')), { random }))).toBe('|');
-      m.expectObservable(awaited(compose())).toBe('|');
+      m.expectObservable(awaited(noSource)).toBe('|');
     }),
   );
 });

@@ -1,10 +1,11 @@
-import { defer, map, NEVER, type Observable, of, throwError } from 'rxjs';
+import { asyncScheduler, defer, map, NEVER, type Observable, of, throwError } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { gated, mapped, polled, renamed, shared, throttled, withFallback } from '../../src/sources/combinators.ts';
+import { gated, mapped, polled, renamed, shared } from '../../src/sources/combinators.ts';
 import { compose } from '../../src/sources/compose.ts';
 import { type Content, contentHash, type ContributingSource, readingOf } from '../../src/sources/contribution.ts';
 import { source } from '../../src/sources/source.ts';
+import { withFallback } from '../../src/sources/with-fallback.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
@@ -28,7 +29,7 @@ describe('compose', () => {
   it(
     'merges what the sources tell, and reads all of them',
     marbles((m) => {
-      const both = () => compose(drawn(m, { '0s': 'a', '5s': 'b' }), drawn(m, { '0s': 'x', '7s': 'y' }));
+      const both = () => compose(drawn(m, { '0s': 'a', '5s': 'b' }), drawn(m, { '0s': 'x', '7s': 'y' }, 'other'));
       m.expectObservable(signs(both()), '^ 10s !').toBe(at({ '0s': 'rr.x.x', '5s': '.x', '7s': '.x' }));
       const when$ = m.hot(at({ '1s': 'w', '6s': 'w', '8s': 'w' }));
       const one = both();
@@ -38,16 +39,9 @@ describe('compose', () => {
   );
 
   it(
-    'is nothing without a source',
-    marbles((m) => {
-      m.expectObservable(given(compose())).toBe('(n|)', { n: '' });
-    }),
-  );
-
-  it(
     'waits for a slow source 1 s at the start, and not at all later',
     marbles((m) => {
-      const one = compose(drawn(m, { '0s': 'a' }), drawn(m, { '8s': 'x' }));
+      const one = compose(drawn(m, { '0s': 'a' }), drawn(m, { '8s': 'x' }, 'other'));
       m.expectObservable(one.changes$, '^ 9s !');
       m.expectObservable(given(one)).toBe('1s (n|)', { n: 'a-!' });
       m.expectObservable(givenAt(one, m.hot(at({ '8500ms': 'w' })))).toBe(at({ '8500ms': 'w' }), { w: 'ax' });
@@ -151,9 +145,13 @@ describe('mapped', () => {
 
 describe('polled', () => {
   it(
-    'looks every 10 s at a source that cannot tell',
+    'looks every 10 s at a source that cannot tell, and has what is new from then on',
     marbles((m) => {
-      m.expectObservable(signs(polled(plain(of('a')), 10_000)), '^ 25s !').toBe(at({ '10s': 'x', '20s': 'x' }));
+      const mute = () => plain(defer(() => of(asyncScheduler.now() < 15_000 ? 'a' : 'b')));
+      m.expectObservable(signs(polled(mute(), 10_000)), '^ 45s !').toBe(at({ '0s': 'rx', '20s': 'x' }));
+      const again = polled(mute(), 10_000);
+      m.expectObservable(again.changes$, '^ 45s !');
+      m.expectObservable(givenAt(again, m.hot(at({ '16s': 'w', '21s': 'w' })))).toBe(at({ '16s': 'a', '21s': 'b' }));
     }),
   );
 });
@@ -164,20 +162,44 @@ describe('withFallback', () => {
     marbles((m) => {
       const one = withFallback(drawn(m, { '5s': 'a', '9s': '#' }), drawn(m, { '0s': 'z' }));
       m.expectObservable(one.changes$, '^ 12s !');
-      m.expectObservable(givenAt(one, m.hot(at({ '2s': 'w', '6s': 'w', '9500ms': 'w' })))).toBe(at({ '3s': '1', '6s': '2', '9500ms': '3' }), { 1: 'z', 2: 'a', 3: 'a!' }); // prettier-ignore
+      m.expectObservable(givenAt(one, m.hot(at({ '2s': 'w', '6s': 'w', '9500ms': 'w' })))).toBe(at({ '2s': '1', '6s': '2', '9500ms': '3' }), { 1: 'z', 2: 'a', 3: 'a!' }); // prettier-ignore
     }),
   );
 });
 
-describe('throttled', () => {
+describe('one status of a source with a fallback', () => {
+  const east = (m: RunHelpers, contents: Signs, keepLastOnError: boolean) => {
+    const turns = Object.values(contents).map((sign) => (sign === '#' ? throwError(() => new Error('away')) : m.cold(`(${sign}|)`)));
+    const pauses = { first: 10_000, longest: 10_000 };
+    return source('east', () => turns.shift() ?? NEVER, { every: 10_000, pauses, keepLastOnError, random });
+  };
+
   it(
-    'changes once in 60 s at most, to the newest that there is',
+    'is that of the fallback while it serves: who is away is no trouble, and not told',
     marbles((m) => {
-      const one = throttled(drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c', '200s': 'd' }), 60_000);
-      m.expectObservable(signs(one), '^ 201s !').toBe(at({ '0s': 'rx.', '10s': '.', '20s': '.', '60s': 'x', '200s': '.x' }));
-      const again = throttled(drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c' }), 60_000);
-      m.expectObservable(again.changes$, '^ 70s !');
-      m.expectObservable(givenAt(again, m.hot(at({ '30s': 'w', '61s': 'w' })))).toBe(at({ '30s': 'a', '61s': 'c' }));
+      const first = east(m, { '0s': 'a', '10s': '#', '20s': '#', '30s': '#', '40s': 'b' }, false);
+      const one = renamed(
+        withFallback(
+          first,
+          source('west', () => m.cold('(z|)'), { every: 10_000, random }),
+        ),
+        'gateway',
+      );
+      m.expectObservable(signs(one), '^ 45s !').toBe(at({ '0s': 'rx', '10s': 'x.', '20s': '.', '30s': '.', '40s': '.x' }));
+      m.expectObservable(givenAt(one, m.hot(at({ '5s': 'w', '25s': 'w', '42s': 'w' })))).toBe(at({ '5s': 'a', '25s': 'z', '42s': 'b' }));
+    }),
+  );
+
+  it(
+    'is a trouble where nobody serves, or the one that serves has what was read before',
+    marbles((m) => {
+      const [first, second] = [true, false].map((keeps) => east(m, { '0s': 'a', '10s': '#', '20s': 'b' }, keeps)) as [ContributingSource, ContributingSource]; // prettier-ignore
+      const away = source('west', () => throwError(() => new Error('away too')), { pauses: { first: 60_000, longest: 60_000 }, random });
+      const fallback = source('west', () => m.cold('(z|)'), { random });
+      const kept = withFallback(first, fallback);
+      m.expectObservable(signs(kept), '^ 16s !').toBe(at({ '0s': 'rx', '10s': 'f' }));
+      m.expectObservable(givenAt(kept, m.hot('15s w'))).toBe('15s v', { v: 'a!' });
+      m.expectObservable(signs(withFallback(second, away)), '^ 25s !').toBe(at({ '0s': 'rx.', '10s': 'fx', '20s': '.x' }));
     }),
   );
 });

@@ -32,7 +32,8 @@ import { shown } from '../support/shown.ts';
 import { configOf } from '../support/resolved.ts';
 import { at } from '../../src/testing/at.ts';
 import { serving } from '../../src/testing/scripted-agent.ts';
-import { fakeProxy, type Script } from '../../src/testing/fake-proxy.ts';
+import type { Script } from '../../src/testing/fake-proxy.ts';
+import { fakeProxy } from './support/slow-envoy.ts';
 import { marbles } from './support/marbles.ts';
 import { play } from '../../src/testing/play.ts';
 import { drawnSource, readings } from './support/readings.ts';
@@ -43,7 +44,7 @@ const statusEvents: Record<string, StatusEvent> = {
   f: { type: 'failed', reason: 'address in use' },
   q: { type: 'quit-requested' },
   d: { type: 'drain-requested' },
-  r: { type: 'restart-requested' },
+  r: { type: 'restart-requested', by: 'POST /restart' },
 };
 const changes: Record<string, SourceChange> = {
   c: { type: 'changed', path: '/etc/cert-chain.pem' },
@@ -134,6 +135,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
         watched.push(paths);
         return drawnSource({ changes$: around.changes$ ?? NEVER, hash$: around.hash$ ?? of('a') }, 'files');
       },
+      requests: () => NEVER,
       uncaught: () => around.uncaught$ ?? NEVER,
       random: () => 0.5,
       missing: () => around.missing$ ?? EMPTY,
@@ -747,6 +749,21 @@ describe('a bug', () => {
         drained: [at({ '10s': 'g', '15s': 'p' }), { g: 'g0', p: 'p0' }],
         signalled: '15s T',
         lives: { 0: at({ '0s': '^', '15s': '!' }) },
+      });
+    }),
+  );
+
+  it(
+    'is not that a connection breaks which nothing listens to: that is told, and the run goes on',
+    marbles((m) => {
+      const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
+      const run = drawRun(m, { uncaught$: m.hot('10s r', { r: reset }) });
+      m.expectObservable(run.serving$, '^ 15s !').toBe(at({ '0s': 'n', '500ms': '0' }));
+      m.expectObservable(run.told$).toBe('10s r', {
+        r: {
+          ...{ level: 'warn', event: 'connection.broken', msg: 'a connection broke, and the agent goes on' },
+          ...{ reason: 'read ECONNRESET', stack: expect.any(String) as string },
+        },
       });
     }),
   );

@@ -4,19 +4,17 @@ import { describe, it } from 'vitest';
 import { fetchSecrets } from '../../src/sds/fetch-secrets.ts';
 import { sdsStream } from '../../src/sds/serve-stream.ts';
 import type { StreamRequest } from '../../src/sds/stream.ts';
-import type { SecretState } from '../../src/secrets/secret.ts';
+import { absentSecret, type SecretState } from '../../src/secrets/secret.ts';
 import { marbles } from './support/marbles.ts';
 
-const state = (version: string): SecretState => ({
-  name: 'default',
-  source: 'files',
-  served: { secret: { kind: 'roots', roots: version }, version },
-  refused: undefined,
-});
+const state = (version: string): SecretState => {
+  const offered = { secret: { kind: 'roots', roots: version }, version } as const;
+  return { name: 'default', source: 'files', offered, served: offered, refused: undefined, by: 'reading' };
+};
 /** The secret in versions 1 to 4, or why there is none. */
 const states: Record<string, SecretState> = {
   ...Object.fromEntries(['1', '2', '3', '4'].map((version) => [version, state(version)])),
-  x: { ...state(''), served: undefined, refused: 'no such file' },
+  x: absentSecret('default', 'no such file'),
 };
 
 const first: StreamRequest = { node: 'pod', nonce: '', error: undefined, names: { kind: 'all', names: ['default'], version: '' } };

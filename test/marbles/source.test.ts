@@ -1,5 +1,5 @@
-import { NEVER, type ObservableInput, throwError } from 'rxjs';
-import { describe, it } from 'vitest';
+import { asyncScheduler, NEVER, type ObservableInput, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 import type { Content } from '../../src/sources/contribution.ts';
 import { source, type SourceOptions } from '../../src/sources/source.ts';
 import { at } from '../../src/testing/at.ts';
@@ -13,6 +13,15 @@ function drawn(readings: readonly ObservableInput<Content | undefined>[], option
 }
 
 describe('source', () => {
+  it.each<[options: object, reason: string]>([
+    [{ as: 'epoch' }, "source 'mine': as is 'epoch', and has to be one of restart, envoy, merge, runtime, secret"],
+    [{ every: -5 }, "source 'mine': every is -5, and has to be a number of ms, 0 or more"],
+    [{ timeout: Number.NaN }, "source 'mine': timeout is NaN, and has to be a number of ms, 0 or more"],
+    [{ at: 'admin' }, "source 'mine': at is for 'merge' alone, and as is 'restart'"],
+  ])('refuses options that mean nothing: %o', (options, reason) => {
+    expect(() => source('mine', () => NEVER, options)).toThrow(reason);
+  });
+
   it(
     'is read at once, and again 30 s after the end of each reading, where that is asked for',
     marbles((m) => {
@@ -55,6 +64,44 @@ describe('source', () => {
       const readings = [m.cold<Content | undefined>(at({ '1s': 'a', '2s': 'u', '3s': 'a', '4s': 'b' }), values)];
       const expected = at({ '0s': 'r', '1s': '.x', '2s': '.', '3s': '.', '4s': '.x' });
       m.expectObservable(signs(drawn(readings)), '^ 1m !').toBe(expected);
+    }),
+  );
+
+  it.each([true, false])('finds what it had before an outage if nothing has changed since: keepLastOnError %s', (keepLastOnError) =>
+    marbles((m) => {
+      const readings = [m.cold('(a|)'), throwError(() => new Error('away')), m.cold<Content | undefined>('(u|)', { u: undefined })];
+      const made = drawn(readings, { every: 10_000, keepLastOnError });
+      m.expectObservable(givenAt(made, m.cold('15s g'))).toBe('15s a');
+      m.expectObservable(signs(made), '^ 16s !').toBe(
+        at({ '0s': 'r.x', '10s': keepLastOnError ? 'f' : 'fx', '11s': keepLastOnError ? '.' : '.x' }),
+      );
+    })(),
+  );
+
+  it(
+    'says of a first reading without a content that it has failed',
+    marbles((m) => {
+      m.expectObservable(signs(drawn([m.cold<Content | undefined>('(u|)', { u: undefined })])), '^ 500ms !').toBe('(rf)');
+    }),
+  );
+
+  it(
+    'gives a reading what was read last, and a signal that is aborted at its end',
+    marbles((m) => {
+      const seen: string[] = [];
+      const readings = [m.cold('(a|)'), NEVER];
+      const made = source(
+        'told',
+        ({ last, signal }) => {
+          seen.push(`${asyncScheduler.now()} ${typeof last === 'string' ? last : '-'}`);
+          signal.addEventListener('abort', () => seen.push(`${asyncScheduler.now()} aborted`));
+          return readings.shift() ?? NEVER;
+        },
+        { every: 10_000, random: () => 0.5 },
+      );
+      m.expectObservable(signs(made), '^ 25s !').toBe(at({ '0s': 'r.x', '20s': 'f' }));
+      m.flush();
+      expect(seen).toEqual(['0 -', '0 aborted', '10000 a', '20000 aborted', '21000 a', '25001 aborted']);
     }),
   );
 

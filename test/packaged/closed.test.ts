@@ -28,12 +28,17 @@ describe('the code cache', () => {
   });
 
   it('of Node, for its own modules, is taken under the flags of the executable', async () => {
-    const { execArgv } = (await import(resolve('scripts/package-options.mjs'))) as { readonly execArgv: readonly string[] };
-    const node = `scripts/package-nodes/node_modules/node-${process.arch}/bin/node`;
+    const { execArgv, nodePackage } = (await import(resolve('scripts/package-options.mjs'))) as {
+      readonly execArgv: readonly string[];
+      readonly nodePackage: (cpu: string) => string;
+    };
+    const node = `${nodePackage(process.arch)}/bin/node`;
     const count = `for (const name of ['child_process', 'crypto', 'http']) require(name);
       const { compiledWithCache, compiledWithoutCache } = require('internal/test/binding').internalBinding('builtins').getCacheUsage();
       console.log(JSON.stringify({ taken: compiledWithCache.size > 20, refused: [...compiledWithoutCache] }));`;
-    const { stdout } = spawnSync(node, [...execArgv, '--no-warnings', '--expose-internals', '-e', count], { encoding: 'utf8' });
+    const flags = [...execArgv, '--no-warnings', '--expose-internals'];
+    const { error, stdout } = spawnSync(node, [...flags, '-e', count], { encoding: 'utf8' });
+    expect(error).toBeUndefined();
     expect(JSON.parse(stdout)).toEqual({ taken: true, refused: [] });
   });
 });

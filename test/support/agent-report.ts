@@ -44,6 +44,7 @@ export const fourEpochs: readonly EpochReport[] = [
       kind: 'signaled',
       expected: false,
       signal: 'SIGSEGV',
+      cause: '[critical] assert failure: x != nullptr',
       lastWords: ['[critical] assert failure: x != nullptr', 'Caught \u001b[31mSegmentation fault'],
     },
   }),

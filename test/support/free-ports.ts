@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-const given = new Set<number>();
-
 /**
- * Resolves to `count` distinct ports of 127.0.0.1 that nobody listens on, and that this process did
- * not get before.
+ * Resolves to `count` distinct ports of 127.0.0.1 that nobody listens on, and that no process of
+ * this machine that lives has got from here.
  *
  * They are outside the range from which the kernel takes the local ports of outgoing connections,
- * so that none of those can take one before its user binds it. The start is random: test files that
- * run side by side do not meet.
+ * so that none of those can take one before its user binds it. Test files run side by side, so each
+ * port is claimed before it is tried: a try takes it for a moment from who is about to bind it.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const { lowest, highest } = range();
@@ -18,10 +16,7 @@ export async function freePorts(count: number): Promise<number[]> {
   for (let tried = 0; ports.length < count; tried++) {
     if (tried > highest - lowest) throw new Error(`no ${count} free ports from ${lowest} to ${highest}`);
     port = port < highest ? port + 1 : lowest;
-    if (!given.has(port) && (await isFree(port))) {
-      given.add(port);
-      ports.push(port);
-    }
+    if ((await isClaimed(port)) && (await isFree(port))) ports.push(port);
   }
   return ports;
 }
@@ -31,6 +26,15 @@ function range(): { lowest: number; highest: number } {
   if (first > 12_000) return { lowest: 10_000, highest: first - 1 };
   if (last < 64_000) return { lowest: last + 1, highest: 65_535 };
   return { lowest: 20_000, highest: 32_767 }; // the kernel keeps nothing back here: a collision is possible, if unlikely
+}
+
+/** Claims a port until this process ends, by an abstract socket; false if another one has. */
+function isClaimed(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const claim = createServer().unref();
+    claim.once('error', () => resolve(false));
+    claim.listen(`\0${`pilot-agent-test-port-${port}`.padEnd(107, '-')}`, () => resolve(true));
+  });
 }
 
 function isFree(port: number): Promise<boolean> {

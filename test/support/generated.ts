@@ -19,7 +19,7 @@ export function environmentOf(yaml: string, { mesh = {}, before }: { mesh?: Part
     throw new Error(flaws.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
   const empty = emptyStore(['test'], { ...defaultMeshConfig, ...mesh });
   const [store, changes] = reduceStore(empty, { type: 'changed', source: 'test', upserts: resources, removes: [] });
-  return buildEnvironment(before, store, changes);
+  return buildEnvironment(before, store, changes, 'cluster.local');
 }
 
 /** A proxy at 10.0.0.1 in the namespace `default`. */

@@ -24,6 +24,8 @@ export interface MutualControlPlaneOptions {
   readonly chain: string;
   readonly key: string;
   readonly roots: string;
+  /** Default true. */
+  readonly asksClient?: boolean;
   /** Default: one that is free. */
   readonly port?: number;
 }
@@ -53,7 +55,7 @@ export async function startMutualControlPlane(options: MutualControlPlaneOptions
     },
   );
   const pair = { cert_chain: Buffer.from(chain), private_key: Buffer.from(key) };
-  const credentials = ServerCredentials.createSsl(Buffer.from(roots), [pair], true);
+  const credentials = ServerCredentials.createSsl(Buffer.from(roots), [pair], options.asksClient ?? true);
   const port = await promisify(server.bindAsync.bind(server))(`127.0.0.1:${options.port ?? 0}`, credentials);
   return {
     port,

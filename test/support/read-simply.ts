@@ -7,10 +7,11 @@ import { workload } from './mesh-resources.ts';
  * Reads documents of lines `NAME ADDRESS`: WorkloadEntries. The address `bad` is a flaw of the
  * resource, a line of one word a flaw that nobody can tell the resource of.
  */
-export const readSimply: ReadResources = (text, { source, path, defaultNamespace }) => {
+export const readSimply: ReadResources = function* (text, { source, path, defaultNamespace }) {
   const resources: AnyResource[] = [];
   const flaws: Flaw[] = [];
   for (const [index, line] of text.split('\n').entries()) {
+    yield;
     const [name = '', address] = line.split(' ');
     if (name === '' || name.startsWith('#') || name === '---') continue;
     const origin = { source, path, line: index + 1 };
@@ -24,5 +25,5 @@ export const readSimply: ReadResources = (text, { source, path, defaultNamespace
       resources.push({ kind: 'WorkloadEntry', ...its, spec });
     }
   }
-  return { resources, flaws };
+  return { resources, flaws, closing: [] };
 };

@@ -54,3 +54,13 @@ export function problemsOf(said: Said): readonly Problem[] {
   const result = resolved(said);
   return result.ok ? [] : result.problems;
 }
+
+/** All that is wrong; where nothing is refused, what is left out with a warning. */
+export function flawsOf(said: Said): readonly Problem[] {
+  const result = resolved(said);
+  if (!result.ok) return result.problems;
+  return result.warnings.flatMap((warning) => {
+    const [, place, text] = /^(\S+): (.*): .* (?:is|are) left out$/s.exec(warning) ?? [];
+    return place === undefined || text === undefined ? [] : [{ place, text }];
+  });
+}

@@ -3,7 +3,14 @@ import type { StatusOptions } from '../../src/run/serve-status.ts';
 
 /** What a status port shows beside what happens in a run, of an agent of which nothing is known. */
 export const shown: Pick<StatusOptions, 'status' | 'identity' | 'lines$'> = {
-  status: { probes: new Map(), targets: [], profileToken: undefined, version: {} },
+  status: {
+    probes: new Map(),
+    probeHosts: ['localhost'],
+    targets: [],
+    profileToken: undefined,
+    beforeScrapes: () => undefined,
+    version: {},
+  },
   identity: {
     ...{ version: '1.0.0', node: 'v20', pid: 1, role: 'sidecar', nodeId: 'sidecar~10.0.0.1~a.b~b.svc' },
     ...{ configPath: '/etc/istio/proxy', statusPort: 15_020, adminPort: 15_000, binary: '/usr/local/bin/envoy' },

@@ -13,6 +13,7 @@ export function statusParts(changes: Partial<StatusParts> = {}): StatusParts {
     notes$: of([]),
     admin: { request: () => NEVER, open: () => NEVER },
     probes: new Map(),
+    probeHosts: ['localhost'],
     targets: [],
     families$: of([]),
     epochs$: of({ epochs: [], counters: {}, pushes: [], stored: [] }),
@@ -23,6 +24,7 @@ export function statusParts(changes: Partial<StatusParts> = {}): StatusParts {
     config$: of({}),
     profileToken: undefined,
     hasPage: true,
+    beforeScrapes: () => undefined,
     version: {},
     ...changes,
   };

@@ -40,8 +40,8 @@ export function strictExposition(body: string, format: 'text' | 'openmetrics'): 
 
   const enter = (name: string) => {
     if (current === name) return;
-    if (families.has(name)) throw new Error(`family ${name} comes twice`);
     current = name;
+    if (families.has(name)) return; // Prometheus takes further rows of a family after those of another
     families.set(name, { type: format === 'text' ? 'untyped' : 'unknown', help: undefined, rows: [], typed: false });
   };
   for (const line of lines) {
@@ -68,7 +68,8 @@ export function strictExposition(body: string, format: 'text' | 'openmetrics'): 
       const row = readRow(line, format);
       const family = families.get(current);
       const own = family !== undefined && rowNames(current, family.type, format).includes(row.name);
-      if (!own) enter(row.name);
+      const owner = [...families].find(([name, { type }]) => rowNames(name, type, format).includes(row.name));
+      if (!own) enter(owner?.[0] ?? row.name);
       const target = families.get(current);
       if (target === undefined) throw new Error('no family');
       const key = `${row.name}{${[...row.labels].map(([name, text]) => `${name}=${JSON.stringify(text)}`).sort().join()}}`; // prettier-ignore
@@ -101,7 +102,8 @@ function readRow(line: string, format: 'text' | 'openmetrics'): StrictRow {
   const [plain = '', exemplar, ...more] = splitExemplar(line);
   const [, name = '', braces, text = '', time] = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)(?: (\S+))?$/s.exec(plain) ?? [];
   if (name === '' || !value.test(text) || more.length > 0) throw new Error('no row');
-  if (time !== undefined && !(format === 'text' ? /^-?\d+$/ : /^-?\d+(?:\.\d+)?$/).test(time)) throw new Error('no time');
+  if (!Number.isFinite(Number(text)) && /\d/.test(text)) throw new Error('a number out of range');
+  if (time !== undefined && !(format === 'text' ? /^\d+$/ : /^-?\d+(?:\.\d+)?$/).test(time)) throw new Error('no time');
   if (exemplar !== undefined) {
     if (format === 'text' || !/_(?:bucket|total)$/.test(name)) throw new Error('no place for an exemplar');
     const [, pairs, sample = '', at] = /^\{(.*)\} (\S+)(?: (\S+))?$/.exec(exemplar) ?? [];
@@ -137,12 +139,16 @@ function readLabels(text: string): ReadonlyMap<string, string> {
 
 function checkRow({ name, labels, value: amount }: StrictRow, family: string, type: string, format: 'text' | 'openmetrics'): void {
   const suffix = name.slice(family.length);
+  if (format === 'text') {
+    const said = type === 'histogram' ? labels.get('le') : type === 'summary' ? labels.get('quantile') : undefined;
+    if (said !== undefined && !value.test(said) && said !== 'NaN') throw new Error('a bound that is no number');
+    return;
+  }
   if (['histogram', 'gaugehistogram'].includes(type) && suffix === '_bucket') bound(labels.get('le'), format);
   if (type === 'summary' && suffix === '') {
     const quantile = bound(labels.get('quantile'), format);
     if (!(quantile >= 0 && quantile <= 1)) throw new Error('no quantile');
   }
-  if (format === 'text') return;
   if (['_total', '_count', '_bucket', '_gcount', '_sum'].includes(suffix) && type !== 'unknown' && !(amount >= 0)) throw new Error('a negative count'); // prettier-ignore
   if (type === 'info' && amount !== 1) throw new Error('an info that is not 1');
   if (type === 'stateset' && (!labels.has(family) || ![0, 1].includes(amount))) throw new Error('no state');

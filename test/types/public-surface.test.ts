@@ -72,7 +72,7 @@ it('a narrated line has a level, a constant text and fields', () => {
 
 it('ends and outcomes are told apart by their kind', () => {
   expectTypeOf<Exit['kind']>().toEqualTypeOf<'clean' | 'failed' | 'signaled' | 'spawn-failed' | 'unknown'>();
-  expectTypeOf<Outcome['kind']>().toEqualTypeOf<'asked' | 'envoy' | 'refused' | 'address-taken'>();
+  expectTypeOf<Outcome['kind']>().toEqualTypeOf<'asked' | 'envoy' | 'refused' | 'address-taken' | 'address-denied'>();
   expectTypeOf<Extract<Exit, { kind: 'failed' }>['code']>().toBeNumber();
 });
 

@@ -1,7 +1,8 @@
+import { connect } from 'node:http2';
 import { promisify } from 'node:util';
-import { create } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { asyncScheduler, BehaviorSubject, NEVER, type Observable, Subject } from 'rxjs';
+import { asyncScheduler, BehaviorSubject, NEVER, type Observable, Subject, VirtualTimeScheduler } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   DeltaDiscoveryRequestSchema,
@@ -12,6 +13,7 @@ import {
 import type { AdsEvent } from '../../src/push/ads-event.ts';
 import { serveAds } from '../../src/push/ads-server.ts';
 import { type TypedView, typeUrls, type View } from '../../src/push/view.ts';
+import { framed, openStream } from '../hostile/raw-grpc.ts';
 import { deltaClient, wholeClient } from '../support/proxy-client.ts';
 import { slowReader } from '../support/slow-reader.ts';
 
@@ -134,7 +136,9 @@ describe('serveAds', () => {
     const { port } = await served(() => NEVER);
     const { call, statuses } = wholeStream(port);
     call.write(whole());
-    await expect.poll(() => statuses, { timeout: 10_000 }).toMatchObject([{ code: 14, details: 'not all sources are read yet' }]);
+    await expect
+      .poll(() => statuses, { timeout: 10_000 })
+      .toMatchObject([{ code: 14, details: 'not all sources are read yet, or they are empty' }]);
   });
 
   it('keeps one answer for a proxy that never reads, whatever changes, and all others have the newest', async () => {
@@ -153,19 +157,71 @@ describe('serveAds', () => {
     expect(events.filter((event) => event.type === 'answered' && event.connection === 1)).toHaveLength(1);
   });
 
-  it('gives the place of a proxy that does not read to another one after 1 s', async () => {
+  it('ends a proxy that accepts what it has not read', async () => {
+    const view$ = new BehaviorSubject(view(0, { a: '0'.repeat(3 << 20) }));
+    const { port, events } = await served(() => view$);
+    const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } }).on('error', () => undefined);
+    ended.push(() => session.destroy());
+    const liar = openStream(session);
+    const say = (more: object) => liar.write(framed(toBinary(DiscoveryRequestSchema, whole(more))));
+    const nonces = () => events.flatMap((event) => (event.type === 'answered' ? [event.nonce] : []));
+    const reasons = () => events.flatMap((event) => (event.type === 'stream-refused' ? [event.reason] : []));
+    say({});
+    for (let number = 1; number < 20 && reasons().length === 0; number += 1) {
+      await expect.poll(() => nonces().length >= number || reasons().length > 0).toBe(true);
+      say({ responseNonce: nonces().at(-1) ?? '' });
+      view$.next(view(number, { a: String(number % 10).repeat(3 << 20) }));
+    }
+    expect(reasons()).toEqual(['it accepts what it has not read: 5 answers']);
+    await expect.poll(() => events.at(-1)?.type).toBe('disconnected');
+  });
+
+  it('gives the place of a proxy that does not read to another one at once', async () => {
     const { port, events } = await served(() => new BehaviorSubject(view(1, { a: '.'.repeat(1 << 20) })), 1);
     const stuck = slowReader(port, 'sidecar~10.0.0.2~stuck.b~c', 0);
     ended.push(stuck.close);
     await expect.poll(() => events.filter(({ type }) => type === 'answered')).toHaveLength(1);
     const other = wholeStream(port);
     other.call.write(whole());
-    await expect
-      .poll(() => events.filter(({ type }) => type === 'written'), { timeout: 5_000 })
-      .toMatchObject([
-        { connection: 1, writingMs: expect.closeTo(1_000, -2) as number },
-        { connection: 2, queuedMs: expect.closeTo(1_000, -3) as number },
-      ]);
-    expect(other.answers).toHaveLength(1);
+    await expect.poll(() => other.answers, { timeout: 5_000 }).toHaveLength(1);
+    const written = events.flatMap((event) => (event.type === 'written' ? [event] : []));
+    expect(written).toMatchObject([{ connection: 1 }, { connection: 2 }]);
+    expect(Math.max(written[0]?.writingMs ?? Infinity, written[1]?.queuedMs ?? Infinity)).toBeLessThan(2_000);
+  });
+
+  it('lets 300 proxies that do not read hold up nobody', async () => {
+    const view$ = new BehaviorSubject(view(1, { a: '.'.repeat(100_000) }));
+    const { port, events } = await served(() => view$, 4);
+    for (let number = 0; number < 300; number += 1) ended.push(slowReader(port, `sidecar~10.0.0.2~s-${number}.b~c`, 0).close);
+    await expect.poll(() => events.filter(({ type }) => type === 'answered').length, { timeout: 20_000 }).toBe(300);
+    const other = wholeStream(port);
+    const begun = performance.now();
+    other.call.write(whole());
+    await expect.poll(() => other.answers, { timeout: 5_000, interval: 10 }).toHaveLength(1);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  }, 40_000);
+
+  it('ends a stream that asks for nothing within 10 s', async () => {
+    const clock = new VirtualTimeScheduler();
+    const server = new Server();
+    const events: AdsEvent[] = [];
+    const serving = serveAds(server, {
+      controlPlane: 'test',
+      throttle: 1,
+      viewFor$: () => NEVER,
+      drain$: NEVER,
+      scheduler: clock,
+    }).subscribe({ next: (event) => events.push(event), error: (error: unknown) => expect.unreachable(String(error)) });
+    const port = await promisify(server.bindAsync.bind(server))('127.0.0.1:0', ServerCredentials.createInsecure());
+    ended.push(() => {
+      serving.unsubscribe();
+      server.forceShutdown();
+    });
+    const silent = wholeStream(port);
+    await expect.poll(() => clock.actions.length).toBeGreaterThan(0);
+    clock.flush();
+    await expect.poll(() => silent.statuses).toMatchObject([{ code: 8, details: 'it has asked for nothing within 10 s' }]);
+    expect(events).toMatchObject([{ type: 'stream-refused' }]);
+    expect(clock.now()).toBe(10_000);
   });
 });

@@ -5,7 +5,7 @@ import { metricsTargets } from '../../src/config/metrics-targets.ts';
 const ready = '/app-health/hello-world/readyz';
 const probes = (value: unknown) => {
   const result = appProbes(typeof value === 'string' ? value : JSON.stringify(value));
-  return result.ok ? Object.fromEntries(result.probes) : result.reason;
+  return result.flaws.length === 0 ? Object.fromEntries(result.probes) : result.flaws.join('; ');
 };
 const http = { kind: 'http', host: 'localhost', path: '/', secure: false, headers: [], timeout: 1_000 };
 
@@ -88,14 +88,21 @@ describe('metricsTargets', () => {
     ],
     ['the defaults', '{}', [{ variable: 'ISTIO_PROMETHEUS_ANNOTATIONS', port: 80, path: '/metrics' }]],
     ['an annotation that says no', '{"scrape":"false","port":"8080"}', []],
+    ['one that says no as Go writes it', '{"scrape":"F"}', []],
+    [
+      'what Istio’s injector writes',
+      '{"scrape":"true","path":"","port":""}',
+      [{ variable: 'ISTIO_PROMETHEUS_ANNOTATIONS', port: 80, path: '/metrics' }],
+    ],
+    ['all of it empty', '{"scrape":"","path":"","port":""}', [{ variable: 'ISTIO_PROMETHEUS_ANNOTATIONS', port: 80, path: '/metrics' }]],
   ])('takes %s', (_, value, targets) => {
-    expect(one(value)).toEqual({ ok: true, targets });
+    expect(one(value)).toEqual({ targets, flaws: [] });
   });
 
   it('takes several, after the annotation', () => {
     const values = { ISTIO_PROMETHEUS_ANNOTATIONS: '{"port":"1"}', PILOT_AGENT_METRICS_TARGETS: '[{"port":2},{"port":"2","path":"/x"}]' };
     expect(metricsTargets(values, own)).toEqual({
-      ok: true,
+      flaws: [],
       targets: [
         { variable: 'ISTIO_PROMETHEUS_ANNOTATIONS', port: 1, path: '/metrics' },
         { variable: 'PILOT_AGENT_METRICS_TARGETS', port: 2, path: '/metrics' },
@@ -110,8 +117,16 @@ describe('metricsTargets', () => {
     ['no port', one('{"port":"http"}'), /'http' is not a port/],
     ['a loop over the status port', one('{"port":"15020"}'), /the status port/],
     ['Envoy a second time', many('[{"port":15000}]'), /Envoy's admin port/],
+    ['what is neither true nor false', one('{"scrape":"maybe"}'), /'maybe' is not true or false/],
+    ['a null', one('{"port":null}'), /not a JSON object/],
+    ['a port beyond all ports', one('{"port":"99999"}'), /'99999' is not a port/],
     ['a target twice', many('[{"port":1},{"port":"1"}]'), /named twice/],
   ])('refuses %s', (_, result, reason) => {
-    expect(result).toMatchObject({ ok: false, problems: [{ text: expect.stringMatching(reason) as string }] });
+    expect(result.flaws).toMatchObject([{ text: expect.stringMatching(reason) as string }]);
+  });
+
+  it('leaves out what is wrong, and has the others', () => {
+    const { targets, flaws } = many('[{"port":1},{"port":"http"},{"port":2,"scrape":"x"},{"port":3}]');
+    expect([targets.map(({ port }) => port), flaws.length]).toEqual([[1, 3], 2]);
   });
 });

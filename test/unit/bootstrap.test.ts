@@ -250,21 +250,6 @@ describe('bootstrap', () => {
 
   it.each<{ config?: Partial<ProxyConfig>; inputs?: Partial<BootstrapInputs>; said: readonly string[] }>([
     { config: { discoveryAddress: 'pilot' }, said: ["discoveryAddress: 'pilot' is not host:port"] },
-    { config: { statsdUdpAddress: 'statsd:9125' }, said: ["statsdUdpAddress: 'statsd:9125' is not ip:port"] },
-    { config: { envoyMetricsService: { ...service, address: 'x' } }, said: ["envoyMetricsService.address: 'x' is not host:port"] },
-    { config: { envoyAccessLogService: { ...service, address: 'x' } }, said: ["envoyAccessLogService.address: 'x' is not host:port"] },
-    { config: { tracing: { ...noTracer, zipkin: { address: 'x' } } }, said: ["tracing.zipkin.address: 'x' is not host:port"] },
-    {
-      config: { tracing: { ...noTracer, lightstep: { ...lightstep, accessToken: 'a\nb' } } },
-      said: ['tracing.lightstep.accessToken: has a character that no HTTP header can carry'],
-    },
-    {
-      config: { envoyMetricsService: { ...service, tlsSettings: { ...tls, mode: 'MUTUAL' } } },
-      said: [
-        'envoyMetricsService.tlsSettings.clientCertificate: is missing: MUTUAL wants the certificate of the client',
-        'envoyMetricsService.tlsSettings.privateKey: is missing: MUTUAL wants the key of the client',
-      ],
-    },
     {
       config: { controlPlaneAuthPolicy: 'MUTUAL_TLS' },
       inputs: { sans: [] },
@@ -285,6 +270,43 @@ describe('bootstrap', () => {
   });
 
   it('says all of it at once', () => {
-    expect(problems({ discoveryAddress: 'x', statsdUdpAddress: 'y', statusPort: 15_000 })).toHaveLength(3);
+    expect(problems({ discoveryAddress: 'x', statusPort: 15_000 })).toHaveLength(2);
+  });
+
+  it.each<{ config: Partial<ProxyConfig>; said: readonly string[] }>([
+    { config: { statsdUdpAddress: 'statsd:9125' }, said: ["statsdUdpAddress: 'statsd:9125' is not ip:port: nothing is sent to it"] },
+    {
+      config: { tracing: { ...noTracer, zipkin: { address: 'x' } } },
+      said: ["tracing.zipkin.address: 'x' is not host:port: no traces are sent"],
+    },
+    {
+      config: { tracing: { ...noTracer, lightstep: { ...lightstep, accessToken: 'a\nb' } } },
+      said: ['tracing.lightstep.accessToken: has a character that no HTTP header can carry: no traces are sent'],
+    },
+    {
+      config: { tracing: { ...noTracer, datadog: { address: 'd:1' }, tlsSettings: { ...tls, mode: 'SIMPLE', sni: 'a b' } } },
+      said: ['tracing.tlsSettings.sni: is not the name of a server: no traces are sent'],
+    },
+  ])('serves without what is not needed, with a warning: $said', ({ config, said }) => {
+    const { warnings, document } = made({ config });
+    expect(warnings.filter((text) => !text.startsWith('tracing.lightstep: '))).toEqual(said);
+    expect({ ...document, node: {} }).toEqual({ ...made().document, node: {} });
+  });
+
+  it.each<{ config: Partial<ProxyConfig>; said: readonly string[] }>([
+    { config: { envoyMetricsService: { ...service, address: 'x' } }, said: ["envoyMetricsService.address: 'x' is not host:port"] },
+    { config: { envoyAccessLogService: { ...service, address: 'x' } }, said: ["envoyAccessLogService.address: 'x' is not host:port"] },
+    {
+      config: { envoyMetricsService: { ...service, tlsSettings: { ...tls, mode: 'MUTUAL' } } },
+      said: [
+        'envoyMetricsService.tlsSettings.clientCertificate: is missing: MUTUAL wants the certificate of the client',
+        'envoyMetricsService.tlsSettings.privateKey: is missing: MUTUAL wants the key of the client',
+      ],
+    },
+  ])('has a cluster without endpoints for a service that is wrong, which listeners may name: $said', ({ config, said }) => {
+    const { warnings, document } = made({ config });
+    expect(warnings).toEqual(said.map((text) => `${text}: nothing is reported to it`));
+    const empty = document.static_resources.clusters.filter(({ name }) => /^envoy_(?:metrics|accesslog)_service$/.test(name));
+    expect(empty).toEqual([{ name: expect.any(String) as unknown, type: 'STATIC', connect_timeout: expect.any(String) as unknown, load_assignment: { cluster_name: empty[0]?.name, endpoints: [] } }]); // prettier-ignore
   });
 });

@@ -35,7 +35,7 @@ it('says when a certificate expires that is served, once it has, and begins anew
   const told = (name: string, type: string, at: number) => ({ type, at, certificate: expect.objectContaining({ name, path, serial: '1000', expires: 130_000 }) as object }); // prettier-ignore
   expect(signs.slice(1)).toEqual([
     ...[file, roots].map(({ name }) => told(name, 'certificate-expiring', 120_000)),
-    ...[file, roots].map(({ name }) => told(name, 'certificate-expired', 180_000)),
+    ...[file, roots].map(({ name }) => told(name, 'certificate-expired', 130_000)),
   ]);
 
   await write(9_000);

@@ -145,7 +145,7 @@ describe('controlPlane', () => {
     expect(events.at(-1)).toMatchObject({ update: { typeUrl: typeUrls.clusters, removed: ['c'], isWhole: false } });
   });
 
-  it('shows the token of that moment, the cluster, and its certificate', async () => {
+  it('shows its certificate, which says more than a token, and the cluster', async () => {
     const shown: string[] = [];
     const address = await serve(
       (call) => {
@@ -156,10 +156,24 @@ describe('controlPlane', () => {
       { asks: true },
     );
     await lost({ address, tls: tls({ token: at('token'), pair: pair() }), clusterId: 'c1' });
-    put('token', 'd.e.f');
-    await lost({ address, tls: tls({ token: at('token'), pair: pair() }) });
     await lost({ address, tls: tls({ pair: pair() }) });
-    expect(shown).toEqual(['Bearer a.b.c', 'c1', 'localhost', 'Bearer d.e.f', '', 'localhost', '', '', 'localhost']);
+    expect(shown).toEqual(['', 'c1', 'localhost', '', '', 'localhost']);
+  });
+
+  it('shows the token of that moment if it has no certificate that works', async () => {
+    const shown: string[] = [];
+    const address = await serve((call) => {
+      shown.push(String(call.metadata.get('authorization')[0] ?? ''));
+      call.end();
+    }, {});
+    await lost({ address, tls: tls({ token: at('token') }) });
+    put('token', 'd.e.f');
+    await lost({ address, tls: tls({ token: at('token') }) });
+    put('key', 'garbage');
+    await lost({ address, tls: tls({ token: at('token'), pair: pair() }) });
+    rmSync(at('chain'));
+    await lost({ address, tls: tls({ token: at('token'), pair: pair() }) });
+    expect(shown).toEqual(['Bearer a.b.c', 'Bearer d.e.f', 'Bearer d.e.f', 'Bearer d.e.f']);
   });
 
   describe('tells in few words why the connection is lost', () => {
@@ -214,14 +228,14 @@ describe('controlPlane', () => {
     });
 
     it.each([
-      ['root', 'the root that vouches for it cannot be read: ENOENT'],
-      ['token', 'the token cannot be read: ENOENT'],
-      ['chain', 'the certificate of the agent cannot be read: ENOENT'],
-      ['key', 'the key of the agent cannot be read: ENOENT'],
-    ])('the file of the %s is missing', async (name, reason) => {
+      ['root', 'the root that vouches for it', () => ({ token: at('token') })],
+      ['token', 'the token', () => ({ token: at('token') })],
+      ['chain', 'the certificate of the agent', () => ({ pair: pair() })],
+      ['key', 'the key of the agent', () => ({ pair: pair() })],
+    ])('the file of the %s is missing', async (name, what, own) => {
       rmSync(at(name));
       const address = await serve(undefined, {});
-      expect(await lost({ address, tls: tls({ token: at('token'), pair: pair() }) })).toContain(reason);
+      expect(await lost({ address, tls: tls(own()) })).toBe(`${what} cannot be read: ${at(name)}: ENOENT: no such file or directory`);
     });
 
     it('the file of the token or of the certificate has something else in it', async () => {
@@ -231,8 +245,11 @@ describe('controlPlane', () => {
         expect(await lost({ address, tls: tls({ token: at('token') }) })).toBe(`there is no token in ${at('token')}`);
       }
       put('chain', 'none');
-      expect(await lost({ address, tls: tls({ pair: pair() }) })).toBe(
-        'the certificate or the key of the agent cannot be used: no start line',
+      const unusable = `${at('chain')}, ${at('key')}: the certificate does not parse`;
+      expect(await lost({ address, tls: tls({ pair: pair() }) })).toBe(unusable);
+      rmSync(at('token'));
+      expect(await lost({ address, tls: tls({ pair: pair(), token: at('token') }) })).toBe(
+        `${unusable}; the token cannot be read: ${at('token')}: ENOENT: no such file or directory`,
       );
     });
 

@@ -8,7 +8,7 @@ import { anyResource, route, routeMatch, toHosts, virtualService } from '../supp
 
 const of = (...upserts: readonly AnyResource[]) => {
   const [store] = reduceStore(emptyStore(['files']), { type: 'changed', source: 'files', upserts, removes: [] });
-  return buildEnvironment(undefined, store, noChanges);
+  return buildEnvironment(undefined, store, noChanges, 'cluster.local');
 };
 const root = (...http: readonly HttpRoute[]) => anyResource('VirtualService/n/root', virtualService({ http }));
 const delegate = (http: readonly HttpRoute[], exportTo: readonly string[] = []) =>
@@ -64,7 +64,7 @@ describe('a delegate', () => {
 
   it('comes and goes with its root', () => {
     let [store] = reduceStore(emptyStore(['files']), { type: 'changed', source: 'files', upserts: [root(route(to))], removes: [] });
-    let environment = buildEnvironment(undefined, store, noChanges);
+    let environment = buildEnvironment(undefined, store, noChanges, 'cluster.local');
     const counts = () => [environment.virtualServices[0]?.spec.http.length, environment.warnings.length];
     expect(counts()).toEqual([0, 1]);
     const steps = [
@@ -77,7 +77,7 @@ describe('a delegate', () => {
     ];
     for (const [index, step] of steps.entries()) {
       const [next, changes] = reduceStore(store, { type: 'changed', source: 'files', ...step });
-      environment = buildEnvironment(environment, next, changes);
+      environment = buildEnvironment(environment, next, changes, 'cluster.local');
       store = next;
       expect(counts()).toEqual(expected[index]);
     }

@@ -104,7 +104,7 @@ describe('what the control plane says of itself', () => {
 
   it('prints all that a proxy may have in the form of Envoy', () => {
     const environment = environmentOf(entry('full', '[{ address: 10.0.0.9 }]'));
-    const known = { environment, node: proxyAt(), view: viewer()(1, environment, proxyAt()) };
+    const known = { environment, node: proxyAt(), view: viewer(() => undefined).view({ number: 1, environment }, proxyAt()) };
     const dump = proxyAnswers['/debug/config_dump']?.(known) as { readonly configs: readonly Readonly<Record<string, unknown>>[] };
     const kinds = dump.configs.map((each) => String(each['@type']).split('.').pop());
     expect(kinds).toEqual(['ClustersConfigDump', 'EndpointsConfigDump', 'ListenersConfigDump', 'RoutesConfigDump']);
@@ -120,7 +120,9 @@ describe('what the control plane says of itself', () => {
     const environment = environmentOf(yaml);
     const node = readNode({ id, metadata }, locality);
     if (typeof node === 'string') throw new Error(node);
-    const text = JSON.stringify(proxyAnswers['/debug/config_dump']?.({ environment, node, view: viewer()(1, environment, node) }));
+    const text = JSON.stringify(
+      proxyAnswers['/debug/config_dump']?.({ environment, node, view: viewer(() => undefined).view({ number: 1, environment }, node) }),
+    );
     expect(text).toContain('BlackHoleCluster');
   });
 

@@ -78,7 +78,7 @@ const events: fc.Arbitrary<StoreEvent> = fc.oneof(
 
 const all: Changes = noChanges;
 /** As of a control plane that has just been started. */
-const fromScratch = (store: Store) => buildEnvironment(undefined, store, all);
+const fromScratch = (store: Store) => buildEnvironment(undefined, store, all, 'cluster.local');
 /** Of maps the order as well. */
 const printed = (environment: Environment) =>
   JSON.stringify({ ...environment, resources: undefined }, (_, value: unknown) => (value instanceof Map ? [...value] : value));
@@ -95,11 +95,11 @@ describe('buildEnvironment', () => {
           store = next;
           waiting = mergeChanges(waiting, changes);
           if (!isBuilt) continue;
-          environment = buildEnvironment(environment, store, waiting);
+          environment = buildEnvironment(environment, store, waiting, 'cluster.local');
           waiting = noChanges;
           expect(printed(environment)).toBe(printed(fromScratch(store)));
         }
-        environment = buildEnvironment(environment, store, waiting);
+        environment = buildEnvironment(environment, store, waiting, 'cluster.local');
         expect(environment).toEqual(fromScratch(store));
       }),
       { numRuns: 300 },
@@ -123,7 +123,7 @@ describe('buildEnvironment', () => {
           kind,
         };
         const [next, changes] = reduceStore(store, { type: 'changed', source: 'files', upserts: [other as AnyResource], removes: [] });
-        const after = buildEnvironment(environment, next, changes);
+        const after = buildEnvironment(environment, next, changes, 'cluster.local');
         for (const part of ['services', 'endpoints', 'virtualServices', 'destinationRules', 'workloadEntries', 'warnings'] as const) {
           expect(after[part]).toBe(environment[part]);
         }

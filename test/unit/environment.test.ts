@@ -9,7 +9,8 @@ import { anyResource, route, serviceEntry, toHosts, virtualService, workload } f
 
 const storeOf = (resources: readonly AnyResource[], mesh = defaultMeshConfig): Store =>
   reduceStore(emptyStore(['files'], mesh), { type: 'changed', source: 'files', upserts: resources, removes: [] })[0];
-const of = (...resources: readonly AnyResource[]): Environment => buildEnvironment(undefined, storeOf(resources), noChanges);
+const of = (...resources: readonly AnyResource[]): Environment =>
+  buildEnvironment(undefined, storeOf(resources), noChanges, 'cluster.local');
 
 /** `ADDRESS:PORT` of a port, with what `more` shows of each. */
 const served = ({ endpoints }: Environment, service: string, port = 80, more: (endpoint: Endpoint) => string = () => '') =>
@@ -31,7 +32,7 @@ describe('buildEnvironment: endpoints', () => {
     const said = workload({ locality, network: 'net', weight: 3, serviceAccount: 'sa', labels: { app: 'x' }, ports: { http: 8080 } });
     const mesh = { ...defaultMeshConfig, trustDomain: 'td' };
     const store = storeOf([anyResource('ServiceEntry/n/s', serviceEntry({ endpoints: [said] }))], mesh);
-    expect(buildEnvironment(undefined, store, noChanges).endpoints.get('n/a.com')?.get(80)).toEqual([
+    expect(buildEnvironment(undefined, store, noChanges, 'cluster.local').endpoints.get('n/a.com')?.get(80)).toEqual([
       {
         address: '10.0.0.1',
         port: 8080,
@@ -41,6 +42,7 @@ describe('buildEnvironment: endpoints', () => {
           'topology.kubernetes.io/zone': 'zone',
           'topology.istio.io/subzone': 'sub',
           'topology.istio.io/network': 'net',
+          'topology.istio.io/cluster': 'Kubernetes',
         },
         network: 'net',
         locality,
@@ -93,15 +95,17 @@ describe('buildEnvironment: endpoints', () => {
     expect(hosts.map((host) => served(environment, `n/${host}`))).toEqual([['a.com:8080'], ['b.com:8080'], [], [], []]);
   });
 
-  it('joins the endpoints of entries with the same host in a namespace, by name of the port', () => {
+  it('joins the endpoints of entries with the same host in a namespace, by number of the port', () => {
     const at = (address: string) => ({ endpoints: [workload({ address })] });
     const environment = of(
       anyResource('ServiceEntry/n/b', serviceEntry({ ...at('1') })),
       anyResource('ServiceEntry/n/c', serviceEntry({ ...at('2'), ports: [{ ...http, targetPort: 8080 }] })),
       anyResource('ServiceEntry/n/d', serviceEntry({ ...at('3'), ports: [{ ...http, name: 'web' }] })),
+      anyResource('ServiceEntry/n/e', serviceEntry({ ...at('5'), ports: [{ ...http, number: 81 }] })),
       anyResource('ServiceEntry/m/s', serviceEntry({ ...at('4') })),
     );
-    expect(served(environment, 'n/a.com')).toEqual(['1:80', '2:8080']);
+    expect(served(environment, 'n/a.com')).toEqual(['1:80', '2:8080', '3:80']);
+    expect(served(environment, 'n/a.com', 81)).toEqual(['5:81']);
     expect(served(environment, 'm/a.com')).toEqual(['4:80']);
   });
 });
@@ -123,8 +127,12 @@ describe('buildEnvironment: services and rules', () => {
     const entry = (address: string) => anyResource('ServiceEntry/n/s', serviceEntry({ endpoints: [workload({ address })] }));
     const other = anyResource('ServiceEntry/n/t', serviceEntry({ hosts: ['b.com'] }));
     const store = storeOf([entry('1'), other]);
-    const before = buildEnvironment(undefined, store, noChanges);
-    const after = buildEnvironment(before, ...reduceStore(store, { type: 'changed', source: 'files', upserts: [entry('2')], removes: [] }));
+    const before = buildEnvironment(undefined, store, noChanges, 'cluster.local');
+    const after = buildEnvironment(
+      before,
+      ...reduceStore(store, { type: 'changed', source: 'files', upserts: [entry('2')], removes: [] }),
+      'cluster.local',
+    );
     expect(after.services).toBe(before.services);
     expect(after.endpoints.get('n/b.com')).toBe(before.endpoints.get('n/b.com'));
     expect(served(after, 'n/a.com')).toEqual(['2:80']);
@@ -133,8 +141,8 @@ describe('buildEnvironment: services and rules', () => {
 
   it('is the same object where nothing has changed', () => {
     const store = storeOf([anyResource('ServiceEntry/n/s', serviceEntry({}))]);
-    const before = buildEnvironment(undefined, store, noChanges);
-    expect(buildEnvironment(before, store, noChanges)).toBe(before);
+    const before = buildEnvironment(undefined, store, noChanges, 'cluster.local');
+    expect(buildEnvironment(before, store, noChanges, 'cluster.local')).toBe(before);
   });
 
   it('knows hosts and gateways of rules by their full names', () => {

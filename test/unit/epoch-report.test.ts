@@ -8,7 +8,7 @@ import { readingOf } from '../../src/testing/reading.ts';
 const crashed: EpochRecord = {
   ...{ epoch: 0, lineage: 0, hash: 'aaaaaaaa0000', why: 'first', changed: [], pid: 41 },
   ...{ launchedAt: 1_000, spawnedAt: 1_020, liveAt: 1_200, endedAt: 61_000 },
-  exit: { kind: 'signaled', signal: 'SIGSEGV', tail: ['Caught Segmentation fault'] },
+  exit: { kind: 'signaled', signal: 'SIGSEGV', tail: ['Caught Segmentation fault, suspect faulting address 0x0'] },
   isExpected: false,
 };
 const changed = [{ source: 'files', part: '/etc/certs/key.pem', from: 'serial 1', to: 'serial 2' }];
@@ -44,7 +44,13 @@ describe('the report of the epochs', () => {
         liveAt: '1970-01-01T00:00:01.200Z',
         endedAt: '1970-01-01T00:01:01.000Z',
         ...{ startMs: 200, lifeMs: 60_000 },
-        exit: { kind: 'signaled', expected: false, signal: 'SIGSEGV', lastWords: ['Caught Segmentation fault'] },
+        exit: {
+          kind: 'signaled',
+          expected: false,
+          signal: 'SIGSEGV',
+          cause: 'Caught Segmentation fault, suspect faulting address 0x0',
+          lastWords: ['Caught Segmentation fault, suspect faulting address 0x0'],
+        },
       },
       {
         ...{ epoch: 1, state: 'live', answering: true, pid: 42, hash: 'bbbbbbbb', lineage: 0, why: 'change', changed },
@@ -67,8 +73,8 @@ describe('the report of the epochs', () => {
     expect(epochTable(report, 121_500)).toBe(
       [
         'EPOCH  STATE  PID  STARTED              LIVE AFTER  AGE   WHY                                                    END',
-        '0      ended  41   1970-01-01 00:00:01  200 ms      60 s  first                                                  crash: SIGSEGV',
         '1      live   42   1970-01-01 00:01:01  200 ms      60 s  change: files /etc/certs/key.pem: serial 1 → serial 2',
+        '0      ended  41   1970-01-01 00:00:01  200 ms      60 s  first                                                  crash: SIGSEGV',
         'next: epoch 2 is waiting for its configuration',
         'refused: dddddddd: a.yaml:1:1: no second line',
         'rejected 1970-01-01 00:01:05: secret default, version 0123: no key',

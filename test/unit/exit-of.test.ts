@@ -12,7 +12,7 @@ describe('exitOf', () => {
       what: 'exit 3, which the Go agent made 0 of',
       outcome: { kind: 'envoy', exit: { kind: 'failed', code: 3, tail: ['x'] } },
       code: 3,
-      why: 'Envoy ended with 3',
+      why: 'Envoy ended with 3: x',
     },
     {
       what: 'SIGKILL, which the Go agent made 0 of',
@@ -25,6 +25,12 @@ describe('exitOf', () => {
       outcome: { kind: 'envoy', exit: { kind: 'signaled', signal: 'SIGSEGV', tail: [] } },
       code: 139,
       why: 'Envoy was ended by SIGSEGV',
+    },
+    {
+      what: 'SIGABRT, with the line that tells the cause',
+      outcome: { kind: 'envoy', exit: { kind: 'signaled', signal: 'SIGABRT', tail: ['a', 'assert failure: x', '#0: b'] } },
+      code: 134,
+      why: 'Envoy was ended by SIGABRT: assert failure: x',
     },
     {
       what: 'an Envoy that can not be started, which the Go agent made 0 of',
@@ -43,6 +49,12 @@ describe('exitOf', () => {
       outcome: { kind: 'refused', reason: 'no such file' },
       code: 78,
       why: 'Envoy refuses its configuration: no such file',
+    },
+    {
+      what: 'a port that the user may not bind',
+      outcome: { kind: 'address-denied', address: '0.0.0.0:443' },
+      code: 69,
+      why: `Envoy cannot bind 0.0.0.0:443: user ${String(process.geteuid?.())} may not listen there`,
     },
     {
       what: 'a port that is taken',
@@ -108,5 +120,16 @@ describe('runExit', () => {
   ] as const)('a server beside Envoy that fails, $exit → $code', ({ exit, code }) => {
     const last = { type: 'servers-failed', exit, reason: 'no' } as const;
     expect(runExit(last, { agent: initialState }, ports)).toStrictEqual({ code, why: 'no' });
+  });
+
+  it.each([
+    ['0.0.0.0:443', '', /: give it CAP_NET_BIND_SERVICE, lower net\.ipv4\.ip_unprivileged_port_start, or change the listener that has it$/],
+    ['[::]:443', 'envoy.yaml', /: give it CAP_NET_BIND_SERVICE, .* or change the port in envoy\.yaml$/],
+    ['127.0.0.1:15000', '', /, or change --proxyAdminPort$/],
+    ['/run/envoy.sock', 'envoy.yaml', /: let it write into that folder, or change the path$/],
+  ])('says what to do where the user may not bind %s (%s)', (address, customConfigFile, why) => {
+    const agent = { ...initialState, phase: 'stopped', outcome: { kind: 'address-denied', address } } as const;
+    const told = runExit({ type: 'listening' }, { agent }, { ...ports, customConfigFile });
+    expect(told).toMatchObject({ code: 69, why: expect.stringMatching(why) as string });
   });
 });

@@ -103,32 +103,88 @@ describe('expositionRewriter', () => {
       out: ['# TYPE a_seconds counter', '# UNIT a_seconds seconds', 'a_seconds_total 1 # {trace="x"} 1 2.5', 'a_seconds_total{b="c"} 1'],
     },
     {
-      what: 'leaves out a family that comes again, and a series that comes twice, in whatever order its labels are',
+      what: 'leaves out a series that comes twice, in whatever order its labels are, and after another family too',
       from: 'text',
       to: 'text',
-      lines: ['a{b="1",c="2"} 1', 'a{c="2",b="1"} 2', 'b 1', 'a{b="3"} 3'],
+      lines: ['a{b="1",c="2"} 1', 'a{c="2",b="1"} 2', 'b 1', 'a{b="1",c="2"} 3'],
       out: ['# TYPE a untyped', 'a{b="1",c="2"} 1', '# TYPE b untyped', 'b 1'],
       dropped: 2,
+    },
+    {
+      what: 'keeps the rows of a family that comes again after another, announced or not, with its type',
+      from: 'text',
+      to: 'text',
+      lines: ['# TYPE a counter', 'a{b="1"} 1', '# TYPE c gauge', 'c 1', '# TYPE a counter', 'a{b="2"} 2', 'c{d="e"} 2', 'a{b="3"} 3'],
+      out: ['# TYPE a counter', 'a{b="1"} 1', '# TYPE c gauge', 'c 1', 'a{b="2"} 2', 'c{d="e"} 2', 'a{b="3"} 3'],
+    },
+    {
+      what: 'keeps further metrics of a histogram in a second block, and leaves out those that began in the first',
+      from: 'text',
+      to: 'openmetrics',
+      lines: [...histogram, '# TYPE a_total counter', 'a_total 1', ...histogram.slice(1).map((row) => row.replace(/\{|(?= )/, (sign) => (sign === '{' ? '{b="c",' : '{b="c"}'))), 'a_total{b="c"} 1', 'h_count 3'], // prettier-ignore
+      out: [
+        '# TYPE h histogram',
+        'h_bucket{le="1.0"} 1',
+        'h_bucket{le="2.5"} 2',
+        'h_bucket{le="+Inf"} 3',
+        'h_sum 4.5',
+        'h_count 3',
+        '# TYPE a counter',
+        'a_total 1',
+        'h_bucket{b="c",le="1.0"} 1',
+        'h_bucket{b="c",le="2.5"} 2',
+        'h_bucket{b="c",le="+Inf"} 3',
+        'h_sum{b="c"} 4.5',
+        'h_count{b="c"} 3',
+        'a_total{b="c"} 1',
+      ],
+      dropped: 1,
+    },
+    {
+      what: 'takes rows and comments with blanks before them',
+      from: 'text',
+      to: 'text',
+      lines: ['  # TYPE a counter', ' a 1', '\ta{b="c"} 2', '\t # HELP d x', ' \t d 1', '   '],
+      out: ['# TYPE a counter', 'a 1', 'a{b="c"} 2', '# HELP d x', '# TYPE d untyped', 'd 1'],
+    },
+    {
+      what: 'takes a backslash that begins no escape as one, as Prometheus does',
+      from: 'text',
+      to: 'openmetrics',
+      lines: ['a{b="\\d+"} 1', 'a{b="C:\\\\dir\\new\\x"} 1', 'a{b="\\u00e9\\"\\é"} 1', 'a{b="\\\\d+"} 2'],
+      out: ['# TYPE a unknown', 'a{b="\\\\d+"} 1', 'a{b="C:\\\\dir\\new\\\\x"} 1', 'a{b="\\\\u00e9\\"\\\\é"} 1'],
+      dropped: 1, // the last one is the first one
+    },
+    {
+      what: 'takes two labels without a comma',
+      from: 'text',
+      to: 'text',
+      lines: ['a{b="c" d="e"f="g"} 1'],
+      out: ['# TYPE a untyped', 'a{b="c",d="e",f="g"} 1'],
+    },
+    {
+      what: 'takes in text any value, as Prometheus does: negative and NaN counters, sums below 0, a bucket without le',
+      from: 'text',
+      to: 'text',
+      lines: ['# TYPE a counter', 'a -1', 'a{b="c"} NaN', '# TYPE h histogram', 'h_sum -3', 'h_bucket 1', 'h_bucket{le="x"} 1', '# TYPE s summary', 's{quantile="2"} 1', 's_sum -1'], // prettier-ignore
+      out: ['# TYPE a counter', 'a -1', 'a{b="c"} NaN', '# TYPE h histogram', 'h_sum -3', 'h_bucket 1', '# TYPE s summary', 's{quantile="2"} 1', 's_sum -1'], // prettier-ignore
+      dropped: 1,
+    },
+    {
+      what: 'leaves out a row that makes Prometheus refuse the whole answer: a number out of range, a time before 1970',
+      from: 'text',
+      to: 'text',
+      lines: ['a 1e400', 'a -1e309', `a ${'9'.repeat(400)}`, 'a 1 -5', 'a{b="c"} 1e-400', 'a 1e308'],
+      out: ['# TYPE a untyped', 'a{b="c"} 1e-400', 'a 1e308'],
+      dropped: 4,
     },
     {
       what: 'leaves out rows that are none',
       from: 'text',
       to: 'text',
-      lines: [
-        'a',
-        'a{',
-        'a{b} 1',
-        'a{b="c"',
-        'a{b="\\x"} 1',
-        'a 0x1',
-        '1a 1',
-        'a 1 yesterday',
-        '<html>',
-        '{"my.name"} 1',
-        'a{b="c",b="d"} 1',
-      ],
+      lines: ['a', 'a{', 'a{b} 1', 'a{b="c"', 'a 0x1', '1a 1', 'a 1 yesterday', '<html>', '{"my.name"} 1', 'a{b="c",b="d"} 1'],
       out: [],
-      dropped: 11,
+      dropped: 10,
     },
     {
       what: 'mends blanks, a comma too many, and other words for infinity',
@@ -151,6 +207,18 @@ describe('expositionRewriter', () => {
     expect(answer.text.split('\n').filter((line) => line !== '' && line !== '# EOF')).toEqual(out);
     expect(answer.dropped).toBe(dropped);
     strictExposition(answer.text, to);
+  });
+
+  it('says the first row that it leaves out for each reason', () => {
+    const text = `a 1\na 2\na 3\n<${'x'.repeat(500)}>\n{"my.name"} 1\nb 1 yesterday\n`;
+    const rewriter = expositionRewriter('text', 'text', new Set(), () => true, answerText());
+    rewriter.take(Buffer.from(text), 0, Infinity);
+    rewriter.end();
+    expect([...rewriter.leftOut()]).toEqual([
+      ['again', 'a 2'],
+      ['form', `<${'x'.repeat(159)}`],
+    ]);
+    expect(rewriter.counts().dropped).toBe(5);
   });
 
   it('leaves a family to the first source that has it, and whatever would clash with its rows', () => {

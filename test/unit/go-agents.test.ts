@@ -83,6 +83,7 @@ const ofVariable: Readonly<Record<string, readonly [string, string]>> = {
   JWT_POLICY: ['third-party-jwt', 'first-party-jwt'],
   MINIMUM_DRAIN_DURATION: ['2s', '3s'],
   PKCS8_KEY: ['true', 'false'],
+  REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION: ['true', 'false'],
   SECRET_GRACE_PERIOD_RATIO: ['0.2', '0.3'],
   SECRET_TTL: ['2h', '3h'],
   STACKDRIVER_TRACING_DEBUG: ['true', 'false'],

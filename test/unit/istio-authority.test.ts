@@ -1,12 +1,12 @@
 import { createPrivateKey } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { UnsecuredJWT } from 'jose';
 import { lastValueFrom, tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { certificateAuthority, type CertificateAuthority } from '../../demo/certificates.ts';
+import { certificateAuthority, type CertificateAuthority, type Issued } from '../../demo/certificates.ts';
 import { authorityAddress, type Failure } from '../../src/ca/authority.ts';
 import { type Issue, issueCertificate, type IssueOptions, workloadIdentity } from '../../src/ca/issue-certificate.ts';
 import { istioAuthority, type IstioAuthorityOptions } from '../../src/ca/istio-authority.ts';
@@ -27,7 +27,7 @@ describe('a certificate of Istio’s authority', () => {
 
   const issue = (own: Partial<IssueOptions> = {}, at: Partial<IstioAuthorityOptions> = {}): Promise<Issue> => {
     const authority = istioAuthority({ address: `127.0.0.1:${server.port}`, roots: undefined, serverName: undefined, client: undefined, clusterId: 'c1', ...at }); // prettier-ignore
-    const issue$ = issueCertificate(authority, { token, trustDomain: 'cluster.local', ttl: 3_600_000, algorithm: 'ECDSA', pkcs8: false, ...own }); // prettier-ignore
+    const issue$ = issueCertificate(authority, { token, client: at.client, trustDomain: 'cluster.local', ttl: 3_600_000, algorithm: 'ECDSA', pkcs8: false, ...own }); // prettier-ignore
     const nothing: Issue = { ok: false, reason: 'nothing came', failure: 'refused', took: 0 };
     return lastValueFrom(issue$, { defaultValue: nothing });
   };
@@ -143,10 +143,38 @@ describe('a certificate of Istio’s authority', () => {
     writeFileSync(key ?? '', client.key);
     writeFileSync(wrong ?? '', other.rootCert);
     const at = { roots, serverName: 'localhost', client: { chain: chain ?? '', key: key ?? '' } };
-    await good({ token: undefined }, at);
+    await good({ token: join(folder, 'missing') }, at);
     expect(server.asked).toMatchObject([{ client: 'localhost', authorization: '' }]);
     expect((await issue({}, { ...at, roots: wrong })).ok).toBe(false);
-    expect(await issue({}, { ...at, roots: join(folder, 'missing') })).toMatchObject({ ok: false, reason: expect.stringContaining('ENOENT') as string }); // prettier-ignore
+    expect(await issue({}, { ...at, roots: join(folder, 'missing') })).toMatchObject({ ok: false, reason: expect.stringContaining('missing: ENOENT') as string }); // prettier-ignore
+    writeFileSync(token, jwt(1));
+    await good({}, at);
+    expect(server.asked.at(-1)).toMatchObject({ client: 'localhost', authorization: '' });
+  });
+
+  describe('if the pair that it is to be shown does not work', () => {
+    const at = (name: string) => join(folder, name);
+    const cases: readonly (readonly [string, (issued: Issued, expired: Issued) => Readonly<Record<string, string>>, string])[] = [
+      ['is not there', () => ({}), 'chain.pem: ENOENT'],
+      ['is half there', ({ certChain }) => ({ 'chain.pem': certChain }), 'key.pem: ENOENT'],
+      ['is empty', () => ({ 'chain.pem': '', 'key.pem': '' }), 'chain.pem, '],
+      ['has expired', (_, { certChain, key }) => ({ 'chain.pem': certChain, 'key.pem': key }), 'the certificate has expired'],
+      ['is of two', ({ certChain }, { key }) => ({ 'chain.pem': certChain, 'key.pem': key }), 'the key does not match'],
+    ];
+    it.each(cases)('since it %s, the token stands for it; without one its path is told', async (_, files, reason) => {
+      server.close();
+      const own = await ca.issue();
+      const expired = await ca.issue({ notBefore: new Date(1_000_000), notAfter: new Date(2_000_000) });
+      server = await startCaServer(ca, { tls: { asksClient: false, roots: ca.rootCert, chain: own.certChain, key: own.key } });
+      for (const [name, content] of Object.entries({ 'root.pem': ca.rootCert, ...files(own, expired) })) writeFileSync(at(name), content);
+      const shown = { roots: at('root.pem'), serverName: 'localhost', client: { chain: at('chain.pem'), key: at('key.pem') } };
+      await good({}, shown);
+      expect(server.asked).toMatchObject([{ client: '', authorization: `Bearer ${readFileSync(token, 'utf8').trim()}` }]);
+      rmSync(token);
+      const failed = await issue({}, shown);
+      expect(failed).toMatchObject({ ok: false, reason: expect.stringContaining(reason) as string });
+      expect(failed).toMatchObject({ reason: expect.stringContaining(`the token is missing: ${token}: ENOENT`) as string });
+    });
   });
 });
 

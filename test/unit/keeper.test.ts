@@ -20,11 +20,19 @@ beforeEach(() => {
   pids = [];
 });
 afterEach(async () => {
-  for (const pid of pids) if (startTime(pid) !== undefined) process.kill(pid, 'SIGKILL');
+  for (const pid of pids) end(pid);
   await expect.poll(() => keepers(), { timeout: 5_000 }).toHaveLength(0);
   rmSync(folder, { recursive: true });
 });
 
+/** Kills a process that may end by itself meanwhile. */
+const end = (pid: number) => {
+  try {
+    if (startTime(pid) !== undefined) process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
 const read = (path: string) => {
   try {
     return readFileSync(path, 'utf8');

@@ -71,6 +71,10 @@ describe('the access of a kubeconfig', () => {
     await expect(findAccess(path)()).rejects.toThrow(reason);
   });
 
+  it('with an alias that has no anchor is refused as what it is', async () => {
+    await expect(findAccess(put('config', 'users: *secret'))()).rejects.toThrow(/: it is no kubeconfig: an alias has no anchor/);
+  });
+
   it('that is no YAML is refused, without anything of what is in it', async () => {
     const path = put('config', 'users: {token: secret-token\n  - [');
     const reason = await findAccess(path)().then(() => '', (error: unknown) => (error as Error).message); // prettier-ignore

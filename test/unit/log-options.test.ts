@@ -60,31 +60,30 @@ describe('logOptions', () => {
     expect(logOptions(given)).toEqual({ ok: true, options: { ...standard, ...options }, warnings });
   });
 
-  const levels = 'levels are debug, info, warn, error, fatal, none';
+  it.each<{ given: GivenLogFlags; wrong: string; level?: LogOptions['level'] }>([
+    { given: { log_output_level: 'loud' }, wrong: 'loud' },
+    { given: { log_output_level: '' }, wrong: '' },
+    { given: { log_output_level: 'INFO' }, wrong: 'INFO' },
+    { given: { log_output_level: 'a:b:info' }, wrong: 'a:b:info' },
+    { given: { log_output_level: 'debug,sds:loud' }, wrong: 'sds:loud', level: 'debug' },
+    { given: { log_output_level: 'all:warn,x:loud' }, wrong: 'x:loud', level: 'warn' },
+    { given: { log_stacktrace_level: 'always' }, wrong: 'always' },
+  ])('warns of a level that is none, which an annotation may have brought: $given', ({ given, wrong, level = 'info' }) => {
+    const [flag = ''] = Object.keys(given);
+    const flaw = `'${wrong}' is not level or scope:level; levels are debug, info, warn, error, fatal, none`;
+    const { ok, options, ...found } = logOptions(given);
+    expect([ok, options]).toEqual([true, { ...standard, level }]);
+    expect(found).toMatchObject({ warnings: expect.arrayContaining([`--${flag}: ${flaw}: it is ignored`]) as unknown });
+    expect(logOptions(given, (name) => `file: ${name}`)).toMatchObject({ ok: false, problems: [{ place: `file: ${flag}`, text: flaw }] });
+  });
+
   it.each<{ given: GivenLogFlags; problems: readonly (readonly [place: string, text: string])[] }>([
-    { given: { log_output_level: 'loud' }, problems: [['--log_output_level', `'loud' is not level or scope:level; ${levels}`]] },
-    { given: { log_output_level: '' }, problems: [['--log_output_level', `'' is not level or scope:level; ${levels}`]] },
-    { given: { log_output_level: 'INFO' }, problems: [['--log_output_level', `'INFO' is not level or scope:level; ${levels}`]] },
-    { given: { log_output_level: 'a:b:info' }, problems: [['--log_output_level', `'a:b:info' is not level or scope:level; ${levels}`]] },
-    {
-      given: { log_output_level: 'info,sds:loud' },
-      problems: [['--log_output_level', `'sds:loud' is not level or scope:level; ${levels}`]],
-    },
-    {
-      given: { log_output_level: 'all:info,x:loud' },
-      problems: [['--log_output_level', `'x:loud' is not level or scope:level; ${levels}`]],
-    },
-    {
-      given: { log_stacktrace_level: 'always' },
-      problems: [['--log_stacktrace_level', `'always' is not level or scope:level; ${levels}`]],
-    },
     { given: { log_as_json: 'yes' }, problems: [['--log_as_json', "'yes' is not true or false"]] },
     { given: { log_target: ['stdout', ''] }, problems: [['--log_target', "'' is not a path, stdout or stderr"]] },
     { given: { log_rotate_max_age: '1d' }, problems: [['--log_rotate_max_age', "'1d' is not a whole number"]] },
     {
       given: { log_output_level: 'x', log_as_json: 'y', log_rotate_max_size: 'z' },
       problems: [
-        ['--log_output_level', `'x' is not level or scope:level; ${levels}`],
         ['--log_as_json', "'y' is not true or false"],
         ['--log_rotate_max_size', "'z' is not a whole number"],
       ],

@@ -41,6 +41,22 @@ describe('mergeOverride', () => {
     expect(!bad.ok && bad.reason).not.toContain('SECRET');
   });
 
+  const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  it.each<[what: string, text: string, over: unknown, reason: string]>([
+    ['too deep to be written', deep, 'b: 1', 'source a cannot be laid over the bootstrap: it is nested more than 100 levels deep'],
+    [
+      'an alias without an anchor',
+      '{}',
+      'a: *b',
+      'source a: it is no YAML that can be unfolded: an alias has no anchor, or there are too many',
+    ],
+    ['what no caller gives it', '{}', 7, 'source a: this is a bug: TypeError: source is not a string'],
+  ])('says of each failure what it is: %s', async (_, text, over, reason) => {
+    const overlays = [{ source: 'a', at: '', text: over as string }];
+    const merged = await mergeOverride({ kind: 'generated', text, extension: '.json', override: '', overlays });
+    expect(merged).toEqual({ ok: false, reason });
+  });
+
   it('adds an admin layer of runtime values where there is none', async () => {
     const layered = async (layers: readonly object[]) => {
       const merged = await mergeOverride({ kind: 'generated', text: JSON.stringify({ layered_runtime: { layers } }), extension: '.json', override: '', withAdminLayer: true }); // prettier-ignore

@@ -164,7 +164,7 @@ describe('/stats/prometheus', () => {
     { what: 'an end in the middle of a row', app: (_, response) => void response.writeHead(200, { 'content-length': 100 }).write('app 1\nother 12', () => response.destroy()), has: ['app'], fault: 'cut_off' }, // prettier-ignore
     { what: 'a line of 1 MiB', app: says(`app 1\nlong{a="${'x'.repeat(1 << 20)}"} 1\nother 1\n`), has: ['app', 'other'] },
     { what: '11 MiB', app: says(rows(12_000, 'x'.repeat(1_000))), has: ['app_rows'], fault: 'too_large' },
-    { what: '11 MiB that are 50 KB on the way', app: says(gzipSync(`app 1\n${'# a comment that says nothing\n'.repeat(400_000)}late 1\n`), { 'content-encoding': 'gzip' }), has: ['app'], fault: 'too_large' }, // prettier-ignore
+    { what: '11 MiB that are 50 KB on the way', app: says(gzipSync(`app 1\n${'# a comment that says nothing\n'.repeat(400_000)}late 1\n`), { 'content-encoding': 'gzip' }), has: [], fault: 'too_large' }, // prettier-ignore
     { what: '100,001 rows', app: says(rows(100_001)), has: ['app_rows'], fault: 'too_many_rows' },
     { what: '10,001 families', app: says(families(10_001)), has: names(10_001), fault: 'too_many_families' },
     { what: '100,000 rows of 10,000 families', app: says(`${families(9_999)}${'app_0 1\n'.repeat(90_000)}`), has: names(9_999) },
@@ -254,6 +254,21 @@ describe('/stats/prometheus', () => {
         source: expect.stringMatching(/^application \d+\/metrics$/) as unknown,
         reason: 'it has more than 10,000 families',
       },
+    ]);
+  });
+
+  it('names once the first row that is left out for each reason', async () => {
+    told.splice(0);
+    const port = await agentOver(says(envoyText), says('shared 2\n<b>\n<i>\n a 1\nb 1\na{c="\\d"} 1\n'));
+    for (let time = 0; time < 3; time++) expect((await scrape(port)).body.toString()).toContain('\na 1\n# TYPE b untyped\nb 1\na{c="\\\\d"} 1\n'); // prettier-ignore
+    expect(told.filter(({ type }) => type === 'metrics-left-out')).toEqual([
+      {
+        type: 'metrics-left-out',
+        source: expect.stringMatching(/^application \d+\/metrics$/) as unknown,
+        row: 'shared 2',
+        reason: 'another source has a family of this name, or of one that would clash with it',
+      },
+      expect.objectContaining({ row: '<b>', reason: 'it is not a row of metrics' }) as unknown,
     ]);
   });
 

@@ -17,7 +17,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ['{ ports: [{ number: 80, name: http, protocol: HTTP }], resolution: NONE }', 'hosts: it is missing: at least one host'],
     [
       "{ hosts: ['a_b*.com'], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: NONE }",
-      "hosts[0]: 'a_b*.com' is no host: give a DNS name, of which only the first label may be '*'",
+      "hosts[0]: 'a_b*.com' is no host: give a DNS name, which may begin with '*'",
     ],
     ['{ hosts: [a.com, a.com], ports: [{ number: 80, name: http }], resolution: NONE }', "hosts[1]: 'a.com' is there twice"],
     [
@@ -94,7 +94,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ["{ address: '' }", 'address: it is missing: an IP address, a DNS name, or unix:///path'],
     ['{ address: 10 }', 'address: 10 is not a text'],
     ['{ address: [10.0.0.1] }', 'address: ["10.0.0.1"] is not a text'],
-    ['{ address: unix://x }', "address: 'unix://x' has no absolute path: unix:///path"],
+    ['{ address: unix://x }', "address: 'unix://x' has no absolute path: unix:///path, or unix://@name"],
     ['{ address: unix:///x, ports: { a: 1 } }', 'address: a Unix socket has no ports'],
     ['{ address: 10.0.0.1, ports: [1] }', 'ports: [1] is not an object'],
     ['{ address: 10.0.0.1, ports: { a: 70000 } }', 'ports.a: 70000 is not a whole number from 1 to 65535'],
@@ -116,7 +116,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ['{ hosts: [a.com] }', 'http: it is missing: at least one route'],
     [
       "{ hosts: ['a b'], http: [{ route: [{ destination: { host: b.com } }] }] }",
-      "hosts[0]: 'a b' is no host: give a DNS name, of which only the first label may be '*'",
+      "hosts[0]: 'a b' is no host: give a DNS name, which may begin with '*'",
     ],
     ['{ hosts: [a.com, a.com], http: [{ route: [{ destination: { host: b.com } }] }] }', "hosts[1]: 'a.com' is there twice"],
     [
@@ -202,7 +202,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       "{ hosts: [a.com], http: [{ route: [{ destination: { host: '*' } }] }] }",
-      "http[0].route[0].destination.host: '*' is no host: give a DNS name, of which only the first label may be '*'",
+      "http[0].route[0].destination.host: '*' is no host: give a DNS name, which may begin with '*'",
     ],
     [
       '{ hosts: [a.com], http: [{ retries: { attempts: 2, backoff: 0s }, route: [{ destination: { host: b.com } }] }] }',
@@ -223,7 +223,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
   ],
   DestinationRule: [
     ['{}', 'host: it is missing'],
-    ["{ host: 'a b' }", "host: 'a b' is no host: give a DNS name, of which only the first label may be '*'"],
+    ["{ host: 'a b' }", "host: 'a b' is no host: give a DNS name, which may begin with '*'"],
     [
       '{ host: a.com, trafficPolicy: { loadBalancer: { simple: FASTEST } } }',
       "trafficPolicy.loadBalancer.simple: 'FASTEST' is not one of UNSPECIFIED, LEAST_REQUEST, LEAST_CONN, ROUND_ROBIN, RANDOM, PASSTHROUGH",
@@ -274,7 +274,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       '{ host: a.com, trafficPolicy: { tls: { mode: ISTIO_MUTUAL, privateKey: /a } } }',
-      'trafficPolicy.tls.mode: ISTIO_MUTUAL takes the certificates of the mesh: leave out all files and credentialName',
+      'trafficPolicy.tls.mode: ISTIO_MUTUAL takes the certificates of the mesh: files and credentialName have no effect',
     ],
     [
       '{ host: a.com, trafficPolicy: { tls: { mode: SIMPLE, credentialName: a, caCertificates: /b } } }',
@@ -357,7 +357,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       "ingress[0].port.protocol: 'FTP' is not one of HTTP, HTTP2, GRPC, GRPC-WEB, HTTPS, TLS, TCP, MONGO, REDIS, MYSQL, UDP, HTTP_PROXY",
     ],
     ['{ ingress: {} }', 'ingress: {} is not a list'],
-    ['{ workloadSelector: { matchLabels: { a: b } } }', 'workloadSelector.matchLabels: there is no such field'],
+    ['{ workloadSelector: { matchLabels: { a: b } }, ingress: [] }', 'workloadSelector.matchLabels: there is no such field'],
     ['{ workloadSelector: { labels: [a] } }', 'workloadSelector.labels: ["a"] is not an object'],
     ['{ workloadSelector: { labels: { a: 1 } } }', 'workloadSelector.labels.a: 1 is not a text'],
     ['{ outboundTrafficPolicy: { mode: SOME } }', "outboundTrafficPolicy.mode: 'SOME' is not one of REGISTRY_ONLY, ALLOW_ANY"],
@@ -373,8 +373,8 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ['{ ingress: [{ port: { number: 80 } }] }', 'ingress[0].port.name: it is missing'],
     ["{ egress: [{ hosts: ['*/*'] }] }", 'egress: egress is not served yet, and has no effect'],
     [
-      '{ ingress: [{ port: { number: 443, name: a, protocol: TLS }, tls: { mode: SIMPLE } }] }',
-      'ingress[0].tls: tls is not served yet, and has no effect',
+      '{ ingress: [{ port: { number: 443, name: a, protocol: TLS }, tls: { mode: SIMPLE, serverCertificate: /c } }] }',
+      'ingress[0].tls.private_key: it is missing; connections to this port are refused',
     ],
     ['{ ingres: [] }', 'ingres: there is no such field: did you mean ingress?'],
   ],
@@ -416,15 +416,21 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ['kind: [', '1 : it is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ]'],
   [
     'kind: Nothing\nmetadata: { name: a }',
-    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Sidecar, PeerAuthentication",
+    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication",
   ],
   [
     'apiVersion: apps/v1\nkind: ServiceEntry\nmetadata: { name: it, namespace: default }\nspec: {}\n',
     "1 apiVersion: 'apps/v1' is not networking.istio.io/v1, v1beta1 or v1alpha3",
   ],
   ['apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { namespace: default }\nspec: {}\n', '3 metadata.name: it is missing'],
-  ['- 1\n- 2', '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Sidecar, PeerAuthentication'],
-  ['hello', '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Sidecar, PeerAuthentication'],
+  [
+    '- 1\n- 2',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication',
+  ],
+  [
+    'hello',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication',
+  ],
   ['kind: Sidecar\nkind: Sidecar\n', '2 : it is no YAML: Map keys must be unique'],
   [
     'apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { name: it, labels: { a: 1 }, namespace: default }\nspec: {}\n',

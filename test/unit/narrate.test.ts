@@ -64,15 +64,15 @@ interface Case {
   readonly lines: readonly Readonly<Record<string, unknown>>[];
 }
 
-const started = {
+const startedSilently = {
   level: 'warn',
   event: 'restart.scheduled',
   msg: 'Envoy is started again after a pause',
   attempt: 1,
   of: 10,
   delayMs: 200,
-  lastWords: 'bye',
 };
+const started = { ...startedSilently, lastWords: 'bye' };
 const hopeless = (epoch: number) => ({
   level: 'warn',
   event: 'epoch.standalone',
@@ -476,16 +476,24 @@ const cases: readonly Case[] = [
         hint: 'may be out of memory',
         tail: ['bye'],
       },
-      started,
+      startedSilently,
     ],
   },
   {
-    what: 'a SIGSEGV',
+    what: 'a SIGSEGV, by the line before the stack',
     given: serving,
-    when: ended(0, { ...killed, signal: 'SIGSEGV' }),
+    when: ended(0, { ...killed, signal: 'SIGSEGV', tail: ['Caught Segmentation fault, suspect faulting address 0x0', '#0: a'] }),
     lines: [
-      { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGSEGV', tail: ['bye'] },
-      started,
+      {
+        level: 'error',
+        event: 'epoch.failed',
+        msg: 'epoch failed',
+        epoch: 0,
+        kind: 'signaled',
+        signal: 'SIGSEGV',
+        tail: ['Caught Segmentation fault, suspect faulting address 0x0', '#0: a'],
+      },
+      { ...started, lastWords: 'Caught Segmentation fault, suspect faulting address 0x0' },
     ],
   },
   {
@@ -494,7 +502,7 @@ const cases: readonly Case[] = [
     when: ended(0, killed),
     lines: [
       { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGKILL', tail: ['bye'] },
-      started,
+      startedSilently,
     ],
   },
   {
@@ -609,7 +617,7 @@ const cases: readonly Case[] = [
     what: 'an end of which nobody knows how',
     given: serving,
     when: ended(0, { kind: 'unknown', tail: ['bye'] }),
-    lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'unknown', tail: ['bye'] }, started],
+    lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'unknown', tail: ['bye'] }, startedSilently],
   },
   {
     what: 'an end that was asked for, of which nobody knows how',

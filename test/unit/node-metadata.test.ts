@@ -26,6 +26,10 @@ function problems(changes: Given): readonly string[] {
   const made = result(changes);
   return made.ok ? [] : made.problems.map(({ place, text }) => `${place}: ${text}`);
 }
+function warnings(changes: Given): readonly string[] {
+  const made = result(changes);
+  return made.ok ? made.warnings : [];
+}
 
 describe('nodeMetadata', () => {
   it('takes ISTIO_META_ names without what they begin with, and no other', () => {
@@ -51,9 +55,9 @@ describe('nodeMetadata', () => {
     expect(told({ env })).toMatchObject({ l1: 'v1', l2: 'v2', istio: 'sidecar', 'istio.io/enable': '{20: 20}' });
   });
 
-  it('has a problem with JSON that does not parse (the Go agent: a warning), and does not repeat it', () => {
-    expect(problems({ env: { ISTIO_METAJSON_X: '{"token": secret' } })).toEqual([
-      `ISTIO_METAJSON_X: is not JSON, such as '{"app":"shop"}'`,
+  it('leaves out JSON that does not parse, with a warning, and does not repeat it', () => {
+    expect(warnings({ env: { ISTIO_METAJSON_X: '{"token": secret' } })).toEqual([
+      `ISTIO_METAJSON_X: is not JSON, such as '{"app":"shop"}': it is left out`,
     ]);
   });
 
@@ -63,9 +67,6 @@ describe('nodeMetadata', () => {
     ['ISTIO_METAJSON_X', '', `ISTIO_METAJSON_X: is not JSON, such as '{"app":"shop"}'`],
     ['ISTIO_METAJSON_X', '{"a":'.repeat(40) + '1' + '}'.repeat(40), 'ISTIO_METAJSON_X: is nested more than 30 levels deep'],
     ['ISTIO_METAJSON_X', '{"a":' + '['.repeat(50_000) + ']'.repeat(50_000) + '}', 'ISTIO_METAJSON_X: is nested more than 30 levels deep'],
-    ['ISTIO_META_LABELS', 'text', 'ISTIO_META_LABELS: LABELS is not an object of texts'],
-    ['ISTIO_METAJSON_X', '{"LABELS":{"a":1}}', 'ISTIO_METAJSON_X: LABELS is not an object of texts'],
-    ['ISTIO_METAJSON_X', '{"LABELS":["a"]}', 'ISTIO_METAJSON_X: LABELS is not an object of texts'],
     ['ISTIO_META_SDS', 'maybe', 'ISTIO_META_SDS: SDS is not "true" or "false"'],
     ['ISTIO_METAJSON_X', '{"CLUSTER_ID":5}', 'ISTIO_METAJSON_X: CLUSTER_ID is not a text'],
     ['ISTIO_META_PLATFORM_METADATA', 'x', 'ISTIO_META_PLATFORM_METADATA: PLATFORM_METADATA is not an object'],
@@ -73,12 +74,24 @@ describe('nodeMetadata', () => {
     ['ISTIO_META_POD_PORTS', '[{', 'ISTIO_META_POD_PORTS: POD_PORTS is not a text with a JSON list of ports'],
     ['ISTIO_META_POD_PORTS', '[{"containerPort":"x"}]', 'ISTIO_META_POD_PORTS: POD_PORTS is not a text with a JSON list of ports'],
     ['ISTIO_META_POD_PORTS', '[null]', 'ISTIO_META_POD_PORTS: POD_PORTS is not a text with a JSON list of ports'],
-  ])('names the variable of a problem: %s=%s', (name, text, problem) => {
+  ])('names the variable of what it leaves out: %s=%s', (name, text, flaw) => {
+    const env = { [name]: text, ISTIO_META_OTHER: 'x' };
+    const member = / (\w+) is not .*(?:text|object|JSON list|"false")/.exec(flaw)?.[1] ?? 'it';
+    expect(warnings({ env })).toEqual([`${flaw}: ${member} is left out`]);
+    expect(told({ env })).toEqual(told({ env: { ISTIO_META_OTHER: 'x' } }));
+  });
+
+  it.each([
+    ['ISTIO_META_LABELS', 'text', 'ISTIO_META_LABELS: LABELS is not an object of texts'],
+    ['ISTIO_METAJSON_X', '{"LABELS":{"a":1}}', 'ISTIO_METAJSON_X: LABELS is not an object of texts'],
+    ['ISTIO_METAJSON_X', '{"LABELS":["a"]}', 'ISTIO_METAJSON_X: LABELS is not an object of texts'],
+    ['ISTIO_METAJSON_LABELS', '{"app": ', `ISTIO_METAJSON_LABELS: is not JSON, such as '{"app":"shop"}'`],
+  ])('has a problem with wrong labels, which say who may talk to the proxy: %s=%s', (name, text, problem) => {
     expect(problems({ env: { [name]: text } })).toEqual([problem]);
   });
 
   it('names all problems at once', () => {
-    expect(problems({ env: { ISTIO_META_SDS: 'maybe', ISTIO_METAJSON_X: '{', ISTIO_METAJSON_Y: '{"NETWORK":1}' } })).toHaveLength(3);
+    expect(problems({ env: { ISTIO_META_LABELS: 'a', ISTIO_METAJSON_LABELS: '{' } })).toHaveLength(2);
   });
 
   it('takes a member that is null for one that is not there', () => {

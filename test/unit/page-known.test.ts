@@ -61,7 +61,7 @@ describe('what the page knows', () => {
 
 describe('what needs attention', () => {
   it('is the gravest first', () => {
-    expect(attention(life.report, now).map(({ level, text }) => `${level} ${text.slice(0, 24)}`)).toEqual([
+    expect(attention(life.report, life.report.epochs, now).map(({ level, text }) => `${level} ${text.slice(0, 24)}`)).toEqual([
       'bad The newest configuration',
       'warn Envoy has crashed: 1 of ',
       'warn The source routes cannot',
@@ -71,11 +71,11 @@ describe('what needs attention', () => {
   it('is nothing where all is well', () => {
     const report = Object.fromEntries(Object.entries(life.report).filter(([name]) => name !== 'refused')) as unknown as Report;
     const well = { ...report, crashes: { count: 0, budget: 10 }, sources: [] };
-    expect(attention(well, now)).toEqual([]);
+    expect(attention(well, [], now)).toEqual([]);
     const { refused } = life.report;
     const noted = { ...life.report, notes: [`configuration refused: ${refused?.reason ?? ''}`] };
-    expect(attention(noted, now)).toEqual(attention(life.report, now)); // it is told once
-    expect(attention({ ...well, notes: ['a note'], ready: { ok: false, reason: 'why' } }, now).map(({ text }) => text)).toEqual([
+    expect(attention(noted, life.report.epochs, now)).toEqual(attention(life.report, life.report.epochs, now)); // it is told once
+    expect(attention({ ...well, notes: ['a note'], ready: { ok: false, reason: 'why' } }, [], now).map(({ text }) => text)).toEqual([
       'Not ready: why',
       'a note',
     ]);

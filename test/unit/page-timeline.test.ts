@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { epochByKey } from '../../src/page/epoch-keys.ts';
 import { age, duration } from '../../src/page/time-text.ts';
 import { bytes, number } from '../../src/page/number-text.ts';
-import { drawn, ticks, wholeSpan } from '../../src/page/timeline.ts';
+import { drawn, ticks } from '../../src/page/timeline.ts';
 import { scrollTo, visibleRows } from '../../src/page/visible-rows.ts';
+import { shownPast } from '../../src/report/shown-past.ts';
 import type { EpochReport } from '../../src/report/epoch-report.ts';
 import { aLife } from '../browser/support/told.ts';
 
@@ -67,7 +68,7 @@ describe('the timeline', () => {
 
   it('draws 1,000 short lives as a few clusters that have all of them and their crashes', () => {
     const thousand = many(1_000, 500);
-    const few = drawn(thousand, wholeSpan(thousand, now), now, 800);
+    const few = drawn(thousand, shownPast(Date.parse(thousand[0]?.launchedAt ?? ''), now), now, 800);
     const sum = (what: 'count' | 'crashed') => few.reduce((all, one) => all + (one.kind === 'cluster' ? one[what] : 1), 0);
     expect(few.length).toBeLessThan(100);
     expect([sum('count'), sum('crashed')]).toEqual([1_000, 100]);
@@ -75,7 +76,7 @@ describe('the timeline', () => {
 
   it('always draws the epoch that is selected as itself', () => {
     const thousand = many(1_000, 500);
-    const few = drawn(thousand, wholeSpan(thousand, now), now, 800, 412);
+    const few = drawn(thousand, shownPast(Date.parse(thousand[0]?.launchedAt ?? ''), now), now, 800, 412);
     expect(few.filter((one) => one.kind === 'epoch').map((one) => one.epoch.epoch)).toEqual([412]);
   });
 

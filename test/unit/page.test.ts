@@ -17,7 +17,7 @@ interface Answered {
 }
 
 describe('the page', () => {
-  const handler = page(() => Promise.resolve(text));
+  const handler = page(() => text);
   const without = routes(statusParts({ hasPage: false }));
   const server = createServer((asked, response) => {
     (asked.url === '/' ? handler : without('/'))(asked, response).subscribe();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { proxyConfigJson } from '../../src/bootstrap/proxy-config-json.ts';
 import { parseText } from '../../src/config/parse-text.ts';
-import { configOf, problemsOf, type Said } from '../support/resolved.ts';
+import { configOf, flawsOf, type Said } from '../support/resolved.ts';
 
 /** What the control plane is told. */
 const told = (said: Said) => proxyConfigJson(configOf(said));
@@ -106,13 +106,13 @@ describe('a field that the control plane would refuse the whole proxy for', () =
     ['tracing', { sampling: 101 }, '101 is not a number from 0 to 100', '.sampling'],
     ['tracing', { sampling: 'much' }, "'much' is not a number from 0 to 100", '.sampling'],
     ['discoveryRefreshDelay', 5, "5 is not a duration (such as '45s' or '1m30s')"],
-  ])('is a problem: %s', (field, given, text, below = '') => {
-    expect(problemsOf({ proxyConfig: { [field]: given } })).toEqual([{ place: `PROXY_CONFIG.${field}${below}`, text }]);
+  ])('is told: %s', (field, given, text, below = '') => {
+    expect(flawsOf({ proxyConfig: { [field]: given } })).toEqual([{ place: `PROXY_CONFIG.${field}${below}`, text }]);
   });
 
-  it('is a problem where there is a second tracer', () => {
+  it('is told where there is a second tracer', () => {
     const tracing = { zipkin: { address: 'z:1' }, openCensusAgent: { address: 'o:1' } };
-    expect(problemsOf({ proxyConfig: { tracing } })).toEqual([
+    expect(flawsOf({ proxyConfig: { tracing } })).toEqual([
       { place: 'PROXY_CONFIG.tracing', text: 'names zipkin and openCensusAgent: it has to be one tracer' },
     ]);
   });
@@ -125,9 +125,9 @@ describe('a field that the control plane would refuse the whole proxy for', () =
     ['bytes', 'nobody: [!!binary aGVsbG8=]', 'is not a value of JSON'],
     ['a set', 'nobody: !!set {a, b}', 'is not a value of JSON'],
     ['what is deep', `{"nobody": ${'['.repeat(27)}${']'.repeat(27)}}`, deep],
-  ])('is a problem: %s', async (_, text, flaw) => {
+  ])('is told: %s', async (_, text, flaw) => {
     const proxyConfig = await parseText(text);
-    expect(problemsOf({ layers: { proxyConfig } })).toEqual([{ place: 'PROXY_CONFIG.nobody', text: flaw }]);
+    expect(flawsOf({ layers: { proxyConfig } })).toEqual([{ place: 'PROXY_CONFIG.nobody', text: flaw }]);
   });
 
   it('has the values of an alias, and as many levels as there may be', async () => {

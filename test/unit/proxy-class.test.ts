@@ -57,6 +57,31 @@ const pairs: readonly (readonly [what: string, yaml: string, one: ProxyNode, oth
     at(['10.0.0.1']),
     at(['10.0.0.1'], { ownPorts: [15_090] }),
   ],
+  [
+    'which of the addresses comes first, at an endpoint without a listener of its own',
+    resource('WorkloadEntry', 'vm', '{ address: 10.0.0.8, labels: { app: db } }') +
+      resource(
+        'ServiceEntry',
+        'db',
+        '{ hosts: [db.test], resolution: NONE, workloadSelector: { labels: { app: db } }, ports: [{ number: 9001, name: tcp, protocol: TCP }] }',
+      ),
+    at(['10.0.0.1', '10.0.0.8']),
+    at(['10.0.0.8', '10.0.0.2']),
+  ],
+  [
+    'the address of a port of a Sidecar without bind',
+    resource('Sidecar', 'all', '{ ingress: [{ port: { number: 9080, name: http, protocol: HTTP }, defaultEndpoint: "127.0.0.1:8080" }] }'),
+    at(['10.0.0.1']),
+    at(['10.0.0.2']),
+  ],
+  [
+    'the privileges of its pod',
+    far,
+    at(['10.0.0.1'], { interception: 'none' }),
+    at(['10.0.0.1'], { interception: 'none', bindable: 'unprivileged' }),
+  ],
+  ['whether it takes HTTP/1.0', far, at(['10.0.0.1']), at(['10.0.0.1'], { http10: 'accepted' })],
+  ['how it spreads connections', far, at(['10.0.0.1']), at(['10.0.0.1'], { exactBalance: { inbound: false, outbound: true } })],
 ];
 
 describe('proxies that are given something else', () => {

@@ -172,10 +172,29 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     [
       'for too many names',
       { add: Array.from({ length: 100_001 }, (_, index) => String(index)) },
-      'it asks for 100001 names, and 100000 are the limit',
+      'it names 100001 resources, and 100000 are the limit',
     ],
+    ['with a node id of 30 MB', { node: { ...node, id: 'x'.repeat(30_000_000) } }, 'its type or node id has 30000000 characters, and 4096 are the limit'], // prettier-ignore
   ])('ends a stream whose first request is %s', (_, more, reason) => {
     expect(stream(variant).ask('endpoint', more)).toEqual([{ type: 'end', reason }]);
+  });
+
+  it('ends a stream that asks for more than 32 types that are not served', () => {
+    const proxy = stream(variant);
+    proxy.show({});
+    const asked = Array.from({ length: 33 }, (_, index) => proxy.ask(`type-${index}`));
+    expect(asked.slice(0, 32).every((effects) => answers(effects).length === 1)).toBe(true);
+    expect(asked[32]).toEqual([{ type: 'end', reason: 'it asks for more than 32 types that are not served' }]);
+  });
+
+  it('answers 100,000 names that nobody has in less than 2 s of the CPU', () => {
+    const proxy = stream(variant);
+    proxy.show({ cluster: { a: '1' } });
+    const add = Array.from({ length: 100_000 }, (_, index) => `outbound|${index}||none.example`);
+    const begun = process.cpuUsage();
+    expect(answerOf(proxy.ask('endpoint', { add })).resources).toHaveLength(100_000);
+    const { user, system } = process.cpuUsage(begun);
+    expect((user + system) / 1_000).toBeLessThan(2_000);
   });
 
   it('gives the same answer, to the last byte of it, to another proxy that has the same', () => {
@@ -249,4 +268,23 @@ describe('reduceProxy of a proxy that comes back', () => {
     expect(proxy.ask('cluster', { nonce: first.nonce })).toMatchObject([{ type: 'accepted' }]);
     expect(said(answerOf(proxy.tell({ type: 'introduced' })))).toEqual(['-gone']);
   });
+});
+
+it.each([
+  ['names that it wants no more', { add: [], remove: 100_001, versions: 0 }],
+  ['names that it has', { add: [], remove: 0, versions: 100_001 }],
+])('ends a stream that lists too many %s', (_, { remove, versions }) => {
+  const names = (count: number) => Array.from({ length: count }, (__, index) => String(index));
+  const proxy = stream('delta');
+  const more = { remove: names(remove), versions: Object.fromEntries(names(versions).map((name) => [name, '1'])) };
+  expect(proxy.ask('endpoint', more)).toEqual([{ type: 'end', reason: 'it names 100001 resources, and 100000 are the limit' }]);
+});
+
+it('the nonces of two answers differ, whatever signs are in the names that a client asks for', () => {
+  const nonceOf = (add: readonly string[]): string => {
+    const { ask, show } = stream('delta');
+    show({ route: { 80: '1' } });
+    return answerOf(ask('route', { add })).nonce;
+  };
+  expect(nonceOf(['80', '81\n82'])).not.toBe(nonceOf(['80', '81', '82']));
 });

@@ -81,6 +81,10 @@ describe('the reducer of top', () => {
     expect([1, 2, 3].map((times) => stateAfter(...Array<TopEvent>(times).fill(key('t'))).span)).toEqual([3_600_000, 0, 60_000]);
   });
 
+  it('shows long lines whole at w, and cuts them at the next one', () => {
+    expect([stateAfter(key('w')).long, stateAfter(key('w'), key('w')).long]).toEqual(['whole', 'cut']);
+  });
+
   it('opens the help, which any key closes', () => {
     expect(stateAfter(key('', { text: '?' })).mode).toBe('help');
     expect(stateAfter(key('', { text: '?' }), key('q'))).toMatchObject({ mode: 'watch', isOver: false });

@@ -345,6 +345,13 @@ describe('an exit', () => {
       state: { crashes: 1 },
     },
     {
+      what: 'of a second child that may not bind an address is a crash too',
+      given: poisoned,
+      when: ended(2, { ...failed, addressDenied: ':80' }),
+      then: ['follow 0', 'retry in 200'],
+      state: { crashes: 1 },
+    },
+    {
       what: 'of a second child by a signal is a crash while the parent serves',
       given: poisoned,
       when: ended(2, killed),

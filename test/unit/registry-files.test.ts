@@ -144,6 +144,14 @@ describe('filesSource', () => {
     await expect.poll(flaws, limit).toEqual([]);
   });
 
+  it('removes what is taken out of a file in which something else is bad, and was before', async () => {
+    put('a.yaml', 'a 1\n---\ncut\n---\nb 2\n');
+    const { has, flaws } = await watched();
+    put('a.yaml', '---\ncut\n---\nb 3\n');
+    await expect.poll(has, limit).toBe('b 3');
+    expect(flaws()).toEqual(['a.yaml:2  cut']);
+  });
+
   it('does not show what is half written, nor takes it for all', async () => {
     put('a.yaml', 'a 1\nb 2\nc 3\n');
     const { events, has } = await watched();

@@ -76,6 +76,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
     exchangeKeys: '',
     gcpMetadata: '',
     metadataHost: '',
+    probeDestination: 'localhost first',
     gkeClusterUrl: '',
     searchPath: '',
     metadataVariables: {},
@@ -117,6 +118,8 @@ it('is the defaults of the Go agent where nothing is given', () => {
     consulAddress: 'http://127.0.0.1:8500',
     consulCAFile: '',
     consulTokenFile: '',
+    httpProxy: '',
+    noProxy: [],
     sources: [],
   } satisfies AgentConfig);
 });
@@ -155,7 +158,9 @@ const good: Readonly<Record<FlagName, { readonly at?: keyof AgentConfig; readonl
     concurrency: { texts: { '0': 0, '8': 8, '2147483647': 2_147_483_647 } },
     proxyLogLevel: {
       texts: Object.fromEntries(
-        ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off', ''].map((level) => [level, level]),
+        ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off', '', 'warning,misc:error', 'off,a:off,b:trace'].map(
+          (level) => [level, level],
+        ),
       ),
     },
     proxyComponentLogLevel: { texts: { '': '', 'misc:error': 'misc:error', 'upstream:debug,http2:trace': 'upstream:debug,http2:trace' } },
@@ -216,6 +221,17 @@ const good: Readonly<Record<FlagName, { readonly at?: keyof AgentConfig; readonl
     consulAddress: { texts: { 'consul:8500': 'consul:8500', 'https://consul:8501': 'https://consul:8501' } },
     consulCAFile: { texts: { 'ca.pem': 'ca.pem' } },
     consulTokenFile: { texts: { '/token': '/token' } },
+    httpProxy: {
+      texts: { 'http://proxy:3128': 'http://proxy:3128', 'http://a:b@[fd00::1]/': 'http://a:b@[fd00::1]/' },
+    },
+    noProxy: {
+      texts: Object.fromEntries(
+        ['*', 'a.example,.b.example:80, *.c.example', '10.0.0.0/8', 'fd00::/8', '[fd00::1]:443', '10.1.2.3:80', 'fd00::1'].map((text) => [
+          text,
+          [text],
+        ]),
+      ),
+    },
   };
 
 const isRepeated = (name: string) => 'repeated' in flags[name as FlagName];
@@ -261,11 +277,6 @@ describe('a flag', () => {
     statusPort: [['', '65536', '-1', '1e3', 'http'], statusPort],
     serviceCluster: [[''], name],
     concurrency: [['', '-1', '1.5', 'abc', 'bad-int-value', '2147483648'], wholeNumber],
-    proxyLogLevel: [
-      ['bad', 'WARNING', 'info '],
-      (text) => `'${text}' is not one of trace, debug, info, warning, warn, error, critical, off`,
-    ],
-    proxyComponentLogLevel: [['a:bad', 'misc', 'misc:error,'], (text) => `'${text}' is not a list of name:level`],
     statsdUdpAddress: [['statsd', 'statsd:'], hostAndPort],
     envoyMetricsServiceAddress: [['metrics', 'metrics:0'], hostAndPort],
     envoyMetricsService: [['{', 'metrics:15000'], json],
@@ -292,6 +303,14 @@ describe('a flag', () => {
       (text) => `'${text}' is not KIND/NAMESPACE/NAME, such as 'Secret/default/front' or 'Gateway.networking.istio.io/default/front'`,
     ],
     watchConsul: [['', 'kv', 'kv/', 'kv//x', 'key/x', 'service/'], (text) => `'${text}' is not kv/PREFIX or service/NAME`],
+    httpProxy: [
+      ['proxy:3128', 'https://proxy:3128', 'http://user:hush@proxy/path', 'http://proxy?a', 'socks5://proxy:1', 'http://a b'],
+      () => 'is not http://HOST:PORT',
+    ],
+    noProxy: [
+      ['', 'http://a.example', '10.0.0.0/33', 'fd00::/129', 'a.example/8', 'a b', ',', 'a.example:0', 'a.*.example', '.'],
+      (text) => `'${text}' is not a list of hosts, addresses, ranges of addresses or *, with commas between`,
+    ],
   };
   it.each(Object.entries(bad).flatMap(([flag, [texts, problem]]) => texts.map((text) => ({ flag, text, problem: problem(text) }))))(
     'is refused: --$flag "$text"',
@@ -392,6 +411,16 @@ it.each<{ given: GivenFlags; tracer: string; weaker: readonly string[] }>([
 });
 
 describe('what is wrong', () => {
+  it.each([
+    ...['bad', 'WARNING', 'info ', 'misc:error', ',misc:error', 'warning,', 'warning,misc', 'warning,:error', 'warning,misc:loud'].map(
+      (text) => ({ flag: 'proxyLogLevel', text, right: 'one of trace, debug, info, warning, warn, error, critical, off' }),
+    ),
+    ...['a:bad', 'misc', 'misc:error,'].map((text) => ({ flag: 'proxyComponentLogLevel', text, right: 'a list of name:level' })),
+  ])('is left out if it is a level of Envoy, which an annotation may have brought: --$flag "$text"', ({ flag, text, right }) => {
+    const { config, warnings } = accepted({ given: { [flag]: text } });
+    expect([config, warnings]).toEqual([configOf(), [`--${flag}: '${text}' is not ${right}: ${flag} is left out`]]);
+  });
+
   it('is told at once, the role first', () => {
     const given = { statusPort: 'x', concurrency: '-1', proxyLogLevel: 'loud', envoyMetricsService: '{' };
     expect(problemsOf({ given, leftover: ['ingress'] }).map(({ place }) => place)).toEqual([
@@ -399,7 +428,6 @@ describe('what is wrong', () => {
       '--envoyMetricsService',
       '--statusPort',
       '--concurrency',
-      '--proxyLogLevel',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accepted, configOf, problemsOf, resolved } from '../support/resolved.ts';
+import { accepted, configOf } from '../support/resolved.ts';
 
 const seconds = 'TERMINATION_DRAIN_DURATION_SECONDS';
 
@@ -183,14 +183,21 @@ describe('the application', () => {
     });
   });
 
-  it('is told with all other problems, which are not of the command line alone', () => {
-    const wrong = { ISTIO_KUBE_APP_PROBERS: '{', PILOT_AGENT_METRICS_TARGETS: '[{"port":15020}]' };
-    const said = { env: wrong, given: { concurrency: 'x' } };
-    expect(problemsOf(said).map(({ place }) => place)).toEqual(['--concurrency', 'ISTIO_KUBE_APP_PROBERS', 'PILOT_AGENT_METRICS_TARGETS']);
-    expect(resolved(said)).toMatchObject({ ok: false, usage: false });
-    expect(problemsOf({ env: { PILOT_AGENT_METRICS_TARGETS: '[{"port":9}]' }, given: { statusPort: '9' } })).toEqual([
-      { place: 'PILOT_AGENT_METRICS_TARGETS', text: "port 9 is the status port: the agent's metrics have it already" },
-    ]);
+  it.each([
+    ['a prober that is no JSON', { ISTIO_KUBE_APP_PROBERS: '{' }, 'ISTIO_KUBE_APP_PROBERS: failed to decode app prober: it is not JSON: the probe is left out'], // prettier-ignore
+    ['a port by its name', { ISTIO_PROMETHEUS_ANNOTATIONS: '{"scrape":"true","port":"http"}' }, "ISTIO_PROMETHEUS_ANNOTATIONS: port 'http' is not a port (1 to 65535): it is not scraped"], // prettier-ignore
+    ['no JSON', { ISTIO_PROMETHEUS_ANNOTATIONS: 'true' }, 'ISTIO_PROMETHEUS_ANNOTATIONS: it is not a JSON object with port and path: it is not scraped'], // prettier-ignore
+    ['the status port', { PILOT_AGENT_METRICS_TARGETS: '[{"port":15020}]' }, "PILOT_AGENT_METRICS_TARGETS: port 15020 is the status port: the agent's metrics have it already: it is not scraped"], // prettier-ignore
+  ])('is a warning if it is wrong, and does not end the agent: %s', (_, env, warning) => {
+    const { config, warnings } = accepted({ env });
+    expect(warnings).toContain(warning);
+    expect([config.metricsTargets, [...config.probes.keys()]]).toEqual([[], []]);
+  });
+
+  it('has the probes that are right beside one that is wrong', () => {
+    const right = '/app-health/a/livez';
+    const probers = { [right]: { httpGet: { port: 1 } }, '/app-health/a/readyz': { httpGet: { port: 'http' } } };
+    expect([...accepted({ env: { ISTIO_KUBE_APP_PROBERS: JSON.stringify(probers) } }).config.probes.keys()]).toEqual([right]);
   });
 });
 

@@ -146,8 +146,12 @@ describe('a layer', () => {
 
   it.each(texts)('is a map of fields, or nothing: %s', (text) => {
     const name = text === 'mesh' ? `${names.mesh}: defaultConfig` : names[text];
-    expect(problemsOf({ [text]: ['x'] })).toEqual([{ place: name, text: 'a list is not a map of fields' }]);
-    expect(problemsOf({ [text]: 'x' })).toEqual([{ place: name, text: "'x' is not a map of fields" }]);
+    for (const [content, flaw] of [
+      [['x'], 'a list is not a map of fields'],
+      ['x', "'x' is not a map of fields"],
+    ] as const)
+      if (text === 'annotation') expect(accepted({ [text]: content }).warnings).toEqual([`${name}: ${flaw}: all of it is left out`]);
+      else expect(problemsOf({ [text]: content })).toEqual([{ place: name, text: flaw }]);
     expect(configOf({ [text]: null })).toEqual(configOf());
   });
 });
@@ -176,8 +180,42 @@ describe('a value', () => {
       at: 'tracing.lightstep.secure',
       text: '1 is not true or false',
     },
-  ])('of the wrong kind is a problem at its place: $field $value', ({ field, value, at = field, text }) => {
-    for (const layer of texts) expect(problemsOf({ [layer]: { [field]: value } })).toEqual([{ place: `${places[layer]}${at}`, text }]);
+  ])('of the wrong kind is a problem at its place, or a warning: $field $value', ({ field, value, at = field, text }) => {
+    for (const layer of texts) {
+      const said = { [layer]: { [field]: value } };
+      if (layer !== 'annotation' && !['extraStatTags', 'tracing'].includes(field)) {
+        expect(problemsOf(said)).toEqual([{ place: `${places[layer]}${at}`, text }]);
+        continue;
+      }
+      const { config, warnings } = accepted(said);
+      expect([config, warnings]).toEqual([configOf(), [`${places[layer]}${at}: ${text}: ${field} is left out`]]);
+    }
+  });
+
+  it.each<[field: string, wrong: unknown]>([
+    ['tracing', { zipkin: { address: 'nowhere' } }],
+    ['tracing', { zipkin: { address: 'z:1' }, datadog: { address: 'd:1' } }],
+    ['tracing', { openTelemetry: { address: 'o:1' }, tlsSettings: { mode: 'MUTUAL', privateKey: '/k' } }],
+    ['statsdUdpAddress', 'statsd'],
+    ['envoyMetricsService', { address: 'm:1', tlsSettings: { mode: 'SIMPEL' } }],
+    ['envoyAccessLogService', { address: 'a:70000' }],
+    ['gatewayTopology', { numTrustedProxies: 'two' }],
+    ['proxyStatsMatcher', { inclusionRegexps: 'a.*' }],
+    ['holdApplicationUntilProxyStarts', 'perhaps'],
+  ])('of what a proxy can serve without is left out, in what an injector writes: %s %j', (field, wrong) => {
+    const right = { mesh: { drainDuration: '7s' } };
+    for (const layer of ['proxyConfig', 'annotation'] as const) {
+      const { config, warnings } = accepted({ ...right, [layer]: { [field]: wrong, concurrency: 3 } });
+      expect(config).toEqual({ ...configOf(right), concurrency: 3 });
+      expect(
+        warnings.filter((text) => text.startsWith(`${places[layer]}${field}`) && text.endsWith(`: ${field} is left out`)),
+      ).toHaveLength(1);
+    }
+  });
+
+  it('of an annotation leaves that of the layer below', () => {
+    const said = { proxyConfig: { tracing: { zipkin: { address: 'z:1' } } }, annotation: { tracing: { zipkin: { address: 'z' } } } };
+    expect(configOf(said).tracing?.zipkin).toEqual({ address: 'z:1' });
   });
 
   it('is checked in its layer, even where another takes its place', () => {
@@ -198,7 +236,7 @@ describe('problems', () => {
       leftover: ['ingress'],
       mesh: { statusPort: 'x' },
       layers: { annotation: { ok: false, reason: 'line 1, column 2: bad' } },
-      proxyConfig: { concurrency: -1, tracing: { zipkin: {} } },
+      proxyConfig: { concurrency: -1, drainDuration: 5 },
     };
     expect(resolved(said)).toMatchObject({
       ok: false,
@@ -206,13 +244,9 @@ describe('problems', () => {
       problems: [
         { place: 'role', text: "'ingress' is not sidecar or router" },
         { place: '--proxyAdminPort', text: "'0' is not a port (1 to 65535)" },
-        { place: 'annotation proxy.istio.io/config', text: 'line 1, column 2: bad' },
         { place: `${places.mesh}statusPort`, text: "'x' is not a port (1 to 65535, or 0 for none)" },
         { place: 'PROXY_CONFIG.concurrency', text: '-1 is not a whole number from 0 on' },
-        {
-          place: 'PROXY_CONFIG.tracing.zipkin.address',
-          text: 'is missing: it has to be host:port, the host a name or an IP address (IPv6 in brackets)',
-        },
+        { place: 'PROXY_CONFIG.drainDuration', text: "5 is not a duration (such as '45s' or '1m30s')" },
       ],
     });
   });
@@ -222,8 +256,7 @@ describe('problems', () => {
     { said: { given: { drainDuration: '90s' } }, usage: true },
     { said: { mesh: { statusPort: 'x' } }, usage: false },
     { said: { given: { statusPort: 'x' }, proxyConfig: { statusPort: 'x' } }, usage: false },
-    { said: { annotation: [] }, usage: false },
-    { said: { annotations: { 'sidecar.istio.io/discoveryAddress': 'x' } }, usage: false },
+    { said: { proxyConfig: [] }, usage: false },
     { said: { layers: { mesh: { path: '--x', content: { ok: false, reason: 'cannot be read: EACCES' } } } }, usage: false },
   ])('are the command line’s ($usage) or a file’s: $said', ({ said, usage }) => {
     expect(resolved(said)).toMatchObject({ ok: false, usage });
@@ -236,11 +269,6 @@ describe('problems', () => {
       text: '90s is not less than --parentShutdownDuration 60s',
     },
     {
-      said: { mesh: { parentShutdownDuration: '50s' }, annotation: { drainDuration: '50s' } },
-      place: `${places.annotation}drainDuration`,
-      text: `50s is not less than ${places.mesh}parentShutdownDuration 50s`,
-    },
-    {
       said: { proxyConfig: { drainDuration: '50s' }, given: { parentShutdownDuration: '50s' } },
       place: '--parentShutdownDuration',
       text: '50s is not more than PROXY_CONFIG.drainDuration 50s',
@@ -248,16 +276,26 @@ describe('problems', () => {
   ])('about two durations are told at the higher layer: $place', ({ said, place, text }) => {
     expect(problemsOf(said)).toEqual([{ place, text }]);
   });
+
+  it('about two durations of an annotation are warned of, and those below hold', () => {
+    const mesh = { parentShutdownDuration: '50s', drainDuration: '20s' };
+    const { config, warnings } = accepted({ mesh, annotation: { drainDuration: '50s', concurrency: 3 } });
+    expect(config).toMatchObject({ drainDuration: 20_000, parentShutdownDuration: 50_000, concurrency: 3 });
+    expect(warnings).toEqual([
+      `${places.annotation}drainDuration: 50s is not less than ${places.mesh}parentShutdownDuration 50s: it is left out`,
+    ]);
+  });
 });
 
 describe('texts', () => {
-  it('that could not be read or parsed are problems, with their reason', () => {
+  it('that could not be read or parsed are problems, with their reason; an annotation is ignored', () => {
     const content = { ok: false, reason: 'line 2, column 1: bad' } as const;
     expect(problemsOf({ layers: { mesh: { path: '/m', content }, proxyConfig: content, annotation: content } })).toEqual([
       { place: 'mesh file /m', text: 'line 2, column 1: bad' },
       { place: 'PROXY_CONFIG', text: 'line 2, column 1: bad' },
-      { place: 'annotation proxy.istio.io/config', text: 'line 2, column 1: bad' },
     ]);
+    const { config, warnings } = accepted({ layers: { annotation: content } });
+    expect([config, warnings]).toEqual([configOf(), ['annotation proxy.istio.io/config: line 2, column 1: bad: it is ignored']]);
   });
 
   it.each([
@@ -297,11 +335,10 @@ describe('annotations beside the configuration', () => {
 
   it('name the discovery address, which is checked (the peer: not)', () => {
     const annotations = { 'sidecar.istio.io/discoveryAddress': 'istiod' };
-    expect(problemsOf({ annotations })).toEqual([
-      {
-        place: 'annotation sidecar.istio.io/discoveryAddress',
-        text: "'istiod' is not host:port, the host a name or an IP address (IPv6 in brackets)",
-      },
+    const { config, warnings } = accepted({ proxyConfig: { discoveryAddress: 'below:1' }, annotations });
+    expect(config.discoveryAddress).toBe('below:1');
+    expect(warnings).toEqual([
+      "annotation sidecar.istio.io/discoveryAddress: 'istiod' is not host:port, the host a name or an IP address (IPv6 in brackets): discoveryAddress is left out",
     ]);
   });
 

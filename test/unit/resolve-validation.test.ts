@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { configOf, problemsOf } from '../support/resolved.ts';
+import { configOf, flawsOf } from '../support/resolved.ts';
 
-const placesOf = (proxyConfig: unknown) => problemsOf({ proxyConfig }).map(({ place }) => place.replace('PROXY_CONFIG.', ''));
+const placesOf = (proxyConfig: unknown) => flawsOf({ proxyConfig }).map(({ place }) => place.replace('PROXY_CONFIG.', ''));
 
 describe('proxy address', () => {
   it.each([
@@ -129,7 +129,7 @@ describe('ProxyConfig', () => {
 
 describe('tracing', () => {
   it('names one tracer', () => {
-    expect(problemsOf({ proxyConfig: { tracing: { stackdriver: {}, zipkin: { address: 'z:1' } } } })).toEqual([
+    expect(flawsOf({ proxyConfig: { tracing: { stackdriver: {}, zipkin: { address: 'z:1' } } } })).toEqual([
       { place: 'PROXY_CONFIG.tracing', text: 'names zipkin and stackdriver: it has to be one tracer' },
     ]);
   });
@@ -146,7 +146,7 @@ describe('tracing', () => {
 
   it('does not repeat a token that is wrong', () => {
     const lightstep = { address: 'l:1', accessToken: 1_234_567 };
-    expect(problemsOf({ proxyConfig: { tracing: { lightstep } } })).toEqual([
+    expect(flawsOf({ proxyConfig: { tracing: { lightstep } } })).toEqual([
       { place: 'PROXY_CONFIG.tracing.lightstep.accessToken', text: 'is not a text' },
     ]);
   });
@@ -162,9 +162,9 @@ describe.each([
       place: `PROXY_CONFIG.${field}.tlsSettings.${name}`,
       text: 'is missing: mode MUTUAL needs it',
     });
-    expect(problemsOf({ proxyConfig: withTls({ mode: 'MUTUAL' }) })).toEqual([problem('clientCertificate'), problem('privateKey')]);
-    expect(problemsOf({ proxyConfig: withTls({ mode: 2, clientCertificate: '/c' }) })).toEqual([problem('privateKey')]);
-    expect(problemsOf({ proxyConfig: withTls({ mode: 'MUTUAL', clientCertificate: '/c', privateKey: '/k' }) })).toEqual([]);
+    expect(flawsOf({ proxyConfig: withTls({ mode: 'MUTUAL' }) })).toEqual([problem('clientCertificate'), problem('privateKey')]);
+    expect(flawsOf({ proxyConfig: withTls({ mode: 2, clientCertificate: '/c' }) })).toEqual([problem('privateKey')]);
+    expect(flawsOf({ proxyConfig: withTls({ mode: 'MUTUAL', clientCertificate: '/c', privateKey: '/k' }) })).toEqual([]);
   });
 
   it('in mode MUTUAL is told so beside what else is wrong', () => {

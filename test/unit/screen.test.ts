@@ -67,7 +67,7 @@ describe('the screen', () => {
       screen.draw(lines, drawing);
       return written;
     };
-    const line = (row: number, text: string) => `\x1b[${row};1H${text}\x1b[0m\x1b[K`;
+    const line = (row: number, text: string) => `\x1b[${row};1H\x1b[K${text}\x1b[0m`;
     expect(after(['a', 'b'], 1)).toBe(`\x1b[2J${line(1, 'a')}${line(2, 'b')}`);
     expect(after(['a', 'c'], 1)).toBe(line(2, 'c'));
     expect(after(['a', 'c'], 1)).toBe('');

@@ -10,7 +10,7 @@ import { certificateAuthority, type CertificateAuthority, type Issued, writeCert
 import { countSds, noSds, type SdsCounts, type SdsEvent } from '../../src/sds/telemetry.ts';
 import { sdsServer } from '../../src/sds/sds-server.ts';
 import { fileSecrets } from '../../src/secrets/file-secrets.ts';
-import type { SecretState } from '../../src/secrets/secret.ts';
+import { absentSecret, type SecretState } from '../../src/secrets/secret.ts';
 import { findSecret, secretBook } from '../../src/secrets/secret-book.ts';
 import { sdsClient, secretsIn } from '../e2e/support/sds-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -27,10 +27,8 @@ describe('sdsServer', () => {
   const counts = (): SdsCounts => events.reduce(countSds, noSds);
   /** A secret that cannot be put into an answer. */
   const poison: SecretState = {
-    name: 'poison',
-    source: 'test',
-    served: { version: '1', secret: { kind: 'roots', get roots(): string { throw new Error('injected'); } } }, // prettier-ignore
-    refused: undefined,
+    ...absentSecret('poison'),
+    offered: { version: '1', secret: { kind: 'roots', get roots(): string { throw new Error('injected'); } } }, // prettier-ignore
   };
   const serve = (path = socket) => {
     const [chain, key, root] = ['cert-chain.pem', 'key.pem', 'root-cert.pem'].map((name) => join(folder, name));

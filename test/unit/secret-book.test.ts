@@ -1,4 +1,4 @@
-import { NEVER, Subscription } from 'rxjs';
+import { NEVER, Observable, of, Subscription, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { SecretState } from '../../src/secrets/secret.ts';
 import { findSecret, secretBook } from '../../src/secrets/secret-book.ts';
@@ -33,5 +33,21 @@ describe('the names of secrets', () => {
     follow('file-root:/1');
     expect(states).toEqual([expect.objectContaining({ name: 'file-root:/more', refused: '4000 secrets are followed already, which is the limit' })]); // prettier-ignore
     all.unsubscribe();
+  });
+
+  it.each([
+    ['goes on, so that an Envoy that comes back finds it', NEVER, true],
+    ['ends with the server, so that nothing keeps the program alive', of('over'), false],
+  ])('a secret that nobody asks for any longer %s', (_, over$, isFollowed) => {
+    let followers = 0;
+    const set$ = new Observable<never>(() => {
+      followers += 1;
+      return () => (followers -= 1);
+    });
+    const book = secretBook(() => ({ ok: true, kind: 'pair', set$ }), over$, new VirtualTimeScheduler());
+    const asking = book.get('default').subscribe({ error: expect.unreachable });
+    expect(followers).toBe(1);
+    asking.unsubscribe();
+    expect(followers).toBe(Number(isFollowed));
   });
 });

@@ -16,7 +16,7 @@ describe('the metrics of secrets', () => {
 
   const samples = (name: string, secret?: Secret, refused?: string) => {
     const served = secret && { secret, version: '1' };
-    const families = secretFamilies([{ name: 'default', source: 'files', served, refused }], now);
+    const families = secretFamilies([{ name: 'default', source: 'files', offered: served, served, refused, by: 'reading' }], now);
     return families.find((family) => family.name === name)?.samples;
   };
   const expiry = (secret?: Secret) => samples('istio_agent_cert_expiry_seconds', secret);

@@ -13,12 +13,11 @@ import type { SdsEvent } from '../../src/sds/telemetry.ts';
 import type { SecretState } from '../../src/secrets/secret.ts';
 
 const misses = (name: string, reason = 'no such file', stream = 1): SdsEvent => ({ type: 'missing', stream, node: 'pod', name, reason });
-const is = (name: string, refused?: string): SecretState => ({
-  name,
-  source: 'files',
-  served: { secret: { kind: 'roots', roots: 'r' }, version: '1' },
-  refused,
-});
+const rejects = (name: string): SdsEvent => ({ type: 'rejected', stream: 1, node: 'pod', versions: new Map([[name, '1']]), reason: 'bad key' }); // prettier-ignore
+const is = (name: string, refused?: string): SecretState => {
+  const offered = { secret: { kind: 'roots', roots: 'r' }, version: '1' } as const;
+  return { name, source: 'files', offered, served: offered, refused, by: 'reading' };
+};
 const play = (...happened: readonly (SdsEvent | SecretState)[]): SecretTroubles =>
   happened.reduce((troubles, each) => ('type' in each ? afterSds(troubles, each) : afterState(troubles, each)), noTroubles);
 const said = (...happened: readonly (SdsEvent | SecretState)[]) => {
@@ -54,6 +53,23 @@ describe('what is wrong with the secrets', () => {
       reason: 'secret default: no such file',
       notes: ['secret ROOTCA: empty'],
     });
+  });
+
+  it.each([
+    ['default', 'is a reason', { reason: 'secret default: Envoy rejects it: bad key', notes: [] }],
+    ['ROOTCA', 'is a reason', { reason: 'secret ROOTCA: Envoy rejects it: bad key', notes: [] }],
+    ['file-cert:/a~/b', 'is a reason', { reason: 'secret file-cert:/a~/b: Envoy rejects it: bad key', notes: [] }],
+    ['shop', 'is a note: it is one host’s', { reason: undefined, notes: ['secret shop: Envoy rejects it: bad key'] }],
+  ])('%s, which Envoy rejects and has no other of, %s', (name, _, expected) => {
+    const nothing = { ...is(name, 'Envoy rejects it: bad key'), served: undefined };
+    expect(said(is(name), nothing, rejects(name))).toEqual(expected);
+    expect(said(is(name), nothing, rejects(name), { type: 'stream-closed', stream: 1 })).toEqual({ reason: undefined, notes: [] });
+    expect(said(is(name), nothing, rejects(name), is(name))).toEqual({ reason: undefined, notes: [] });
+  });
+
+  it.each(['default', 'shop'])('%s, which Envoy rejects and has another of, is a note', (name) => {
+    const noted = [`secret ${name} refused: Envoy rejects it: bad key`];
+    expect(said(is(name), is(name, 'Envoy rejects it: bad key'), rejects(name))).toEqual({ reason: undefined, notes: noted });
   });
 
   it('is over when the secret is served', () => {

@@ -70,6 +70,7 @@ it('warns of a file that nobody uses, and of a token that is sent in plaintext',
     '--configUrlCAFile has no effect without --configUrl, and is ignored',
     '$PILOT_AGENT_CONFIG_URL_TOKEN_FILE has no effect without --configUrl, and is ignored',
   ]);
+  expect(accepted({ given: { noProxy: ['a.example'] } }).warnings).toEqual(['--noProxy has no effect without --httpProxy, and is ignored']);
   expect(accepted({ given: { configUrl: 'http://host/', configUrlTokenFile: '/t' } }).warnings).toEqual([
     '--configUrlTokenFile is sent in plaintext: use an https URL',
   ]);

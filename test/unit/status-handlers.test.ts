@@ -80,7 +80,7 @@ describe('the status port', () => {
   it.each([
     ['/quitquitquit', { type: 'quit-requested' }],
     ['/drain', { type: 'drain-requested' }],
-    ['/restart', { type: 'restart-requested' }],
+    ['/restart', { type: 'restart-requested', by: 'POST /restart' }],
   ])('passes on %s', async (path, event) => {
     const { port, events } = await serve();
     expect(await ask(port, 'POST', path)).toEqual({ status: 200, body: 'OK\n' });

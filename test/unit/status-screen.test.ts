@@ -47,7 +47,20 @@ describe('the screen of status', () => {
     }
   });
 
-  it('says how many of a list are left out, and that the newest are shown', () => {
+  it('has the newest first, as top and the page have', () => {
+    const lines = statusScreen(agentReport(), { ...plain, height: Infinity });
+    expect(lines.flatMap((line) => /^ +(\d) {2}(?:live|draining|crashed|ended)/.exec(line)?.[1] ?? [])).toEqual(['3', '2', '1', '0']);
+  });
+
+  it('shows a long reason whole, if it does not fill the screen', () => {
+    const reason = (words: number) => `${'word '.repeat(words)}end`;
+    const report = (words: number) => agentReport({ ready: { ok: false, reason: reason(words) } });
+    const said = (words: number) => text(report(words)).replace(/\s+/g, ' ');
+    expect(said(30)).toContain(reason(30));
+    expect(said(300)).toMatch(/word wo… phase /);
+  });
+
+  it('says how many of a list are left out, and the newest are shown', () => {
     const lines = statusScreen(many, plain);
     expect(lines.find((line) => line.startsWith('EPOCHS'))).toMatch(/\((\d+) more: -o wide\)$/);
     expect(lines.some((line) => line.startsWith('    299  live'))).toBe(true);

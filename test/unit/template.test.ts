@@ -145,9 +145,29 @@ describe('templateVariables', () => {
     expect(given.get('inclusionSuffix')).toEqual(['fake', 'downstream_rq_active', 'downstream_cx_active', 'downstream_cx_upgrades_active']);
   });
 
-  it.each(['2001:db8::100:80', 'fake:', '127.0.0.1'])('has a problem with the address %s', (address) => {
+  it.each(['2001:db8::100:80', 'fake:', '127.0.0.1'])('leaves out a service with the address %s', (address) => {
     const made = templateVariables(inputsOf({ config: { tracing: { ...noTracer, zipkin: { address } } } }));
-    expect(made).toEqual({ ok: false, problems: [{ place: 'tracing.zipkin.address', text: `'${address}' is not host:port` }] });
+    expect(made).toMatchObject({ ok: true, warnings: [`tracing.zipkin.address: '${address}' is not host:port: it is left out`] });
+    expect(made.ok && made.variables.get('zipkin')).toBeUndefined();
+    const discovery = templateVariables(inputsOf({ config: { discoveryAddress: address } }));
+    expect(discovery).toEqual({ ok: false, problems: [{ place: 'discoveryAddress', text: `'${address}' is not host:port` }] });
+  });
+
+  it('leaves out a service whose TLS is wrong, and does not speak plaintext to it instead', () => {
+    const tlsSettings = {
+      mode: 'MUTUAL',
+      caCertificates: '',
+      clientCertificate: '',
+      privateKey: '/k',
+      sni: '',
+      subjectAltNames: [],
+    } as const;
+    const tracing = { ...noTracer, zipkin: { address: 'z:1' }, tlsSettings };
+    const made = templateVariables(
+      inputsOf({ config: { tracing, envoyMetricsService: { address: 'm:1', tlsSettings, tcpKeepalive: undefined } } }),
+    );
+    expect(made).toMatchObject({ ok: true, warnings: ['tracing', 'envoyMetricsService'].map((place) => expect.stringMatching(new RegExp(`^${place}.tlsSettings.clientCertificate: .*: what it belongs to is left out$`)) as unknown) }); // prettier-ignore
+    for (const name of ['zipkin', 'tracing_tls', 'envoy_metrics_service_address', 'envoy_metrics_service_tls']) expect(made.ok && made.variables.get(name)).toBeUndefined(); // prettier-ignore
   });
 });
 

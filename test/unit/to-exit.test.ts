@@ -40,7 +40,17 @@ describe('toExit', () => {
       what: 'a port that may not be bound',
       ended: { exitCode: 1 },
       tail: ["cannot bind '0.0.0.0:80': Permission denied"],
-      exit: { kind: 'failed', code: 1, tail: ["cannot bind '0.0.0.0:80': Permission denied"] },
+      exit: { kind: 'failed', code: 1, tail: ["cannot bind '0.0.0.0:80': Permission denied"], addressDenied: '0.0.0.0:80' },
+    },
+    ...['[::]:443', '127.0.0.1:1', '/run/envoy.sock'].map((addressDenied) => {
+      const tail = ['a', `error adding listener: cannot bind '${addressDenied}': Permission denied`, 'b'];
+      return { what: `${addressDenied}, which may not be bound`, ended: { exitCode: 1 }, tail, exit: { kind: 'failed', code: 1, tail, addressDenied } as const }; // prettier-ignore
+    }),
+    {
+      what: 'another thing that is not permitted',
+      ended: { exitCode: 1 },
+      tail: ["unable to open file '/etc/key.pem': Permission denied"],
+      exit: { kind: 'failed', code: 1, tail: ["unable to open file '/etc/key.pem': Permission denied"] },
     },
   ])('$what', ({ ended, tail, exit }) => {
     expect(toExit(ended, tail)).toStrictEqual(exit);

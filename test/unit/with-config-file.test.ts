@@ -43,11 +43,9 @@ it.each<[string, string]>([
   ['- hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML with fields'],
   ['hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML with fields'],
   ['hush: *hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML that can be unfolded: an alias has no anchor, or there are too many'],
-  [`hush: ${'['.repeat(20_000)}`, 'ISTIO_BOOTSTRAP_OVERRIDE:1:N: it is no YAML (RESOURCE_EXHAUSTION)'],
+  [`hush: ${'['.repeat(20_000)}`, 'ISTIO_BOOTSTRAP_OVERRIDE:1:107: it is nested more than 100 levels deep'],
 ])('says why an override cannot be laid over it, and nothing of what is in it: %.12s', async (override, reason) => {
-  // The parser goes as deep as the stack of this Node is.
-  const told = (await given({ ...generated, override })).replace(/:1:\d+(: .*RESOURCE_EXHAUSTION)/, ':1:N$1');
-  expect(told).toBe(`failed: ${reason}`);
+  expect(await given({ ...generated, override })).toBe(`failed: ${reason}`);
 });
 
 it('says why a configuration takes no override, and nothing of what is in it', async () => {

@@ -54,7 +54,8 @@ describe('xdsPlan', () => {
     expect(plan(mutual)?.target.tls).toMatchObject({ token: undefined, pair: { chain: expect.stringContaining('cert-chain.pem') as string } }); // prettier-ignore
     token();
     expect(plan(mutual)?.target.tls).toMatchObject({ pair: undefined, token: expect.stringContaining('istio-token') as string });
-    expect(plan(mutual, { PROV_CERT: '/prov' })?.target.tls).toMatchObject({ token: undefined });
+    const both = { pair: { chain: '/prov/cert-chain.pem' }, token: expect.stringContaining('istio-token') as string };
+    expect(plan(mutual, { PROV_CERT: '/prov' })?.target.tls).toMatchObject(both);
     expect(plan(mutual, { FILE_MOUNTED_CERTS: 'true' })?.target.tls).toMatchObject({ token: undefined });
   });
 

@@ -1,5 +1,6 @@
 import type { AgentReport } from '../../../src/report/agent-report.ts';
 import type { EpochReport } from '../../../src/report/epoch-report.ts';
+import type { ServiceReport } from '../../../src/report/request-report.ts';
 import type { LiveEvent, LogReport, TrafficReport } from '../../../src/report/live-events.ts';
 
 /** The time of an agent that is told of: ISO, ms after its beginning. */
@@ -9,6 +10,7 @@ const iso = (at: number) => new Date(at).toISOString();
 export function aLife(now: number): {
   readonly report: AgentReport;
   readonly traffic: readonly TrafficReport[];
+  readonly service: ServiceReport;
   readonly log: readonly LogReport[];
 } {
   const start = now - 9 * 60_000;
@@ -93,17 +95,44 @@ export function aLife(now: number): {
     stored: [],
     counters: { changes: 5, windows: 4, restarts: 4, refusals: 1, crashes: 1, rescues: 0, drains: 0 },
   };
-  return { report, traffic: someTraffic(now, epochs), log: someLines(now, 400) };
+  return { report, traffic: someTraffic(now, epochs), service: someService(now), log: someLines(now, 400) };
 }
 
 /** All of a life as it is told first. */
-export function told({ report: { epochs, ...report }, traffic, log }: ReturnType<typeof aLife>, withLog = true): readonly LiveEvent[] {
+export function told(
+  { report: { epochs, ...report }, traffic, service, log }: ReturnType<typeof aLife>,
+  withLog = true,
+): readonly LiveEvent[] {
   const events: readonly LiveEvent[] = [
     { event: 'report', data: report },
     { event: 'epochs', data: epochs },
     { event: 'traffic', data: traffic },
+    { event: 'service', data: service },
   ];
   return withLog ? [...events, { event: 'log', data: log }] : events;
+}
+
+function someService(now: number): ServiceReport {
+  const names = Array.from({ length: 24 }, (_, index) => `outbound|80||service-${index}.shop.svc.cluster.local`);
+  return {
+    at: iso(now),
+    state: 'answering',
+    overMs: 60_000,
+    inbound: { requests: 9_120, failures: 4, p50Ms: 3.4, p99Ms: 41.2 },
+    outbound: { requests: 4_410, failures: 0, p50Ms: 2.1, p99Ms: 18.9 },
+    clusters: {
+      count: 24,
+      unhealthy: 2,
+      first: names.map((name, index) => ({ name, healthy: index === 0 ? 0 : index === 1 ? 2 : 3, total: 3 })),
+    },
+    listeners: {
+      count: 2,
+      first: [
+        { name: 'virtualInbound', address: '0.0.0.0:15006', connections: 31 },
+        { name: 'virtualOutbound', address: '0.0.0.0:15001', connections: 3 },
+      ],
+    },
+  };
 }
 
 function someEpochs(start: number, now: number): readonly EpochReport[] {
@@ -122,6 +151,7 @@ function someEpochs(start: number, now: number): readonly EpochReport[] {
         kind: 'signaled',
         expected: false,
         signal: 'SIGSEGV',
+        cause: '[critical] Caught Segmentation fault, suspect faulting address 0x0',
         lastWords: [
           '[critical] Caught Segmentation fault, suspect faulting address 0x0',
           '[critical] #0: Envoy::Server::InstanceBase::run()',

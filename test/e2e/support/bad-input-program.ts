@@ -55,7 +55,7 @@ export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<Run
 
 /**
  * The agent ends with `code`, says why in one line that is, or matches, `why`, with an excerpt of a
- * file below it at most, and leaves neither a process nor a file.
+ * file below it at most, and leaves neither a process nor a file but how it ended.
  */
 export async function expectEnd(rig: Rig, agent: Pick<RunningAgent, 'exit' | 'errors'>, code: number, why: string | RegExp): Promise<void> {
   expect(await agent.exit, agent.errors()).toEqual({ code, signal: null });
@@ -70,7 +70,7 @@ export async function expectEnd(rig: Rig, agent: Pick<RunningAgent, 'exit' | 'er
 export function expectNothingLeft(rig: Rig): void {
   expect(rig.envoys()).toEqual([]);
   const folder = join(rig.folder, 'run');
-  expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
+  expect((existsSync(folder) ? readdirSync(folder) : []).filter((name) => name !== 'ended.json')).toEqual([]);
 }
 
 /**

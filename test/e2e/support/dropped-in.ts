@@ -7,7 +7,7 @@ import { type Answer, ask } from '../../support/ask.ts';
 import { makeRelay } from '../../support/relay.ts';
 import { realEnvoy } from './bad-input-program.ts';
 import type { Injected } from './injected.ts';
-import type { Kube } from './kube.ts';
+import type { Mesh } from './kube.ts';
 import type { Network } from './network.ts';
 import { program } from './program.ts';
 import { type RunningAgent, startAgent } from './rig.ts';
@@ -32,7 +32,7 @@ mount --bind /usr/local/bin "$0/machine" && mount --bind "$0/usr/local/bin" /usr
 exec "$@"`;
 
 /** Starts the agent, as `by` would. */
-export async function dropIn(kube: Kube, network: Network, name: string, by: Injected): Promise<DroppedIn> {
+export async function dropIn(kube: Mesh, network: Network, name: string, by: Injected): Promise<DroppedIn> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-drop-in-'));
   const path = (file: string) => join(folder, file);
   const write = (file: string, text: string) => {

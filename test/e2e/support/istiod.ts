@@ -31,7 +31,11 @@ export function makeIstiod(program: string, port: number): Istiod {
   const istiod: Istiod = {
     folder,
     async start() {
-      child = spawn(program, [folder, String(port)], { stdio: 'ignore', detached: true });
+      child = spawn(program, [folder, String(port)], {
+        stdio: 'ignore',
+        detached: true,
+        env: { ...process.env, ENABLE_TLS_ON_SIDECAR_INGRESS: 'true' },
+      });
       await eventually(() => connects(port), { within: 20_000 });
     },
     async stop() {

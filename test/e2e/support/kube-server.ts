@@ -23,15 +23,11 @@ export interface Resource {
 }
 
 /** A real Kubernetes API server, without nodes. */
-export interface KubeServer {
+export interface KubeApi {
   readonly folder: string;
   readonly port: number;
   /** With all rights. */
   readonly kubeconfig: string;
-  /** Stops the server as a crash would: its connections break. What it keeps stays. */
-  stop(): Promise<void>;
-  /** Starts it, or starts it again; resolves when it answers. */
-  start(): Promise<void>;
   /** Resolves to what the API answers; rejects where it refuses. */
   ask(method: string, at: string, body?: unknown, kind?: string): Promise<unknown>;
   /** Makes a resource, or changes it; resolves to what the API has then. */
@@ -41,50 +37,33 @@ export interface KubeServer {
   token(namespace: string, account: string, audience?: string): Promise<string>;
   /** Makes a service account, and a kubeconfig that shows its token, which is in `tokenFile`. */
   account(namespace: string, account: string): Promise<{ readonly kubeconfig: string; readonly tokenFile: string }>;
+}
+
+/** One that a test has for itself, and may stop. */
+export interface KubeServer extends KubeApi {
+  /** Stops the server as a crash would: its connections break. What it keeps stays. */
+  stop(): Promise<void>;
+  /** Starts it, or starts it again; resolves when it answers. */
+  start(): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** Resolves when the API answers, after about 5 s. */
+/** Starts one for a test that stops it. Resolves when the API answers, after about 5 s. */
 export async function startKubeServer(): Promise<KubeServer> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-kube-'));
   const port = await portsInARow(3);
   let server: ChildProcess | undefined;
   const kube: KubeServer = {
-    folder,
-    port,
-    kubeconfig: join(folder, 'kubeconfig'),
+    ...kubeApi(folder, port),
     async start() {
       rmSync(join(folder, 'ready'), { force: true });
       server = startKubeProgram('up', folder, port);
-      await eventually(() => existsSync(join(folder, 'ready')), { within: 60_000 });
+      await isUp(folder);
     },
     async stop() {
       await endKubeProgram(server);
       server = undefined;
       await eventually(async () => !(await connects(port)), { within: 5_000 });
-    },
-    ask: (method, at, body, kind = 'application/json') =>
-      new Promise((done, fail) => {
-        const options = { host: '127.0.0.1', port, method, path: at, ca: readFileSync(join(folder, 'certs/apiserver.crt')) };
-        request({ ...options, headers: { authorization: 'Bearer admin-token', 'content-type': kind } }, (response) => {
-          void text(response).then((said) => {
-            if ((response.statusCode ?? 0) < 300) done(JSON.parse(said));
-            else fail(new Error(`${at}: ${response.statusCode ?? 0} ${said}`));
-          }, fail);
-        }).on('error', fail).end(body === undefined ? '' : JSON.stringify(body)); // prettier-ignore
-      }),
-    apply: (resource) =>
-      kube.ask('PATCH', `${pathOf(resource)}?fieldManager=test&force=true`, resource, 'application/apply-patch+yaml') as Promise<Resource>,
-    remove: (resource) => kube.ask('DELETE', pathOf(resource)),
-    token: async (namespace, account, audience = 'istio-ca') =>
-      (await promisify(execFile)(kubeProgram ?? '', ['token', folder, namespace, account, audience], { encoding: 'utf8' })).stdout.trim(),
-    async account(namespace, account) {
-      await kube.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: account } });
-      const [tokenFile, kubeconfig] = [join(folder, `${account}.token`), join(folder, `${account}.kubeconfig`)];
-      writeFileSync(tokenFile, await kube.token(namespace, account, 'https://kubernetes.default.svc'));
-      const admin = JSON.parse(readFileSync(kube.kubeconfig, 'utf8')) as Record<string, unknown>;
-      writeFileSync(kubeconfig, JSON.stringify({ ...admin, users: [{ name: 'admin', user: { tokenFile } }] }));
-      return { kubeconfig, tokenFile };
     },
     async dispose() {
       await endKubeProgram(server);
@@ -100,9 +79,50 @@ export async function startKubeServer(): Promise<KubeServer> {
   return kube;
 }
 
-export function startKubeProgram(verb: 'up' | 'istiod', folder: string, port: number): ChildProcess {
+/** Resolves when the API in a folder answers. */
+export async function isUp(folder: string): Promise<void> {
+  await eventually(() => existsSync(join(folder, 'ready')), { within: 60_000 });
+}
+
+/** The API of a server that runs in `folder`. */
+export function kubeApi(folder: string, port: number): KubeApi {
+  const kube: KubeApi = {
+    folder,
+    port,
+    kubeconfig: join(folder, 'kubeconfig'),
+    ask: (method, at, body, kind = 'application/json') =>
+      new Promise((done, fail) => {
+        const options = { host: '127.0.0.1', port, method, path: at, ca: readFileSync(join(folder, 'certs/apiserver.crt')) };
+        request({ ...options, headers: { authorization: 'Bearer admin-token', 'content-type': kind } }, (response) => {
+          void text(response).then((said) => {
+            if ((response.statusCode ?? 0) < 300) done(JSON.parse(said));
+            else fail(new Error(`${at}: ${response.statusCode ?? 0} ${said}`));
+          }, fail);
+        })
+          .on('error', fail)
+          .end(body === undefined ? '' : JSON.stringify(body));
+      }),
+    apply: (resource) =>
+      kube.ask('PATCH', `${pathOf(resource)}?fieldManager=test&force=true`, resource, 'application/apply-patch+yaml') as Promise<Resource>,
+    remove: (resource) => kube.ask('DELETE', pathOf(resource)),
+    token: async (namespace, account, audience = 'istio-ca') =>
+      (await promisify(execFile)(kubeProgram ?? '', ['token', folder, namespace, account, audience], { encoding: 'utf8' })).stdout.trim(),
+    async account(namespace, account) {
+      await kube.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: account } });
+      const [tokenFile, kubeconfig] = [join(folder, `${account}.token`), join(folder, `${account}.kubeconfig`)];
+      writeFileSync(tokenFile, await kube.token(namespace, account, 'https://kubernetes.default.svc'));
+      const admin = JSON.parse(readFileSync(kube.kubeconfig, 'utf8')) as Record<string, unknown>;
+      writeFileSync(kubeconfig, JSON.stringify({ ...admin, users: [{ name: 'admin', user: { tokenFile } }] }));
+      return { kubeconfig, tokenFile };
+    },
+  };
+  return kube;
+}
+
+export function startKubeProgram(verb: 'up' | 'istiod', folder: string, port: number, env: NodeJS.ProcessEnv = {}): ChildProcess {
   const output = openSync(join(folder, `${verb}.log`), 'a');
-  return spawn(kubeProgram ?? '', [verb, folder, String(port)], { stdio: ['ignore', output, output], detached: true });
+  const options = { stdio: ['ignore' as const, output, output], detached: true, env: { ...process.env, ...env } };
+  return spawn(kubeProgram ?? '', [verb, folder, String(port)], options);
 }
 
 /** Ends a program with all that it has started. */

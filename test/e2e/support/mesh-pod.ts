@@ -5,7 +5,7 @@ import { connect } from 'node:tls';
 import { type Answer, ask } from '../../support/ask.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';
-import type { Kube } from './kube.ts';
+import type { Mesh } from './kube.ts';
 import { processesOf, type RunningAgent, startAgent, type StartOptions } from './rig.ts';
 
 export interface PodOptions {
@@ -55,7 +55,7 @@ export const upstreamHost = 'upstream.test';
 export const account = 'pod';
 
 /** `target` is the port of the upstream, and of the application in the pod. */
-export async function makePod(kube: Kube, target: number, { name, discoveryPort, caPort, env = {} }: PodOptions): Promise<MeshPod> {
+export async function makePod(kube: Mesh, target: number, { name, discoveryPort, caPort, env = {} }: PodOptions): Promise<MeshPod> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-pod-'));
   const [admin = 0, status = 0, prometheus = 0, health = 0, outbound = 0, inbound = 0] = await freePorts(6);
   await kube.pod(folder, name, account);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Answer, ask } from '../../support/ask.ts';
 import { makeRelay } from '../../support/relay.ts';
 import { realEnvoy } from './bad-input-program.ts';
-import type { Kube } from './kube.ts';
+import type { Mesh } from './kube.ts';
 import type { Network } from './network.ts';
 import { type RunningAgent, startAgent } from './rig.ts';
 
@@ -49,8 +49,11 @@ const control = 'istiod.istio-system.svc';
 /** Of each Service; and of the application of each pod. */
 export const ports = { service: 8000, application: 8080 };
 
+/** A parent drains for 15 s, and ends after 20 s. */
+const times = { drainDuration: '15s', parentShutdownDuration: '20s' };
+
 /** Starts the agent, too. The application answers by the headers that it was sent, as JSON. */
-export async function makeSidecar(kube: Kube, network: Network, { name, namespace, mode, env = {} }: SidecarOptions): Promise<SidecarPod> {
+export async function makeSidecar(kube: Mesh, network: Network, { name, namespace, mode, env = {} }: SidecarOptions): Promise<SidecarPod> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-sidecar-'));
   const path = (file: string) => join(folder, file);
   const place = network.place(name, [control]);
@@ -83,7 +86,7 @@ export async function makeSidecar(kube: Kube, network: Network, { name, namespac
       CA_ADDR: `${control}:15012`,
       ISTIO_META_CLUSTER_ID: 'Kubernetes',
       ISTIO_META_INTERCEPTION_MODE: mode,
-      PROXY_CONFIG: JSON.stringify({ discoveryAddress: `${control}:15012`, statusPort: 15020, configPath: path('etc/istio/proxy'), binaryPath: path('envoy') }), // prettier-ignore
+      PROXY_CONFIG: JSON.stringify({ discoveryAddress: `${control}:15012`, statusPort: 15020, configPath: path('etc/istio/proxy'), binaryPath: path('envoy'), ...times }), // prettier-ignore
       ...env,
     },
     { cwd: folder, wrap: [...place.enter, ...asUser] },
@@ -119,7 +122,7 @@ const asUser = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups
  * Tells the API what a deployment, its controllers and the kubelet would tell it of the pod;
  * resolves to the address of its Service.
  */
-async function announce(kube: Kube, { name, namespace, mode }: SidecarOptions, address: string): Promise<string> {
+async function announce(kube: Mesh, { name, namespace, mode }: SidecarOptions, address: string): Promise<string> {
   const labels = { app: name };
   const pod = {
     apiVersion: 'v1',
@@ -148,7 +151,7 @@ async function announce(kube: Kube, { name, namespace, mode }: SidecarOptions, a
 }
 
 /** Without capture a sidecar listens only for what it is told to. */
-async function bindToPorts(kube: Kube, { name, namespace }: SidecarOptions, bind: string): Promise<void> {
+async function bindToPorts(kube: Mesh, { name, namespace }: SidecarOptions, bind: string): Promise<void> {
   const ingress = { port: { number: ports.application, protocol: 'HTTP', name: 'http' }, bind, defaultEndpoint: `127.0.0.1:${ports.application}` }; // prettier-ignore
   await kube.apply({
     apiVersion: 'networking.istio.io/v1',

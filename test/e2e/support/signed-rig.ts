@@ -10,7 +10,8 @@ export interface SignedRig {
   readonly authority: CaServer;
   /** The file of the agent's token. */
   readonly token: string;
-  start(env?: NodeJS.ProcessEnv, flags?: readonly string[]): RunningAgent;
+  /** `program`: the path of another program for Node that takes the same command line. */
+  start(env?: NodeJS.ProcessEnv, flags?: readonly string[], program?: string): RunningAgent;
   dispose(): Promise<void>;
 }
 
@@ -35,9 +36,9 @@ export async function makeSignedRig(): Promise<SignedRig> {
     rig,
     authority,
     token,
-    start(env = {}, flags = []) {
+    start(env = {}, flags = [], program?: string) {
       const signed = { CA_ADDR: `127.0.0.1:${authority.port}`, PILOT_CERT_PROVIDER: 'custom' };
-      return rig.start(flags, { cwd: rig.folder, env: { ...unnamed, ...signed, ...env } });
+      return rig.start(flags, { cwd: rig.folder, env: { ...unnamed, ...signed, ...env }, ...(program !== undefined && { program }) });
     },
     async dispose() {
       authority.close();

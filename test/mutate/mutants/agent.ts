@@ -1,6 +1,12 @@
 import type { Mutant } from '../mutant.ts';
 
 export const agent: readonly Mutant[] = [
+  {
+    id: 'agent/told-in-order',
+    file: 'agent/exits.ts',
+    find: "isForParent && gone.stage === 'live' && exit.kind === 'clean'",
+    replace: 'false',
+  },
   { id: 'agent/exit-policy', file: 'agent/exits.ts', find: "onCrash === 'exit' || (budget", replace: "onCrash !== 'exit' || (budget" },
   { id: 'agent/budget-limit', file: 'agent/exits.ts', find: 'state.crashes >= budget', replace: 'state.crashes > budget' },
   { id: 'agent/budget-zero-is-unlimited', file: 'agent/exits.ts', find: 'budget !== 0 &&', replace: '' },

@@ -1,10 +1,10 @@
 import type { Mutant } from '../mutant.ts';
 
 export const config: readonly Mutant[] = [
-  { id: 'config/text-values', file: 'config/parse-text.ts', find: '(count += 1) > values', replace: 'count > values' },
-  { id: 'config/text-levels', file: 'config/parse-text.ts', find: 'if (level === levels) return', replace: 'if (level > levels) return' },
+  { id: 'config/text-values', file: 'texts/levels.ts', find: '(count += 1) > values', replace: 'count > values' },
+  { id: 'config/text-levels', file: 'texts/levels.ts', find: 'if (level === levels) return', replace: 'if (level > levels) return' },
   { id: 'config/text-names', file: 'config/parse-text.ts', find: 'if (names.has(name)) {', replace: 'if (false) {' },
-  { id: 'config/drain-order', file: 'config/resolve-config.ts', find: 'parent > drain ||', replace: 'parent >= drain ||' },
+  { id: 'config/drain-order', file: 'config/drain-conflict.ts', find: 'parent > drain ||', replace: 'parent >= drain ||' },
   { id: 'config/boolean-upper', file: 'config/value.ts', find: "'FALSE',", replace: '' },
   { id: 'config/role-value', file: 'config/flag-layer.ts', find: '!mayBeValue || roles', replace: 'roles' },
   {
@@ -58,8 +58,8 @@ export const config: readonly Mutant[] = [
   {
     id: 'config/first-target-alone',
     file: 'config/metrics-targets.ts',
-    find: 'else problems.push({ place: variable, text });',
-    replace: 'else return { ok: false, problems: [{ place: variable, text }] };',
+    find: 'else flaws.push({ place: variable, text });',
+    replace: 'else return { targets, flaws: [{ place: variable, text }] };',
   },
   { id: 'config/authority-port', file: 'config/resolve-config.ts', find: ' && portNumber(port) !== undefined', replace: '' },
   {

@@ -14,6 +14,14 @@ export const grpc: readonly Mutant[] = [
     find: 'privately(() => server.listen(beside, placeIt));',
     replace: 'server.listen(beside, placeIt);',
   },
+  {
+    id: 'grpc/proxy-of-environment',
+    file: 'grpc/grpc-client.ts',
+    find: "'grpc.enable_http_proxy': 0",
+    replace: "'grpc.enable_http_proxy': 1",
+  },
+  { id: 'grpc/partial-chain', file: 'grpc/grpc-client.ts', find: 'allowPartialTrustChain: true', replace: 'allowPartialTrustChain: false' },
+  { id: 'http/partial-chain', file: 'http/http-answer.ts', find: 'allowPartialTrustChain: true', replace: 'allowPartialTrustChain: false' },
   { id: 'files/own-socket', file: 'files/own-socket.ts', find: ' && inodeOf(path) === own', replace: '' },
   { id: 'grpc/connections-closed', file: 'files/own-socket.ts', find: 'for (const socket of sockets) socket.destroy();', replace: '' },
 ];

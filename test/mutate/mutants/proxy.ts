@@ -84,7 +84,18 @@ export const proxy: readonly Mutant[] = [
   { id: 'proxy/address-file-renamed', file: 'proxy/processes.ts', find: 'rename(own.addressFile, addressFile);', replace: '' },
   { id: 'proxy/shares-ports-own-config', file: 'proxy/admin-questions.ts', find: '!unshared.test(config) &&', replace: '' },
   { id: 'proxy/fifo-leak', file: 'proxy/spawn-envoy.ts', find: 'if (read !== undefined) closeSync(read);', replace: '' },
-  { id: 'proxy/tail-length', file: 'proxy/spawn-envoy.ts', find: 'if (tail.length > tailLines) tail.shift();', replace: '' },
+  {
+    id: 'proxy/tail-length',
+    file: 'agent/exit-cause.ts',
+    find: '[...tail.toSpliced(Math.max(left, 0), 1), message]',
+    replace: '[...tail, message]',
+  },
+  {
+    id: 'proxy/tail-cause',
+    file: 'agent/exit-cause.ts',
+    find: 'if (isFrame && tail.findIndex((one) => causeIn(one) !== undefined) === 0) return tail;',
+    replace: '',
+  },
   { id: 'proxy/killed-on-unsubscribe', file: 'proxy/spawn-envoy.ts', find: "subscriber.add(() => child.kill('SIGKILL'));", replace: '' },
   {
     id: 'proxy/exit-not-executable',

@@ -43,7 +43,7 @@ export const push: readonly Mutant[] = [
   { id: 'push/goes-on-with', file: 'push/type-stream.ts', find: 'else held.set(name, old);', replace: '' },
   { id: 'push/blames-named', file: 'push/type-stream.ts', find: 'named.length > 0 ? named : given', replace: 'given' },
   { id: 'push/has-already', file: 'push/type-stream.ts', find: 'isFirst && names.version === current?.version', replace: 'false' },
-  { id: 'push/reads-no-more', file: 'push/ads-server.ts', find: 'race(done$, timer(longestWrite, scheduler))', replace: 'race(done$)' },
+  { id: 'push/reads-no-more', file: 'push/ads-server.ts', find: 'race(done$, timer(longest, scheduler))', replace: 'race(done$)' },
   { id: 'push/drained', file: 'push/ads-server.ts', find: 'if (isDraining) {', replace: 'if (false) {' },
   {
     id: 'push/first-wins',
@@ -65,8 +65,8 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/last-good',
     file: 'registry/files/winners.ts',
-    find: 'if (last !== undefined && !resources.has(key))',
+    find: 'if (last !== undefined && last.closes === undefined && !resources.has(key))',
     replace: 'if (false)',
   },
-  { id: 'push/kept-good', file: 'registry/files/known-file.ts', find: '(bad.has(undefined) || bad.has(key))', replace: 'bad.has(key)' },
+  { id: 'push/kept-good', file: 'registry/files/known-file.ts', find: '(unknown || bad.has(key)', replace: '(bad.has(key)' },
 ];

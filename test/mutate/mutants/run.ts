@@ -11,7 +11,7 @@ export const run: readonly Mutant[] = [
   { id: 'run/server-had-listened', file: 'run/part.ts', find: ' && hasListened)', replace: ')' },
   { id: 'run/bug-of-one-asked-to-end', file: 'run/bug.ts', find: 'keepEnvoy && agent.terminations === 0', replace: 'keepEnvoy' },
   { id: 'run/first-bug-counts', file: 'run/bug.ts', find: '      take(1),', replace: '' },
-  { id: 'run/core-cut-by-uncaught', file: 'run/run-agent.ts', find: '      takeUntil(uncaught$),', replace: '' },
+  { id: 'run/core-cut-by-uncaught', file: 'run/run-agent.ts', find: "      takeUntil(uncaught$.pipe(ofType('bug'))),", replace: '' },
   {
     id: 'run/held-beyond-run',
     file: 'run/held-processes.ts',

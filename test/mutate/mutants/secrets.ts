@@ -14,9 +14,20 @@ export const secrets: readonly Mutant[] = [
   {
     id: 'secrets/served-on',
     file: 'secrets/keep-served.ts',
-    find: '{ ...state, source: state.served === undefined ? source : state.source, refused',
-    replace: '{ ...state, served: undefined, source: state.served === undefined ? source : state.source, refused',
+    find: '{ ...read, flaw };',
+    replace: '{ ...read, newest: undefined, flaw };',
   },
+  { id: 'secrets/rejected-shown', file: 'secrets/keep-served.ts', find: 'isRejected ? accepted :', replace: 'isRejected ? newest :' },
+  {
+    id: 'secrets/rejected-offered',
+    file: 'secrets/keep-served.ts',
+    find: 'isRejected ? (accepted ?? newest) : newest',
+    replace: 'newest',
+  },
+  { id: 'secrets/rejected-stands', file: 'secrets/keep-served.ts', find: " && kept.answer.kind !== 'rejected'", replace: '' },
+  { id: 'secrets/small-rsa', file: 'secrets/key-flaw.ts', find: 'modulusLength < shortestRsa', replace: 'modulusLength < 1_024' },
+  { id: 'secrets/key-at-line', file: 'secrets/key-flaw.ts', find: '(at === 0 || pem[at - 1] === newLine) && ', replace: '' },
+  { id: 'secrets/named-curve', file: 'secrets/key-flaw.ts', find: '.includes(named))', replace: '.includes(""))' },
   {
     id: 'secrets/once-patient',
     file: 'secrets/checked-set.ts',

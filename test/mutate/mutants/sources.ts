@@ -39,12 +39,21 @@ export const sources: readonly Mutant[] = [
     find: 'filter((state) => state !== known)',
     replace: 'filter(() => true)',
   },
+  { id: 'sources/window-at-once', file: 'streams/readings.ts', find: '({ isGathered }) => isGathered === true', replace: '() => false' },
+  { id: 'sources/window-mark', file: 'sources/pace.ts', find: 'reading$: source.reading$.pipe(map(gathered))', replace: 'reading$: source.reading$' }, // prettier-ignore
+  { id: 'sources/window-slow-first', file: 'sources/pace.ts', find: 'skipWhile(isEmpty), pace$', replace: 'pace$' },
+  {
+    id: 'sources/polled-leak',
+    file: 'sources/combinators.ts',
+    find: 'held(follow({ ...source, changes$: merge(source.changes$, due$) }), { ...source, scheduler })',
+    replace: '({ ...source, changes$: merge(source.changes$, due$) })',
+  },
   { id: 'sources/runtime-hash', file: 'run/shape-source.ts', find: "use === 'restart' ?", replace: "use !== 'secret' ?" },
   {
     id: 'sources/runtime-taken-back',
     file: 'run/runtime-settings.ts',
-    find: "wanted.values[key] ?? ''",
-    replace: "wanted.values[key] ?? '0'",
+    find: "ownMember(wanted.values, key) ?? ''",
+    replace: "ownMember(wanted.values, key) ?? '0'",
   },
   { id: 'sources/runtime-per-epoch', file: 'run/apply-runtime.ts', find: 'told?.epoch === wish.epoch ? told.settings : noSettings', replace: 'told?.settings ?? noSettings' }, // prettier-ignore
   {

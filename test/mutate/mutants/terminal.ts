@@ -13,6 +13,14 @@ export const terminal: readonly Mutant[] = [
     find: "'\\x1b[0m\\x1b[?7h\\x1b[?25h\\x1b[?1049l'",
     replace: "'\\x1b[0m\\x1b[?1049l'",
   },
+  {
+    id: 'terminal/last-column',
+    file: 'terminal/screen.ts',
+    find: '\\x1b[K${line}\\x1b[0m',
+    replace: '${line}\\x1b[0m\\x1b[K',
+  },
+  { id: 'terminal/newest-first', file: 'terminal/status-tables.ts', find: 'epochs.toReversed()', replace: 'epochs' },
+  { id: 'terminal/no-rate-unserved', file: 'terminal/top-screen.ts', find: '&& servingEpoch(epochs) !== undefined', replace: '' },
   { id: 'terminal/raw-mode-ends', file: 'terminal/screen.ts', find: 'input.setRawMode(false).pause();', replace: 'input.pause();' },
   {
     id: 'terminal/printable',
@@ -23,7 +31,7 @@ export const terminal: readonly Mutant[] = [
   {
     id: 'terminal/begins-anew',
     file: 'terminal/top-reducer.ts',
-    find: 'epochs: [], traffic: [], log: [] }, []];',
+    find: 'epochs: [], traffic: [], service: undefined, log: [] }, []];',
     replace: 'traffic: [] }, []];',
   },
   { id: 'terminal/counts-fall', file: 'terminal/rates.ts', find: 'Math.max(0, to - from)', replace: '(to - from)' },

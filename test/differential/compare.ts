@@ -1,0 +1,50 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { clustersOf } from '../../src/generate/clusters.ts';
+import { endpointsOf } from '../../src/generate/endpoints.ts';
+import { listenersOf } from '../../src/generate/listeners.ts';
+import type { ProxyNode } from '../../src/generate/proxy-node.ts';
+import { readNode } from '../../src/generate/read-node.ts';
+import { routesOf } from '../../src/generate/routes.ts';
+import { withWorkload } from '../../src/generate/with-workload.ts';
+import { LocalitySchema } from '../../src/proto/envoy/config/core/v3/base_pb.ts';
+import { typeUrls, type XdsResource, type XdsType } from '../../src/push/view.ts';
+import type { Environment } from '../../src/snapshot/environment.ts';
+import { askAll, type Published, routeNames, type Told } from '../support/ads-client.ts';
+import { published } from '../support/envoy-api.ts';
+import { environmentOf } from '../support/generated.ts';
+import type { Case } from './cases.ts';
+
+/** The proxy of a case, and what it is told from. */
+export function proxyOf(
+  { yaml, id, metadata, locality }: Case,
+  mode: string,
+): { readonly environment: Environment; readonly node: ProxyNode } {
+  const environment = environmentOf(yaml);
+  const said = readNode({ id, metadata: { ...metadata, INTERCEPTION_MODE: mode } }, locality);
+  if (typeof said === 'string') throw new Error(said);
+  return { environment, node: withWorkload(environment, said) };
+}
+
+/** What pilot-discovery tells it. */
+export function ours(one: Case, mode: string): Told {
+  const { environment, node } = proxyOf(one, mode);
+  const read = (type: XdsType, resources: readonly XdsResource[]) =>
+    resources.map(({ body }) => published(typeUrls[type], body) as Published);
+  const cluster = read('cluster', clustersOf(environment, node));
+  const listener = read('listener', listenersOf(environment, node));
+  const asked = new Set(routeNames(listener));
+  const told = new Set(cluster.filter((one) => one['type'] === 'EDS').map((one) => one['name']));
+  return {
+    cluster,
+    endpoint: read('endpoint', endpointsOf(environment, node)).filter((one) => told.has(one['cluster_name'])),
+    listener,
+    route: read('route', routesOf(environment, node)).filter((one) => asked.has(String(one['name']))),
+  };
+}
+
+/** What a real istiod tells it. */
+export async function istiods({ id, metadata, locality }: Case, port: number, mode: string): Promise<Told> {
+  const [region = '', zone = '', subZone = ''] = locality.split('/');
+  const place = locality === '' ? {} : { locality: toBinary(LocalitySchema, create(LocalitySchema, { region, zone, subZone })) };
+  return askAll(port, { id, metadata: { ...metadata, INTERCEPTION_MODE: mode }, ...place });
+}

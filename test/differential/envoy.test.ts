@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clustersOf } from '../../src/generate/clusters.ts';
+import { endpointsOf } from '../../src/generate/endpoints.ts';
+import { socketAddress } from '../../src/generate/bind-address.ts';
+import { listenersOf } from '../../src/generate/listeners.ts';
+import { routesOf } from '../../src/generate/routes.ts';
+import { typedConfig } from '../../src/generate/typed-config.ts';
+import { Cluster_DiscoveryType as DiscoveryType, ClusterSchema } from '../../src/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import { ClusterLoadAssignmentSchema } from '../../src/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
+import { ListenerSchema } from '../../src/proto/envoy/config/listener/v3/listener_pb.ts';
+import { RouteConfigurationSchema } from '../../src/proto/envoy/config/route/v3/route_pb.ts';
+import { HttpConnectionManagerSchema } from '../../src/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
+import { RouterSchema } from '../../src/proto/envoy/extensions/filters/http/router/v3/router_pb.ts';
+import { realEnvoy } from '../e2e/support/bad-input-program.ts';
+import { type Case, files } from './cases.ts';
+import { proxyOf } from './compare.ts';
+import { shapes } from './shape-cases.ts';
+
+/** Bytes of a message as a field of another. */
+function field(number: number, ...parts: readonly (Uint8Array | string)[]): Buffer {
+  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  const head = [(number << 3) | 2];
+  let left = body.length;
+  for (; left > 127; left >>>= 7) head.push((left & 127) | 128);
+  return Buffer.concat([Buffer.from([...head, left]), body]);
+}
+
+const named = (name: string) => toBinary(ClusterSchema, create(ClusterSchema, { name, clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC } })); // prettier-ignore
+
+/** A bootstrap that has all that a proxy is told, so that Envoy looks at each part of it. */
+function bootstrapOf(one: Case, mode: string): Buffer {
+  const { environment, node } = proxyOf(one, mode);
+  const assignments = endpointsOf(environment, node).map(({ name, body }) =>
+    create(ClusterSchema, {
+      name: `endpoints of ${name}`,
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
+      loadAssignment: fromBinary(ClusterLoadAssignmentSchema, body),
+    }),
+  );
+  const routed = routesOf(environment, node).map(({ name, body }, index) => {
+    const manager = typedConfig('manager', HttpConnectionManagerSchema, {
+      statPrefix: name,
+      routeSpecifier: { case: 'routeConfig', value: fromBinary(RouteConfigurationSchema, body) },
+      httpFilters: [typedConfig('router', RouterSchema)],
+    });
+    return create(ListenerSchema, { name: `routes of ${name}`, address: socketAddress('127.0.0.9', 20_000 + index), filterChains: [{ filters: [manager] }] }); // prettier-ignore
+  });
+  const listeners = [...listenersOf(environment, node).map(({ body }) => body), ...routed.map((made) => toBinary(ListenerSchema, made))];
+  const clusters = [
+    ...clustersOf(environment, node).map(({ body }) => body),
+    ...assignments.map((made) => toBinary(ClusterSchema, made)),
+    named('xds-grpc'),
+    named('sds-grpc'),
+  ];
+  // GRPC, V3, over the cluster xds-grpc
+  const aggregated = Buffer.concat([Buffer.from([0x08, 2, 0x40, 2]), field(4, field(1, field(1, 'xds-grpc')))]);
+  return Buffer.concat([
+    field(1, field(1, one.id), field(2, 'test')),
+    field(2, ...listeners.map((body) => field(1, body)), ...clusters.map((body) => field(2, body))),
+    field(3, field(3, aggregated)),
+  ]);
+}
+
+describe('what a proxy is told of the shapes that real folders have', () => {
+  let folder: string;
+  let envoy: string;
+  beforeAll(() => {
+    envoy = realEnvoy();
+    folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-envoy-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.concurrent.each(
+    [...files, ...shapes.flatMap(({ name, cases }) => cases.map((one) => ({ ...one, name: `${name}, ${one.name}` })))].flatMap((one) =>
+      ['REDIRECT', 'NONE'].map((mode) => ({ ...one, mode })),
+    ),
+  )('is taken by a real Envoy: $name, $mode', async ({ mode, ...one }) => {
+    // prettier-ignore
+    const path = join(folder, `${one.name} ${mode}.pb`.replaceAll(/[^\w.]/g, '_'));
+    writeFileSync(path, bootstrapOf(one, mode));
+    const args = ['--mode', 'validate', '--config-path', path, '--log-level', 'warning'];
+    const refusal = await promisify(execFile)(envoy, args).then(
+      () => '',
+      (error: unknown) => (error as { readonly stderr: string }).stderr,
+    );
+    expect(refusal).toBe('');
+  });
+});

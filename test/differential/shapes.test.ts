@@ -1,0 +1,52 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Istiod, makeIstiod } from '../e2e/support/istiod.ts';
+import { controlPlane } from '../support/control-plane.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { leftOut } from '../support/left-out.ts';
+import { istiods, ours } from './compare.ts';
+import { deviations, shapeDeviations, unsteady } from './deviations.ts';
+import { differences } from './differences.ts';
+import { shapes } from './shape-cases.ts';
+
+if (controlPlane === undefined) leftOut('the comparison of shapes with a real istiod', 'a program');
+
+const explained = new Set<RegExp>();
+
+/** One istiod is given one shape after the other: its start takes longest. */
+describe.skipIf(controlPlane === undefined)('what a proxy is told of a shape is what istiod tells it', () => {
+  let istiod: Istiod;
+  let port = 0;
+
+  beforeAll(async () => {
+    [port = 0] = await freePorts(3);
+    istiod = makeIstiod(controlPlane ?? '', port);
+    await istiod.start();
+  }, 30_000);
+  afterAll(() => istiod.dispose());
+
+  it.each(shapes)('$name', { timeout: 60_000 }, async ({ yaml, cases }) => {
+    writeFileSync(join(istiod.folder, 'all.new'), yaml);
+    renameSync(join(istiod.folder, 'all.new'), join(istiod.folder, 'all.yaml'));
+    for (const one of cases) {
+      for (const mode of ['REDIRECT', 'NONE']) {
+        const mine = ours(one, mode);
+        const unexplained = async () => {
+          const found = differences(mine, await istiods(one, port, mode));
+          return found.filter((difference) => {
+            const known = [...shapeDeviations, ...deviations].find(([where]) => where.test(difference));
+            if (known !== undefined) explained.add(known[0]);
+            return known === undefined && !unsteady.some(([where]) => where.test(difference));
+          });
+        };
+        // istiod reads its folder after a while.
+        await expect.poll(unexplained, { timeout: 15_000, interval: 100, message: `${one.name}, ${mode}` }).toEqual([]);
+      }
+    }
+  });
+
+  it('differs nowhere else than it is said', () => {
+    expect(shapeDeviations.filter(([where]) => !explained.has(where)).map(([, why]) => why)).toEqual([]);
+  });
+});

@@ -1,0 +1,307 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { execa } from 'execa';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { discoveryVariables } from '../../scripts/docs/discovery.ts';
+import type { discoveryFlags } from '../../src/discovery/discovery-flags.ts';
+import { type DiscoveryFlagName } from '../../src/discovery/discovery-flags.ts';
+import { DiscoveryRequestSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { typeUrls } from '../../src/push/view.ts';
+import { ask } from '../support/ask.ts';
+import { connects } from '../support/connects.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { acceptingClient, wholeClient } from '../support/proxy-client.ts';
+
+/** A control plane that runs, with the flags and variables of some rows. */
+interface Program {
+  readonly child: { kill(signal: NodeJS.Signals): boolean };
+  readonly ended: Promise<unknown>;
+  readonly folder: string;
+  readonly ports: Readonly<Record<'grpcAddr' | 'httpAddr' | 'monitoringAddr', number>>;
+}
+
+type ProgramName = 'one' | 'two' | 'three';
+
+type IsSeen = () => boolean | Promise<boolean>;
+
+interface Row {
+  /** The program that is given it; `null` of what each program is given, with another value. */
+  readonly program: ProgramName | null;
+  readonly value: string;
+  /** Begins to look at a program; what is returned says whether the value is seen there by now. */
+  readonly observe: (program: Program) => IsSeen | Promise<IsSeen>;
+}
+
+type ServedFlag = {
+  [Name in DiscoveryFlagName]: (typeof discoveryFlags)[Name] extends { ignored: true } ? never : Name;
+}[DiscoveryFlagName];
+
+const id = 'sidecar~127.0.0.1~app.default~default.svc.cluster.local';
+const ends: (() => unknown)[] = [];
+
+const entry = (name: string, more = '') => `
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: ${name} }
+spec:
+  hosts: [${name}.default.svc.my.domain]
+  resolution: STATIC
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  endpoints: [{ address: 10.0.0.1 }${more}]
+`;
+const rule = `
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: { name: a, namespace: default }
+spec: { host: a, trafficPolicy: { connectionPool: { tcp: { connectTimeout: 4.321s } } } }
+`;
+const write = ({ folder }: Program, name: string, text: string) => writeFileSync(join(folder, 'config', name), text);
+
+async function debug<T>({ ports }: Program, path: string): Promise<T> {
+  return JSON.parse((await ask(ports.httpAddr, path)).body) as T;
+}
+
+/** How long the window of the newest snapshot of a class was, in ms. */
+async function windowOf(program: Program, what: string): Promise<number | undefined> {
+  const traces = await debug<readonly { readonly class: string; readonly windowMs: number }[]>(program, '/debug/trace');
+  return traces.filter((trace) => trace.class === what).at(-1)?.windowMs;
+}
+
+/** A service comes: whether its window is as it should be. */
+const windowIs = (name: string, isRight: (ms: number) => boolean): Row['observe'] => {
+  return (program) => {
+    let number = 0; // a busy machine adds to one window
+    return async () => {
+      write(program, `${name}.yaml`, entry(`${name}-${number++ % 3}`));
+      await sleep(1_100); // a silence
+      return isRight((await windowOf(program, 'config')) ?? NaN);
+    };
+  };
+};
+
+function http2(program: Program, initialWindowSize = 65_535) {
+  const session = connectHttp2(`http://127.0.0.1:${program.ports.grpcAddr}`, { settings: { initialWindowSize } }).on(
+    'error',
+    () => undefined,
+  );
+  ends.push(() => session.destroy());
+  return session;
+}
+
+const request = Buffer.from(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster })));
+const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
+
+/** So many proxies that ask for clusters and read nothing. */
+async function silentProxies(program: Program, count: number): Promise<void> {
+  const length = Buffer.alloc(5);
+  length.writeUInt32BE(request.length, 1);
+  for (let left = count; left > 0; left -= 100) {
+    const session = http2(program, 0);
+    for (let number = 0; number < Math.min(left, 100); number += 1) {
+      const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' });
+      stream.on('error', () => undefined).write(Buffer.concat([length, request]));
+    }
+  }
+  const connected = async () => (await debug<{ readonly totalClients: number }>(program, '/debug/connections')).totalClients >= count;
+  await eventually(connected, { within: 20_000 });
+}
+
+/** A request of so many bytes. */
+const refuses = (size: number): Row['observe'] => {
+  return (program) => {
+    const client = wholeClient(program.ports.grpcAddr);
+    ends.push(() => client.close());
+    client.call.write(create(DiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.endpoint, resourceNames: ['x'.repeat(size)] }));
+    return () => client.statuses.length > 0;
+  };
+};
+
+const listens = (name: 'grpcAddr' | 'httpAddr' | 'monitoringAddr'): Row => ({
+  program: null,
+  value: '',
+  observe: (program) => () => connects(program.ports[name]),
+});
+
+/** What ends programs, or takes resources away, comes last. */
+const flags: Readonly<Record<ServedFlag, Row>> = {
+  configDir: {
+    program: null,
+    value: '',
+    observe: (program) => async () =>
+      (await ask(program.ports.httpAddr, '/debug/configz')).body.includes(`${program.folder}/config/a.yaml`),
+  },
+  meshConfig: {
+    program: 'one',
+    value: 'MESH',
+    observe: (program) => async () => (await ask(program.ports.httpAddr, '/debug/mesh')).body.includes('registry-only'),
+  },
+  domain: {
+    program: 'one',
+    value: 'my.domain',
+    observe: (program) => {
+      const client = acceptingClient(program.ports.grpcAddr, id, typeUrls.cluster);
+      ends.push(() => client.close());
+      return async () => (await ask(program.ports.httpAddr, '/debug/config_dump?proxyID=app.default')).body.includes('4.321');
+    },
+  },
+  namespace: {
+    program: 'one',
+    value: 'shop',
+    observe: (program) => async () => (await ask(program.ports.httpAddr, '/debug/configz')).body.includes('"namespace":"shop"'),
+  },
+  grpcAddr: listens('grpcAddr'),
+  httpAddr: listens('httpAddr'),
+  monitoringAddr: listens('monitoringAddr'),
+  keepaliveInterval: {
+    program: 'two',
+    value: '200ms',
+    observe: (program) => {
+      let isAsked = false;
+      http2(program).on('ping', () => (isAsked = true));
+      return () => isAsked;
+    },
+  },
+  keepaliveTimeout: {
+    program: 'two',
+    value: '2s',
+    observe: (program) => {
+      let isClosed = false;
+      const socket = connect(program.ports.grpcAddr, '127.0.0.1').on('error', () => undefined);
+      socket.on('close', () => (isClosed = true)).resume();
+      socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]));
+      ends.push(() => socket.destroy());
+      return () => isClosed;
+    },
+  },
+  keepaliveMaxServerConnectionAge: {
+    program: 'one',
+    value: '2s',
+    observe: (program) => {
+      let isOver = false;
+      http2(program).on('goaway', () => (isOver = true));
+      return () => isOver;
+    },
+  },
+  largestRequest: { program: 'three', value: '3000', observe: refuses(4_000) },
+  massRemovalHold: {
+    program: 'two',
+    value: '0s',
+    observe: (program) => {
+      for (let number = 0; number < 12; number += 1) rmSync(join(program.folder, `config/s-${number}.yaml`));
+      return async () => !(await ask(program.ports.httpAddr, '/debug/configz')).body.includes('s-11.yaml');
+    },
+  },
+  shutdownDuration: {
+    program: 'two',
+    value: '0s',
+    observe: async (program) => {
+      await silentProxies(program, 600); // 10 ms each, without the flag
+      let isOver = false;
+      void program.ended.then(() => (isOver = true));
+      program.child.kill('SIGTERM');
+      return () => isOver;
+    },
+  },
+};
+
+const variables: Readonly<Record<string, Row>> = {
+  PILOT_DEBOUNCE_AFTER: { program: 'one', value: '700ms', observe: windowIs('after', (ms) => ms >= 700) },
+  PILOT_DEBOUNCE_MAX: { program: 'two', value: '50ms', observe: windowIs('max', (ms) => ms >= 50 && ms < 100) },
+  PILOT_DEBOUNCE: { program: 'three', value: 'adaptive', observe: windowIs('adaptive', (ms) => ms < 40) },
+  PILOT_ENABLE_EDS_DEBOUNCE: {
+    program: 'two',
+    value: 'false',
+    observe: (program) => {
+      let number = 2;
+      return async () => {
+        write(program, 'a.yaml', entry('a', `, { address: 10.0.0.${number++ % 200} }`)); // a busy machine adds to one window
+        return ((await windowOf(program, 'endpoints')) ?? NaN) < 20;
+      };
+    },
+  },
+  ISTIO_GPRC_MAXRECVMSGSIZE: { program: 'one', value: '1000', observe: refuses(2_000) },
+  PILOT_PUSH_THROTTLE: {
+    program: 'three',
+    value: '1',
+    observe: async (program) => {
+      await silentProxies(program, 400); // each holds a place for 5 ms
+      const waited = async () => /pilot_proxy_queue_time_sum (\S+)/.exec((await ask(program.ports.monitoringAddr, '/metrics')).body)?.[1];
+      return async () => Number(await waited()) > 350; // seconds: 400 × 400 / 2 × 5 ms
+    },
+  },
+  POD_NAME: {
+    program: 'one',
+    value: 'istiod-7',
+    observe: (program) => {
+      const client = acceptingClient(program.ports.grpcAddr, id, typeUrls.cluster);
+      ends.push(() => client.close());
+      return () => client.answers.some(({ controlPlane }) => controlPlane?.identifier.includes('"istiod-7"'));
+    },
+  },
+};
+
+const rows = Object.entries({ ...variables, ...flags });
+const names: readonly ProgramName[] = ['one', 'two', 'three'];
+
+describe('each flag and variable of pilot-discovery', { timeout: 40_000 }, () => {
+  const programs = new Map<ProgramName, Program>();
+  let root: string;
+
+  beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
+    const all = await freePorts(3 * names.length);
+    for (const [index, name] of names.entries()) {
+      const folder = join(root, name);
+      mkdirSync(join(folder, 'config'), { recursive: true });
+      writeFileSync(join(folder, 'mesh'), 'outboundTrafficPolicy: { mode: REGISTRY_ONLY }\n');
+      const [grpcAddr = 0, httpAddr = 0, monitoringAddr = 0] = all.slice(3 * index);
+      const ports = { grpcAddr, httpAddr, monitoringAddr };
+      const given = (kind: Readonly<Record<string, Row>>) => Object.entries(kind).filter(([, { program }]) => program === name);
+      const its = given(flags).flatMap(([flag, { value }]) => [`--${flag}`, value === 'MESH' ? join(folder, 'mesh') : value]);
+      const listen = Object.entries(ports).flatMap(([flag, port]) => [`--${flag}`, `127.0.0.1:${port}`]);
+      const env = Object.fromEntries(given(variables).map(([variable, { value }]) => [variable, value]));
+      const args = [resolve('dist/pilot-discovery.cjs'), 'discovery', '--configDir', join(folder, 'config'), ...listen, ...its];
+      const program = { folder, ports } as const;
+      const files = { 'a.yaml': entry('a'), 'rule.yaml': rule };
+      for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, 'config', file), text);
+      for (let number = 0; number < 12; number += 1) writeFileSync(join(folder, `config/s-${number}.yaml`), entry(`s-${number}`));
+      const child = execa(process.execPath, args, { env, buffer: false, reject: false, stdout: 'ignore', stderr: 'inherit' });
+      programs.set(name, { ...program, child, ended: child });
+    }
+    for (const { ports } of programs.values())
+      await eventually(async () => (await ask(ports.httpAddr, '/ready')).status === 200, { within: 20_000 });
+  }, 30_000);
+  afterAll(async () => {
+    for (const end of ends.splice(0)) end();
+    for (const { child } of programs.values()) child.kill('SIGKILL');
+    await Promise.all([...programs.values()].map(({ ended }) => ended));
+    rmSync(root, { recursive: true });
+  });
+
+  const started = (name: ProgramName): Program => {
+    const found = programs.get(name);
+    if (found === undefined) throw new Error(`${name} does not run`);
+    return found;
+  };
+
+  it('has a row', () => {
+    expect(Object.keys(variables).sort()).toEqual(discoveryVariables.map(([name]) => name).sort());
+  });
+
+  it.each(rows)('%s changes what it says', async (_, { program, observe }) => {
+    const having = names.filter((name) => program === null || name === program);
+    const others = names.filter((name) => !having.includes(name));
+    const [seen, unseen] = await Promise.all([
+      Promise.all(having.map(async (name) => observe(started(name)))),
+      Promise.all(others.slice(-1).map(async (name) => observe(started(name)))),
+    ]);
+    for (const isSeen of seen) await expect.poll(isSeen).toBe(true);
+    for (const isSeen of unseen) expect(await isSeen()).toBe(false);
+  });
+});

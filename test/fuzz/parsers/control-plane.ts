@@ -1,0 +1,203 @@
+import { create, type JsonObject, toBinary } from '@bufbuild/protobuf';
+import * as fc from 'fast-check';
+import { proxyOf } from '../../../src/discovery/proxy-of.ts';
+import { readNode } from '../../../src/generate/read-node.ts';
+import { viewer } from '../../../src/generate/view-of.ts';
+import { afterPiece, noMessage } from '../../../src/grpc/message-progress.ts';
+import { readMeshConfig } from '../../../src/mesh/read-mesh-config.ts';
+import { readResources } from '../../../src/mesh/read-resources.ts';
+import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from '../../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { adsDefinition } from '../../../src/push/ads-definition.ts';
+import type { Message } from '../../../src/push/first-request.ts';
+import { freshProxy, type ProxyEvent, type ProxyStream } from '../../../src/push/proxy-stream.ts';
+import { reduceProxy } from '../../../src/push/reduce-proxy.ts';
+import { typeUrls } from '../../../src/push/view.ts';
+import { readRequest, type Variant } from '../../../src/xds/messages.ts';
+import { environmentOf } from '../../support/generated.ts';
+import { fuzzed, textOf } from '../parser.ts';
+
+const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
+const times = (count: number) => Array.from({ length: count }, (_, index) => index);
+const odd = fc.oneof(
+  fc.constantFrom('a', '*', '*.a', '10.0.0.1', '__proto__', 'constructor', '', '80', 'outbound|80||a.mesh'),
+  fc.string(),
+);
+/** Whatever JSON can say, with names that are real ones now and then. */
+const value = fc.oneof(odd, fc.integer(), fc.jsonValue({ maxDepth: 3 }));
+const fieldName = fc.oneof(
+  fc.constantFrom('hosts', 'ports', 'number', 'name', 'protocol', 'endpoints', 'http', 'match', 'uri', 'route', 'destination', 'host', 'selector', 'subsets', 'trafficPolicy', 'tls', 'mode', 'egress', 'ingress', 'rules', '__proto__'), // prettier-ignore
+  fc.string({ maxLength: 5 }),
+);
+const spec = fc.letrec((tie) => ({
+  one: fc.oneof(
+    { depthSize: 'small' },
+    value,
+    fc.array(tie('one'), { maxLength: 3 }),
+    fc.dictionary(fieldName, tie('one'), { maxKeys: 4 }),
+  ),
+})).one;
+const kind = fc.constantFrom('ServiceEntry', 'WorkloadEntry', 'VirtualService', 'DestinationRule', 'Sidecar', 'PeerAuthentication', 'AuthorizationPolicy', 'RequestAuthentication', 'Gateway', '__proto__'); // prettier-ignore
+const resource = fc
+  .record({ kind, name: odd, spec: fc.dictionary(fieldName, spec, { maxKeys: 5 }) })
+  .map(({ name, kind: of, spec: said }) => {
+    const group = /Authentication|Authorization/.test(of) ? 'security' : 'networking';
+    return JSON.stringify({ apiVersion: `${group}.istio.io/v1`, kind: of, metadata: { name }, spec: said });
+  });
+const yaml = textOf('apiVersion: networking.istio.io/v1\n', 'kind: ServiceEntry\n', 'metadata: { name: a }\n', 'spec:\n', '  hosts: [a]\n', '  - ', '---\n', '[', ']', '{', '}', '&a ', '*a', '|\n', '? ', ': ', '!t ', '"', "'", '%YAML 1.2\n', '\t', '<<: '); // prettier-ignore
+
+const environment = environmentOf(`apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: a, namespace: default }
+spec: { hosts: [a.mesh], resolution: DNS, ports: [{ number: 80, name: http, protocol: HTTP }] }
+`);
+
+const typeUrl = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...Object.values(typeUrls)) }, odd);
+const names = fc.array(odd, { maxLength: 5 });
+const errorDetail = fc.option(fc.record({ code: fc.integer({ min: 0, max: 16 }), message: fc.string() }), { nil: undefined });
+const id = fc.oneof(fc.constantFrom('sidecar~10.0.0.1~a.default~default.svc.cluster.local', 'router~~a.b~c', '~~~', ''), fc.string());
+const withError = <T extends { readonly errorDetail?: unknown }>({ errorDetail: error, ...rest }: T) => ({
+  ...rest,
+  ...(error !== undefined && { errorDetail: error }),
+});
+const whole = fc
+  .record({ typeUrl, responseNonce: odd, versionInfo: odd, resourceNames: names, errorDetail, node: id.map((one) => ({ id: one })) })
+  .map((fields) => create(DiscoveryRequestSchema, withError(fields) as object));
+const delta = fc
+  .record({
+    typeUrl,
+    responseNonce: odd,
+    resourceNamesSubscribe: names,
+    resourceNamesUnsubscribe: names,
+    initialResourceVersions: fc.dictionary(odd, odd, { maxKeys: 3 }),
+    errorDetail,
+    node: id.map((one) => ({ id: one })),
+  }) // prettier-ignore
+  .map((fields) => create(DeltaDiscoveryRequestSchema, withError(fields) as object));
+
+interface Play {
+  readonly variant: Variant;
+  readonly events: readonly ProxyEvent[];
+}
+
+const proxy = readNode({ id: 'sidecar~10.0.0.1~a.default~default.svc.cluster.local' });
+const view = typeof proxy === 'string' ? undefined : viewer(() => undefined).view({ number: 1, environment }, proxy);
+const others: readonly ProxyEvent[] = [{ type: 'introduced' }, { type: 'warmed' }, ...(view === undefined ? [] : [{ type: 'view', view } as const])]; // prettier-ignore
+const playOf = (variant: Variant) =>
+  fc
+    .array(
+      fc.oneof(
+        (variant === 'delta' ? delta : whole).map((message): ProxyEvent => ({ type: 'request', request: readRequest(message) })),
+        fc.constantFrom(...others),
+      ),
+      { maxLength: 12 },
+    )
+    .map((events): Play => ({ variant, events }));
+
+/** Accepts each second answer that it is given, so that more are given. */
+function play({ variant, events }: Play): ProxyStream {
+  return events.reduce((state, event) => {
+    const [after, effects] = reduceProxy(state, event);
+    return effects.reduce((before, effect, index) => {
+      if (effect.type !== 'answer' || index % 2 === 1) return before;
+      const { typeUrl: of, nonce } = effect.answer;
+      const fields = { typeUrl: of, responseNonce: nonce };
+      const message = variant === 'delta' ? create(DeltaDiscoveryRequestSchema, fields) : create(DiscoveryRequestSchema, fields);
+      return reduceProxy(before, { type: 'request', request: readRequest(message) })[0];
+    }, after);
+  }, freshProxy(variant));
+}
+
+const methods = adsDefinition();
+/** A message, or undefined: what cannot be decoded ends its stream, and gRPC sees to that. */
+function messageOf(decode: (bytes: Buffer) => unknown, bytes: Uint8Array): Message | undefined {
+  try {
+    return decode(Buffer.from(bytes)) as Message;
+  } catch {
+    return undefined;
+  }
+}
+
+function decoded(bytes: Uint8Array): readonly unknown[] {
+  return Object.values(methods).map(({ requestDeserialize }) => {
+    const message = messageOf(requestDeserialize, bytes);
+    if (message === undefined || message.$typeName === 'refused') return message;
+    return play({ variant: 'delta', events: [{ type: 'request', request: readRequest(message) }] });
+  });
+}
+
+/** Bytes of a request, some of them others. */
+const bytes = fc
+  .tuple(
+    fc.oneof(whole.map((message) => toBinary(DiscoveryRequestSchema, message)), delta.map((message) => toBinary(DeltaDiscoveryRequestSchema, message)), fc.uint8Array()), // prettier-ignore
+    fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 4 }),
+  )
+  .map(([message, changes]) => {
+    const changed = Uint8Array.from(message);
+    for (const [at, byte] of changes) if (changed.length > 0) changed[at % changed.length] = byte;
+    return changed;
+  });
+
+const metadata = fc.dictionary(
+  fc.oneof(fc.constantFrom('NAMESPACE', 'LABELS', 'INSTANCE_IPS', 'INTERCEPTION_MODE', 'NETWORK', 'ENVOY_STATUS_PORT', 'HTTP10', 'TLS_CLIENT_KEY', '__proto__'), fc.string({ maxLength: 4 })), // prettier-ignore
+  fc.oneof(odd, fc.dictionary(odd, odd, { maxKeys: 3 }), fc.jsonValue({ maxDepth: 2 })),
+  { maxKeys: 5 },
+);
+
+const noLocality = new Uint8Array();
+const locality = fc.oneof(fc.constant(noLocality), fc.uint8Array({ maxLength: 12 }));
+
+function allOf(node: Parameters<typeof proxyOf>[0]): unknown {
+  const read = proxyOf(node);
+  if (typeof read === 'string') return read;
+  const { cluster, endpoint, listener, route } = viewer(() => undefined).view({ number: 1, environment }, read);
+  return [cluster.version, endpoint.version, listener.version, route.version];
+}
+
+/** What comes to `pilot-discovery` from outside. */
+export const controlPlane = [
+  fuzzed({
+    name: 'resources of a folder',
+    inputs: fc.oneof(resource, yaml),
+    parse: (text) => readResources(text, place),
+    growing: {
+      hosts: (size) => `{kind: ServiceEntry, metadata: {name: a}, spec: {hosts: [${times(size).map((index) => `h${index}`).join(', ')}]}}`, // prettier-ignore
+      'fields that are not known': (size) => `kind: ServiceEntry\nmetadata: {name: a}\nspec:\n${times(size).map((index) => `  x${index}: 1\n`).join('')}`, // prettier-ignore
+      routes: (size) => `kind: VirtualService\nmetadata: {name: a}\nspec:\n  http:\n${times(size).map((index) => `  - match: [{uri: {prefix: /${index}}}]\n`).join('')}`, // prettier-ignore
+    },
+  }),
+  fuzzed({
+    name: 'MeshConfig',
+    inputs: fc.oneof(fc.json(), textOf('accessLogFile: ', 'defaultConfig:\n', '  proxyMetadata: {}\n', 'enableAutoMtls: ', 'configSources:\n', '  - address: fs://a\n', '&a ', '*a', '[', ']', '{', '}', '1s', '\n')), // prettier-ignore
+    parse: (text) => readMeshConfig(text, 'mesh'),
+    growing: { keys: (size) => times(size).map((index) => `k${index}: a\n`).join('') }, // prettier-ignore
+  }),
+  fuzzed({
+    name: 'streams of proxies',
+    inputs: fc.oneof(playOf('delta'), playOf('state-of-the-world')),
+    parse: play,
+    growing: {
+      'names in one request': (size): Play => ({ variant: 'delta', events: [{ type: 'request', request: readRequest(create(DeltaDiscoveryRequestSchema, { node: { id: '~' }, typeUrl: typeUrls.endpoint, resourceNamesSubscribe: times(size).map((index) => `c${index}`) })) }] }), // prettier-ignore
+    },
+  }),
+  fuzzed({
+    name: 'bytes of requests',
+    inputs: bytes,
+    parse: decoded,
+    growing: { 'names in one request': (size) => Buffer.alloc(size * 4, Buffer.from([0x1a, 2, 0x61, 0x62])) },
+  }),
+  fuzzed({
+    name: 'nodes of proxies',
+    inputs: fc.record({ id, metadata: metadata as fc.Arbitrary<JsonObject>, locality }),
+    parse: allOf,
+    growing: {
+      addresses: (size) => ({ id: 'sidecar~10.0.0.1~a.b~c', metadata: { INSTANCE_IPS: times(size).map((index) => `10.0.${index >> 8}.${index & 255}`).join(',') }, locality: noLocality }), // prettier-ignore
+      labels: (size) => ({ id: 'sidecar~10.0.0.1~a.b~c', metadata: { LABELS: Object.fromEntries(times(size).map((index) => [`l${index}`, 'a'])) }, locality: noLocality }), // prettier-ignore
+    },
+  }),
+  fuzzed({
+    name: 'pieces of messages',
+    inputs: fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 12 }),
+    parse: (pieces) => pieces.reduce(afterPiece, noMessage),
+    growing: { pieces: (size) => times(size).map(() => new Uint8Array(3)) },
+  }),
+];

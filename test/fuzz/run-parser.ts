@@ -1,0 +1,14 @@
+/**
+ * `node --import tsx test/fuzz/run-parser.ts NAME SECONDS SEED` gives one parser inputs.
+ * It is a process of its own: what aborts it, which no `catch` sees, ends nobody else.
+ */
+import * as fc from 'fast-check';
+import { parsers } from './parsers.ts';
+
+const [, , name = '', seconds = '60', seed = '1'] = process.argv;
+const parser = parsers.find((one) => one.name === name);
+if (parser === undefined) throw new Error(`there is no parser ${name}`);
+
+const options = { seed: Number(seed), numRuns: Infinity, interruptAfterTimeLimit: Number(seconds) * 1_000, markInterruptAsFailure: false };
+const details = await fc.check(parser.takesAll, options);
+console.log(JSON.stringify({ runs: details.numRuns, ...(details.failed && { failure: fc.defaultReportMessage(details) }) }));

@@ -1,0 +1,62 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Target } from './control-plane.ts';
+import { rows } from './rows.ts';
+
+/** Attacks from a process of its own: what it does costs the proxy that behaves no time. */
+export interface Attacker {
+  /** Begins the attack of a row, and resolves while it goes on; what comes back ends it. */
+  attack(row: string, target: Target): Promise<() => Promise<void>>;
+  dispose(): Promise<void>;
+}
+
+interface Order {
+  readonly row: string;
+  readonly target: Target;
+}
+
+export async function startAttacker(): Promise<Attacker> {
+  const child = fork(import.meta.filename, { execArgv: ['--import', 'tsx'], serialization: 'json' });
+  const said = async (word: string): Promise<void> => {
+    const [message] = (await once(child, 'message')) as [unknown];
+    if (message !== word) throw new Error(`the attacker says ${JSON.stringify(message)}, not ${word}`);
+  };
+  await said('ready');
+  return {
+    async attack(row, target) {
+      child.send({ row, target } satisfies Order);
+      await said('begun');
+      return async () => {
+        child.send('end');
+        await said('over');
+      };
+    },
+    async dispose() {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
+if (process.argv[1] === import.meta.filename && process.send !== undefined) {
+  const ends: (() => void)[] = [];
+  const carryOut = async (order: Order | 'end'): Promise<string> => {
+    if (order === 'end') {
+      for (const end of ends.splice(0)) end();
+      return 'over';
+    }
+    const row = rows.find(({ name }) => name === order.row);
+    if (row === undefined) return `there is no row ${order.row}`;
+    ends.push(await row.attack(order.target));
+    return 'begun';
+  };
+  process.on('message', (order: Order | 'end') => {
+    carryOut(order).then(
+      (word) => process.send?.(word),
+      (error: unknown) => process.send?.(String(error)),
+    );
+  });
+  process.on('disconnect', () => process.exit());
+  process.send('ready');
+}

@@ -1,0 +1,37 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { DiscoveryRequestSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { typeUrls } from '../../src/push/view.ts';
+
+const whole = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
+export const delta = '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources';
+
+/** A connection of HTTP/2 that nothing ends but `destroy`. */
+export function connection(port: number): ClientHttp2Session {
+  return connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 }).on('error', () => undefined);
+}
+
+/** A stream of xDS that sends what it is given, and nothing by itself. */
+export function openStream(session: ClientHttp2Session, path = whole, headers: Readonly<Record<string, string>> = {}): ClientHttp2Stream {
+  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...headers });
+  return stream.on('error', () => undefined).resume();
+}
+
+/** The prefix of a message of so many bytes, which may or may not follow. */
+export function prefix(length: number): Buffer {
+  const bytes = Buffer.alloc(5);
+  bytes.writeUInt32BE(length, 1);
+  return bytes;
+}
+
+export const framed = (message: Uint8Array): Buffer => Buffer.concat([prefix(message.length), message]);
+
+/** A sidecar by its name. */
+export const nodeOf = (name: string, namespace = 'default', domain = 'default.svc.cluster.local') => ({
+  id: `sidecar~10.0.0.2~${name}.${namespace}~${domain}`,
+});
+
+/** The first request of a proxy, for all clusters. */
+export function firstRequest(name: string): Buffer {
+  return framed(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: nodeOf(name), typeUrl: typeUrls.cluster })));
+}

@@ -1,0 +1,100 @@
+import { map, merge, mergeMap, type Observable, scan, Subject, tap } from 'rxjs';
+import { describe, it } from 'vitest';
+import { patience } from '../../src/push/patience.ts';
+import { freshProxy, type ProxyEvent } from '../../src/push/proxy-stream.ts';
+import { type ProxyStep, reduceProxy } from '../../src/push/reduce-proxy.ts';
+import { type TypedView, typeUrls, type View, type XdsType } from '../../src/push/view.ts';
+import type { EnvoyRequest, Variant } from '../../src/xds/messages.ts';
+import { marbles } from './support/marbles.ts';
+
+const typed = (version: string, ...names: readonly string[]): TypedView => ({
+  version,
+  resources: new Map(names.map((name) => [name, { name, version, body: Buffer.from(version), keys: [] }])),
+});
+const view = (version: string): View => ({
+  snapshot: 1,
+  cluster: typed(version, 'one', 'two'),
+  endpoint: typed(version, 'one'),
+  listener: typed(version, 'first'),
+  route: typed(version, '80'),
+});
+
+const letters: Readonly<Record<string, XdsType>> = { c: 'cluster', e: 'endpoint', l: 'listener', r: 'route' };
+
+/**
+ * What a client is sent, a letter for a type. It asks by the letter of a type, and accepts the last
+ * answer of a type by the capital letter; `v` and `w` are an older and a newer view.
+ */
+function sent(variant: Variant, client$: Observable<string>): Observable<string> {
+  const nonces = new Map<string, string>();
+  const clusters$ = new Subject<void>();
+  const event = (sign: string): ProxyEvent => {
+    if (sign === 'v' || sign === 'w') return { type: 'view', view: view(sign) };
+    const type = letters[sign.toLowerCase()] ?? 'cluster';
+    const named = { endpoint: ['one'], route: ['80'], cluster: [], listener: [] }[type];
+    const isAccepted = sign !== sign.toLowerCase();
+    const names: EnvoyRequest['names'] =
+      variant === 'delta'
+        ? { kind: 'change', add: isAccepted ? [] : named, remove: [], versions: {} }
+        : { kind: 'all', names: named, version: '' };
+    const node = { id: 'sidecar~10.0.0.1~a.b~c' } as EnvoyRequest['node'];
+    const nonce = isAccepted ? (nonces.get(typeUrls[type]) ?? '') : '';
+    return { type: 'request', request: { node, typeUrl: typeUrls[type], nonce, refusal: undefined, names } };
+  };
+  return merge(client$.pipe(map(event)), patience(client$, clusters$)).pipe(
+    scan(([state], one) => reduceProxy(state, one), [freshProxy(variant), []] as ProxyStep),
+    mergeMap(([, effects]) => effects.flatMap((effect) => (effect.type === 'answer' ? [effect.answer] : []))),
+    tap(({ typeUrl, nonce }) => {
+      nonces.set(typeUrl, nonce);
+      if (typeUrl === typeUrls.cluster) clusters$.next();
+    }),
+    map(({ typeUrl }) => Object.keys(letters).find((letter) => typeUrls[letters[letter] ?? 'cluster'] === typeUrl) ?? '?'),
+  );
+}
+
+describe.each<Variant>(['delta', 'state-of-the-world'])('a client, %s', (variant) => {
+  it(
+    'that accepts no clusters is given its first listeners and routes after 5 s',
+    marbles((m) => {
+      const client = '  vcelr';
+      const expected = '-ce 4998ms (lr)';
+      m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
+    }),
+  );
+
+  it(
+    'that accepts no clusters is given the routes that it asks for later at once',
+    marbles((m) => {
+      const client = '  vcel 7s r';
+      const expected = '-ce 4998ms l 2002ms r';
+      m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
+    }),
+  );
+
+  it(
+    'that accepts no clusters is given no other listeners and routes than the first',
+    marbles((m) => {
+      const client = '  vcelr 6s  L 1ms  R  9s w';
+      const expected = '-ce 4998ms (lr)';
+      m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
+    }),
+  );
+
+  it(
+    'that accepts clusters waits for nothing but that, as before',
+    marbles((m) => {
+      const client = '  vcelr 1s     C   1s     E';
+      const expected = '-ce   1002ms - 1s (lr)';
+      m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
+    }),
+  );
+
+  it(
+    'that accepts clusters late, once it has listeners, is given new ones only after the new clusters',
+    marbles((m) => {
+      const client = '  vcelr CELR 9s      w 8s        CE';
+      const expected = '-ce--- (lr) 8999ms (ce) 7998ms   (lr)';
+      m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
+    }),
+  );
+});

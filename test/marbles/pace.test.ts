@@ -1,0 +1,170 @@
+import { asyncScheduler, defer, map, NEVER, type Observable, of, switchMap, tap } from 'rxjs';
+import type { RunHelpers } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { gated, mapped, polled, renamed, shared } from '../../src/sources/combinators.ts';
+import { compose } from '../../src/sources/compose.ts';
+import { contentHash, type ContributingSource, readingOf } from '../../src/sources/contribution.ts';
+import { debounced, throttled } from '../../src/sources/pace.ts';
+import { source, type SourceOptions } from '../../src/sources/source.ts';
+import { withFallback } from '../../src/sources/with-fallback.ts';
+import { at } from '../../src/testing/at.ts';
+import { drawAgent } from '../../src/testing/draw-agent.ts';
+import { marbles } from './support/marbles.ts';
+import { givenAt, signs } from './support/told.ts';
+
+type Signs = Parameters<typeof at>[0];
+
+/** A source that says these at their times, e.g. `{ '0s': 'a', '9s': 'b' }`; # is a failure. */
+const drawn = (m: RunHelpers, contents: Signs, options: SourceOptions = {}) =>
+  source('drawn', () => m.cold(at(contents)), { random: () => 0.5, ...options });
+
+/** What is given at these times, while somebody listens. */
+function givenWhile(m: RunHelpers, one: ContributingSource, ...times: readonly (keyof Signs)[]): Observable<string> {
+  m.expectObservable(one.changes$, '^ 100s !');
+  return givenAt(one, m.hot(at(Object.fromEntries(times.map((time) => [time, 'w'])))));
+}
+
+describe('debounced', () => {
+  it(
+    'changes when the source has said the same for 10 s; the first reading waits for nothing',
+    marbles((m) => {
+      const one = debounced(drawn(m, { '0s': 'a', '20s': 'b', '25s': 'c', '60s': 'd' }), 10_000);
+      m.expectObservable(signs(one), '^ 75s !').toBe(at({ '0s': 'rx.', '20s': '.', '25s': '.', '35s': 'x', '60s': '.', '70s': 'x' }));
+      const again = debounced(drawn(m, { '0s': 'a', '20s': 'b', '25s': 'c' }), 10_000);
+      m.expectObservable(givenWhile(m, again, '30s', '36s')).toBe(at({ '30s': 'a', '36s': 'c' }));
+    }),
+  );
+});
+
+describe('throttled', () => {
+  it(
+    'changes once in 60 s at most, to the newest that there is',
+    marbles((m) => {
+      const one = throttled(drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c', '200s': 'd' }), 60_000);
+      m.expectObservable(signs(one), '^ 201s !').toBe(at({ '0s': 'rx.', '10s': '.', '20s': '.', '60s': 'x', '200s': '.x' }));
+      const again = throttled(drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c' }), 60_000);
+      m.expectObservable(givenWhile(m, again, '30s', '61s')).toBe(at({ '30s': 'a', '61s': 'c' }));
+    }),
+  );
+});
+
+/** A parent ends soon: no Envoy waits for it. */
+const quick = { timing: { parentShutdown: 1_000 } };
+
+describe('a window of its own', () => {
+  it(
+    'is told 30 s after the first change of a row; the first reading waits for nothing',
+    marbles((m) => {
+      const contents = { '0s': 'a', '20s': 'b', '40s': 'c', '90s': 'd' } as const;
+      const one = drawn(m, contents, { window: 30_000 });
+      m.expectObservable(signs(one), '^ 125s !').toBe(
+        at({ '0s': 'rx.', '20s': '.', '40s': '.', '50s': 'x', '90s': '.', '120s': 'x' }), // c, and then d
+      );
+      m.expectObservable(givenWhile(m, drawn(m, contents, { window: 30_000 }), '45s', '51s')).toBe(at({ '45s': 'a', '51s': 'c' }));
+    }),
+  );
+
+  it('is in the place of the window of the agent, be it longer or shorter', () => {
+    const after = (window: number) => (read: () => Observable<string>, on$: Observable<unknown>) => source('own', read, { on$, window });
+    drawAgent({ config: 'a 9s b', source: after(60_000) }).expectEpochs('a 69s b');
+    drawAgent({ config: 'a 9s b 2s c', source: after(0), ...quick }).expectEpochs('a 9s b 2s c');
+    drawAgent({ config: 'a 9s b 2s c', source: (read, on$) => source('own', read, { on$ }) }).expectEpochs('a 19s c');
+  });
+
+  it('holds back what it gathers from a reading for another source, and reads with it what others have changed', () => {
+    drawAgent({
+      ...quick,
+      config: 'a 9s b',
+      beside: { other: 'x 19s y' },
+      source: (read, on$, { other }) =>
+        compose(source('slow', read, { on$, window: 60_000 }), source('other', other?.read ?? (() => NEVER), { on$: other?.changed$ ?? NEVER })), // prettier-ignore
+    }).expectEpochs('(ax) 28997ms (ay) 39996ms (by)');
+    drawAgent({
+      config: 'a 9s b',
+      beside: { other: 'x 14s y' },
+      source: (read, on$, { other }) =>
+        compose(source('usual', read, { on$ }), source('quick', other?.read ?? (() => NEVER), { on$: other?.changed$ ?? NEVER, window: 0 })), // prettier-ignore
+    }).expectEpochs('(ax) 13997ms (by)');
+  });
+
+  it('stays with what is made of the source', () => {
+    const made: Readonly<Record<string, (one: ContributingSource) => ContributingSource>> = {
+      renamed: (one) => renamed(one, 'other'),
+      gated: (one) => gated(one, of(true)),
+      mapped: (one) => mapped(one, (content) => content),
+      shared: (one) => shared(one),
+      compose: (one) => compose(one),
+      withFallback: (one) =>
+        withFallback(
+          one,
+          source('fallback', () => of('z')),
+        ),
+    };
+    for (const make of Object.values(made)) {
+      drawAgent({ config: 'a 9s b', source: (read, on$) => make(source('own', read, { on$, window: 2_000 })) }).expectEpochs('a 11s b');
+    }
+  });
+});
+
+describe('a source that is slow to begin', () => {
+  it.each<[name: string, make: (one: ContributingSource) => ContributingSource]>([
+    ['throttled', (one) => throttled(one, 600_000)],
+    ['debounced', (one) => debounced(one, 600_000)],
+    ['window', (one) => one],
+  ])('is waited for no longer: %s', (name, make) => {
+    marbles((m) => {
+      const one = make(drawn(m, { '5s': 'a', '20s': 'b' }, name === 'window' ? { window: 600_000 } : {}));
+      m.expectObservable(givenWhile(m, one, '3s', '6s', '30s')).toBe(at({ '3s': 'n', '6s': 'a', '30s': 'a' }), { n: '-!', a: 'a' });
+    })();
+  });
+});
+
+/** A source as somebody else may write it: it tells nothing of itself, and is read each time. */
+const mute = (contents: Signs): ContributingSource => ({
+  changes$: NEVER,
+  reading$: defer(() => {
+    const times = Object.entries(contents).map(([time, content]) => [1_000 * parseInt(time, 10), content] as const);
+    const content = times.findLast(([time]) => time <= asyncScheduler.now())?.[1] ?? '';
+    return of(readingOf([{ source: 'mute', use: 'restart', at: '', hash: contentHash(content), content, trouble: undefined }]));
+  }),
+});
+
+describe('a reading', () => {
+  const contents = { '0s': 'a', '10s': 'b', '13s': 'c', '31s': 'd', '70s': 'e' } as const;
+  const other = () => source('other', () => of('z'));
+  it.each<[name: string, make: (m: RunHelpers) => ContributingSource]>([
+    ['source', (m) => drawn(m, contents)],
+    ['a window of 7 s', (m) => drawn(m, contents, { window: 7_000 })],
+    ['a window of 0 s', (m) => drawn(m, contents, { window: 0 })],
+    ['debounced', (m) => debounced(drawn(m, contents), 7_000)],
+    ['throttled', (m) => throttled(drawn(m, contents), 25_000)],
+    ['polled, one that does not tell', () => polled(mute(contents), 7_000)],
+    ['gated', (m) => gated(drawn(m, contents), m.cold('o 10s c 10s o', { o: true, c: false }))],
+    ['mapped', (m) => mapped(drawn(m, contents), (content) => ({ content }))],
+    ['renamed', (m) => renamed(throttled(drawn(m, contents), 25_000), 'other')],
+    ['withFallback', (m) => withFallback(debounced(drawn(m, contents), 7_000), other())],
+    ['shared', (m) => shared(throttled(drawn(m, contents), 25_000))],
+    ['compose', (m) => compose(other(), debounced(drawn(m, contents), 7_000), renamed(drawn(m, { '0s': '1', '40s': '2' }), 'more'))],
+    ['compose, throttled', (m) => throttled(compose(other(), drawn(m, contents)), 25_000)],
+  ])('never has a change before it is told: %s', (_, make) => {
+    const leaks: string[] = [];
+    let told = 0;
+    marbles((m) => {
+      const one = make(m);
+      m.expectObservable(one.changes$.pipe(map(({ type }) => void (told += type === 'source-read' ? 0 : 1))), '^ 100s !');
+      let known: { readonly hash: string; readonly told: number } | undefined;
+      // Between the changes, whose times are whole seconds.
+      const when$ = m.cold(at(Object.fromEntries(Array.from({ length: 99 }, (__, s) => [`${s}500ms`, 'w']))));
+      const looked$ = when$.pipe(
+        switchMap(() => one.reading$),
+        tap(({ hash }) => {
+          if (known !== undefined && known.hash !== hash && known.told === told) leaks.push(`${asyncScheduler.now()} ms: ${hash}`);
+          known = { hash, told };
+        }),
+      );
+      m.expectObservable(looked$);
+    })();
+    expect(leaks).toEqual([]);
+    expect(told).toBeGreaterThan(2);
+  });
+});

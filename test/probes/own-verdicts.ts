@@ -1,0 +1,61 @@
+import { Agent } from 'node:http';
+import { catchError, firstValueFrom, map, NEVER, of, timeout } from 'rxjs';
+import { type FaultReason, openSource, ScrapeFault } from '../../src/metrics/metrics-source.ts';
+import { readLines } from '../../src/metrics/read-lines.ts';
+import { openMetrics } from '../../src/status/open-metrics.ts';
+import { probeHttp } from '../../src/status/probe-http.ts';
+import { type RawAnswer, rawServer } from './raw-server.ts';
+import type { Verdict } from './verdicts.ts';
+
+const within = 5_000;
+
+export interface OwnVerdict extends Verdict {
+  /** Why a scrape has no rows, or not all. */
+  readonly reason?: FaultReason;
+}
+
+/** What the agent makes of an answer. */
+async function ownVerdict(answer: RawAnswer): Promise<OwnVerdict> {
+  const { port, close } = await rawServer(answer);
+  try {
+    return { probe: await probed(port), ...(await scraped(port)) };
+  } finally {
+    close();
+  }
+}
+
+/** What it makes of all, by their names. */
+export async function ownVerdicts(answers: readonly RawAnswer[]): Promise<Readonly<Record<string, OwnVerdict>>> {
+  const own: [string, OwnVerdict][] = [];
+  for (const answer of answers) own.push([answer.name, await ownVerdict(answer)]);
+  return Object.fromEntries(own);
+}
+
+function probed(port: number): Promise<number> {
+  const probe = { kind: 'http', timeout: within, host: 'localhost', port, path: '/app/ready', secure: false, headers: [] } as const;
+  const status$ = probeHttp(probe, ['localhost'], {}).pipe(
+    map(({ status }) => status),
+    timeout(within),
+    catchError(() => of(500)),
+  );
+  return firstValueFrom(status$, { defaultValue: 0 });
+}
+
+async function scraped(port: number): Promise<Omit<OwnVerdict, 'probe'>> {
+  const agent = new Agent();
+  const opened = { type: 'application', target: '', open: () => openMetrics({ port, path: '/app/metrics', headers: {}, agent }) } as const;
+  const source = openSource(opened, {}, NEVER);
+  try {
+    const answer = await source.read();
+    if (answer.statusCode !== 200) return { scrape: 'status' };
+    const pieces: Buffer[] = [];
+    for await (const lines of readLines(answer)) pieces.push(lines);
+    return { scrape: Buffer.concat(pieces).toString().startsWith('up ') ? 'rows' : 'no rows' };
+  } catch (error) {
+    if (!(error instanceof ScrapeFault)) throw error;
+    return { scrape: error.reason === 'cut_off' ? 'cut off' : 'no answer', reason: error.reason };
+  } finally {
+    source.unsubscribe();
+    agent.destroy();
+  }
+}

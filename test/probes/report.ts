@@ -1,0 +1,27 @@
+import { format, resolveConfig } from 'prettier';
+import { deviations } from './deviations.ts';
+import type { OwnVerdict } from './own-verdicts.ts';
+import { answers, reportFile, type Verdicts } from './verdicts.ts';
+
+/** A page about all answers, in Markdown, as the formatter has it. */
+export async function report(verdicts: Verdicts, own: Readonly<Record<string, OwnVerdict>>): Promise<string> {
+  const rows = answers.map(({ name }) => {
+    const [go, agent] = [verdicts[name], own[name]];
+    const scrape = `${agent?.scrape ?? ''}${agent?.reason === undefined ? '' : ` (${agent.reason})`}`;
+    return `| ${name} | ${go?.probe ?? ''} | ${agent?.probe ?? ''} | ${go?.scrape ?? ''} | ${scrape} |`;
+  });
+  const text = `# Odd answers to probes and scrapes
+
+What \`npm run probes\` has written. Each answer was given to Go's client, with the redirect rule of the kubelet, and to
+the agent. A probe is the status that counts; a scrape is what came of its rows.
+
+| Answer | Probe: Go | Agent | Scrape: Go | Agent |
+| --- | ---: | ---: | --- | --- |
+${rows.join('\n')}
+
+## Where the agent differs, and why
+
+${deviations.map(({ names, of, because }) => `- ${names.join('; ')} (${of.join(', ')}): ${because}.`).join('\n')}
+`;
+  return format(text, { ...(await resolveConfig(reportFile)), parser: 'markdown' });
+}

@@ -1,0 +1,37 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readTimings } from './support/timings.ts';
+
+/** In seconds of the clock, of a file of end-to-end tests. */
+const longest = 45;
+/** Longer ones, each with its reason. */
+const long: Readonly<Record<string, string>> = {
+  'test/e2e/chaos.test.ts': '30 events of a seed over a real Envoy',
+  'test/e2e/discovery-crowd.test.ts': '10,000 services, and a window of 15 s',
+  'test/e2e/kube-follow.test.ts': 'the pauses between attempts at a real API are waited for',
+  'test/e2e/mesh-istiod-away.test.ts': 'istiod is away for 33 s',
+  'test/e2e/mesh-mtls.test.ts': 'two sidecars hot-restart and rotate in three modes',
+  'test/e2e/mesh.test.ts': 'certificates of a real mesh are waited for',
+  'test/e2e/sds.test.ts': 'it starts many agents one after the other',
+  'test/e2e/sources.test.ts': 'its sources are away, and are asked again after growing pauses',
+  'test/e2e/unanswered.test.ts': 'a child waits 20 s for its configuration',
+};
+
+const timings = readTimings();
+const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts') && !name.startsWith('packaged'))
+  .map((name) => join('test', name));
+
+/** `npm run timings` writes the page. No clock is read here. */
+describe('test/timings.md', () => {
+  it('has each file of tests, and no other', () => {
+    expect(files.filter((file) => !timings.some((timing) => timing.file === file))).toEqual([]);
+    expect(timings.filter(({ file }) => !existsSync(file))).toEqual([]);
+  });
+
+  it(`has no file of end-to-end tests above ${String(longest)} s without a reason`, () => {
+    const above = timings.filter(({ file, seconds }) => seconds > longest && !file.startsWith('test/unit'));
+    expect(above.map(({ file }) => file).sort()).toEqual(Object.keys(long).sort());
+  });
+});

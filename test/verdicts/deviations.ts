@@ -1,0 +1,91 @@
+/** Why pilot-discovery judges otherwise than Istio, and the cases of which that is so. */
+interface Deviation {
+  readonly because: string;
+  readonly cases: readonly string[];
+}
+
+export const deviations: readonly Deviation[] = [
+  {
+    because: 'the part of the resource is not served yet: a warning says so, and what is in it is not looked at',
+    cases: [
+      ...['a tunnel to port 0', 'a tunnel by a protocol that nobody knows', 'a tunnel to nobody', 'the PROXY protocol beside a tunnel'].map((name) => `DestinationRule: ${name}`), // prettier-ignore
+      ...[
+        'egress without hosts',
+        'an empty list of hosts',
+        'a host without a namespace',
+        'a host with two slashes',
+        'a namespace that is none',
+        'an empty host of a namespace',
+        'a host that is none',
+        'a wildcard within a host',
+        'a port of egress without a number',
+        'a port of egress 65536',
+        'a bind to a socket with a port',
+        'a bind that is no address',
+        'a way of capture that nobody knows',
+        'capture at a socket',
+        'two blocks for all ports',
+        'the block for all ports is first',
+        'two blocks of one port',
+      ].map((name) => `Sidecar: ${name}`),
+      ...[
+        'TCP without a destination',
+        'TCP without a route',
+        'TCP by a port 65536',
+        'TCP by a range that is none',
+        'TCP with two destinations without weights',
+        'TLS without a match',
+        'TLS without names',
+        'TLS with a name of another host',
+        'TLS with a wildcard of its host',
+        'TLS with a name that is none',
+        'TLS with an empty name',
+        'TLS without a destination',
+      ].map((name) => `VirtualService: ${name}`),
+    ],
+  },
+  {
+    because: 'what restricts access and is wrong closes its port, and the rest of the resource is served',
+    cases: [
+      'Sidecar: ingress with TLS without a key',
+      'Sidecar: ingress with mutual TLS without roots',
+      'Sidecar: ingress with TLS of the mesh',
+      'Sidecar: ingress with TLS that redirects',
+    ],
+  },
+  {
+    because: 'a field that nobody knows may restrict access, where that is what the block is for',
+    cases: ['DestinationRule: a field that nobody knows below TLS', 'PeerAuthentication: a field that nobody knows'],
+  },
+  {
+    because: 'Envoy refuses it, and with it the whole configuration',
+    cases: [
+      'VirtualService: a host twice in two spellings',
+      'VirtualService: a path by no way',
+      'VirtualService: a delay without a time',
+      'VirtualService: an abort without a code',
+      'VirtualService: a header with a name that is none',
+      'WorkloadEntry: a socket whose path has 108 bytes',
+    ],
+  },
+  {
+    because: 'it can have no effect, so something else was meant',
+    cases: [
+      'DestinationRule: a hash by an empty header',
+      'DestinationRule: a hash by no address',
+      'DestinationRule: a hash by nothing',
+      'DestinationRule: an empty name of a certificate',
+      'DestinationRule: a policy of port 0',
+      'DestinationRule: a policy of port 65536',
+      'VirtualService: a delegate with an empty name',
+    ],
+  },
+  {
+    because: 'it is clear what is meant, and istiod itself takes it from a file',
+    cases: ['ServiceEntry: a number as a text', 'VirtualService: a match that is null'],
+  },
+  {
+    because: 'it is clear what is meant: spaces are taken out, and 0 is no time-out, as in Envoy',
+    cases: ['VirtualService: causes of a retry with spaces', 'VirtualService: a time-out of 0'],
+  },
+];

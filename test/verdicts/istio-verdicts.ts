@@ -1,0 +1,78 @@
+import { request } from 'node:https';
+import { dirname } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { endKubeProgram, type KubeApi, pathOf, portsInARow, startKubeProgram, startKubeServer } from '../e2e/support/kube-server.ts';
+import { connects } from '../support/connects.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Case, keyOf, resourceOf } from './cases.ts';
+import type { IstioVerdict, Verdict, Verdicts } from './verdicts.ts';
+
+interface Review {
+  readonly response?: {
+    readonly allowed?: boolean;
+    readonly status?: { readonly message?: string };
+    readonly warnings?: readonly string[];
+  };
+}
+
+/** Asks the validating webhook of a real istiod about each case, and a real Kubernetes API. */
+export async function istioVerdicts(cases: readonly Case[]): Promise<Verdicts> {
+  const kube = await startKubeServer();
+  const port = await portsInARow(5);
+  const istiod = startKubeProgram('istiod', kube.folder, port, { WEBHOOK: '1' });
+  try {
+    await eventually(() => connects(port + 4), { within: 60_000 });
+    await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
+    const verdicts = new Map<string, IstioVerdict>();
+    for (const one of cases) verdicts.set(keyOf(one), { istiod: await verdictOn(one, port + 4), schema: await schemaOn(kube, one) });
+    return Object.fromEntries(verdicts);
+  } finally {
+    await endKubeProgram(istiod);
+    await kube.dispose();
+  }
+}
+
+async function schemaOn(kube: KubeApi, one: Case): Promise<string> {
+  const resource = resourceOf(one);
+  try {
+    await kube.ask('POST', `${dirname(pathOf(resource))}?dryRun=All`, resource);
+    return '';
+  } catch (error) {
+    const said = /\{.*\}/s.exec(error instanceof Error ? error.message : '')?.[0];
+    return (JSON.parse(said ?? '{}') as { readonly message?: string }).message ?? String(error);
+  }
+}
+
+/** istiod looks at maps in an order of chance: it refuses what it refuses in one of so many. */
+const attempts = 10;
+
+async function verdictOn(one: Case, port: number): Promise<Verdict> {
+  let verdict = await askedOnce(one, port);
+  for (let attempt = 1; attempt < attempts && verdict.refused === ''; attempt += 1) verdict = await askedOnce(one, port);
+  return verdict;
+}
+
+async function askedOnce(one: Case, port: number): Promise<Verdict> {
+  const object = resourceOf(one);
+  const [group = '', version = ''] = object.apiVersion.split('/');
+  const kind = { group, version, kind: one.kind };
+  const review = {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: { uid: 'case', operation: 'CREATE', kind, object },
+  };
+  const { response } = JSON.parse(await posted(port, JSON.stringify(review))) as Review;
+  if (response === undefined) throw new Error(`${keyOf(one)}: istiod does not answer`);
+  const { allowed, status, warnings = [] } = response;
+  return { refused: allowed === true ? '' : (status?.message ?? 'without a reason').trim(), warnings };
+}
+
+function posted(port: number, body: string): Promise<string> {
+  // Its certificate is for a name inside a cluster.
+  const options = { host: '127.0.0.1', port, path: '/validate', method: 'POST', rejectUnauthorized: false };
+  return new Promise((done, fail) => {
+    request({ ...options, headers: { 'content-type': 'application/json' } }, (response) => void text(response).then(done, fail))
+      .on('error', fail)
+      .end(body);
+  });
+}
