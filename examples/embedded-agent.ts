@@ -1,11 +1,11 @@
-import { type AgentFailure, pilotAgent } from 'pilot-agent';
+import { AgentFailure, pilotAgent } from 'pilot-agent';
 import { distinctUntilChanged, map } from 'rxjs';
 import { switches } from './own-source.ts';
 
 const [config = 'envoy.json', folder = 'run', adminPort = '15000', statusPort = '15020'] = process.argv.slice(2);
 
 const agent = pilotAgent({
-  config: { customConfigFile: config, configPath: folder, proxyAdminPort: adminPort, statusPort },
+  config: { customConfigFile: config, configPath: folder, proxyAdminPort: Number(adminPort), statusPort: Number(statusPort) },
   sources: [switches(`${folder}/../switches.json`)],
   envoy: 'install',
   log: ({ level, msg }) => {
@@ -28,7 +28,8 @@ try {
   await agent.run({ signal: end.signal });
   console.log('ended as asked');
 } catch (error) {
-  const { code, reason, fix } = error as AgentFailure;
+  if (!(error instanceof AgentFailure)) throw error;
+  const { code, reason, fix } = error;
   console.error(`${reason}: ${fix}`);
   process.exitCode = code;
 }
