@@ -20,7 +20,6 @@ export type { EpochRecord } from './agent/timeline.ts';
 export type {
   Additions,
   AdoptedEpoch,
-  Change,
   EpochConfig,
   Exit,
   Health,
@@ -28,11 +27,11 @@ export type {
   Overlay,
   ProcessEvent,
   Proxy,
-  Reading,
   Refusal,
   Signal,
   Verdict,
 } from './agent/ports.ts';
+export type { Change, Reading } from './streams/reading.ts';
 export type { RestartPolicy } from './agent/exits.ts';
 export { newestEpoch } from './agent/lineage.ts';
 export { reducer } from './agent/reducer.ts';

@@ -2,7 +2,8 @@ import { map, merge, type Observable, takeWhile } from 'rxjs';
 import { reduceWithEffects, type Transition } from '../operators/reduce-with-effects.ts';
 import { type AgentEvent, type AgentState, type ConfigEvent, type Effect, initialState } from './model.ts';
 import { interpret, type World } from './interpret.ts';
-import type { AdoptedEpoch, Reading } from './ports.ts';
+import type { EpochConfig, AdoptedEpoch } from './ports.ts';
+import type { Reading } from '../streams/reading.ts';
 import type { RestartPolicy } from './exits.ts';
 import { reducer } from './reducer.ts';
 
@@ -19,7 +20,7 @@ export interface Inputs {
    */
   readonly resources$: Observable<string>;
   /** A restart by hand: who asks for it, and what an Envoy would be started from now. */
-  readonly restart$: Observable<{ readonly by: string; readonly reading: Reading }>;
+  readonly restart$: Observable<{ readonly by: string; readonly reading: Reading<EpochConfig> }>;
   /** Someone asks to drain without ending. */
   readonly drain$: Observable<unknown>;
   /** Someone has moved the log files away. */

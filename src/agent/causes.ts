@@ -1,5 +1,5 @@
 import type { AgentEvent } from './model.ts';
-import type { Change } from './ports.ts';
+import type { Change } from '../streams/reading.ts';
 
 /** How many epochs there were for a reason. `source` and `part` are those of a {@link Change}. */
 export interface Cause extends Pick<Change, 'source' | 'part'> {

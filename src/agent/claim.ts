@@ -1,8 +1,9 @@
+import type { EpochConfig } from './ports.ts';
 import { launch, replace } from './launch.ts';
 import { comesUpAlone, newestEpoch, parentEndedEarly, serves } from './lineage.ts';
 import type { Epoch } from './epoch.ts';
 import type { AgentEvent, AgentState, AwaitedParent, Claim, Running } from './model.ts';
-import type { Reading } from './ports.ts';
+import type { Reading } from '../streams/reading.ts';
 import { type AgentStep, andThen, stay, withoutRetry } from './step.ts';
 
 type RunningStep = AgentStep<Running>;
@@ -41,7 +42,7 @@ export function replaceByStandalone(state: Running): RunningStep {
 }
 
 /** What is to be done with the claim next, if nothing holds it back, is its check by default. */
-function standalone(state: Running, reading: Reading | undefined, next?: (state: Running) => RunningStep): RunningStep {
+function standalone(state: Running, reading: Reading<EpochConfig> | undefined, next?: (state: Running) => RunningStep): RunningStep {
   const claimed = reading && { epoch: state.lastEpoch + 1, reading, forced: true, standalone: true };
   return andThen(
     andThen(withdraw(state), (left) => withoutRetry({ ...left, examined: undefined })),

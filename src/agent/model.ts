@@ -1,10 +1,11 @@
 import type { Epoch } from './epoch.ts';
-import type { AdoptedEpoch, Exit, Launch, Reading, Refusal } from './ports.ts';
+import type { EpochConfig, AdoptedEpoch, Exit, Launch, Refusal } from './ports.ts';
+import type { Reading } from '../streams/reading.ts';
 
 /** The one epoch that is to come. */
 interface Claimed {
   readonly epoch: number;
-  readonly reading: Reading;
+  readonly reading: Reading<EpochConfig>;
   /** It goes on even if its reading is the one that runs: a restart by hand, or a rescue. */
   readonly forced: boolean;
 }
@@ -46,7 +47,7 @@ interface Known {
   /** The resources that an Envoy would have to wait for, as text; '' where it would not. */
   readonly missing: string;
   /** The newest reading. */
-  readonly wanted: Reading | undefined;
+  readonly wanted: Reading<EpochConfig> | undefined;
   /** The last reading that was checked, if it cannot work. */
   readonly refused: { readonly hash: string; readonly reason: string } | undefined;
   /** Since the budget was last full. */
@@ -125,7 +126,7 @@ export type AgentEvent =
   | { readonly type: 'epochs-adopted'; readonly epochs: readonly AdoptedEpoch[] }
   | ConfigEvent
   /** A new epoch is wanted by hand, whatever the reading says. */
-  | { readonly type: 'restart-requested'; readonly by: string; readonly reading: Reading }
+  | { readonly type: 'restart-requested'; readonly by: string; readonly reading: Reading<EpochConfig> }
   | { readonly type: 'terminate-requested'; readonly by: string }
   /** The agent alone is to end. */
   | { readonly type: 'leave-requested'; readonly by: string }
@@ -166,9 +167,9 @@ export type ConfigEvent =
   /** The first epoch waits for these files, or, with none, no longer. */
   | { readonly type: 'files-awaited'; readonly missing: readonly string[] }
   /** The configuration is another one than before. */
-  | { readonly type: 'config-changed'; readonly reading: Reading }
+  | { readonly type: 'config-changed'; readonly reading: Reading<EpochConfig> }
   /** It is the same, with the facts as they are now. */
-  | { readonly type: 'config-confirmed'; readonly reading: Reading };
+  | { readonly type: 'config-confirmed'; readonly reading: Reading<EpochConfig> };
 
 /** What is to be done. An effect carries all that it needs. */
 export type Effect =
@@ -185,7 +186,7 @@ export type Effect =
     }
   | { readonly type: 'withdraw-turn'; readonly epoch: number }
   /** `delay` is in ms. */
-  | { readonly type: 'check'; readonly reading: Reading; readonly delay: number }
+  | { readonly type: 'check'; readonly reading: Reading<EpochConfig>; readonly delay: number }
   | { readonly type: 'launch'; readonly launch: Launch }
   /**
    * Watch this epoch's admin endpoint, and no other's. `isChild`: it comes up as the child of

@@ -7,7 +7,7 @@ import { isUnserved } from './lineage.ts';
 import { type AgentState, claimOf } from './model.ts';
 import { narrateDecision, shortHash } from './narrate-decision.ts';
 import { narrateEnd } from './narrate-end.ts';
-import type { Change } from './ports.ts';
+import type { Change } from '../streams/reading.ts';
 import type { EpochRecord } from './timeline.ts';
 import { checkPause } from './verdict.ts';
 

@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import type { Reading } from '../streams/reading.ts';
 
 /** What a source lays over Envoy's configuration. */
 export interface Overlay {
@@ -40,29 +41,6 @@ export type EpochConfig =
     })
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** A part of the configuration that differs from the reading before. */
-export interface Change {
-  /** The name of the source. */
-  readonly source: string;
-  /** The path of a file, or the name of a member; '' for the source as a whole. */
-  readonly part: string;
-  /** What a person knows it by, before and after, if there is that: the serial of a certificate. */
-  readonly from?: string;
-  readonly to?: string;
-}
-
-/** The configuration at one moment: what an Envoy is started from. */
-export interface Reading<Config = EpochConfig> {
-  /**
-   * sha256 (hex) of all that Envoy would be started from. Two readings with the same hash are the
-   * same.
-   */
-  readonly hash: string;
-  readonly config: Config;
-  /** What differs from the reading before; empty for the first one. */
-  readonly changed: readonly Change[];
-}
-
 /** How an Envoy process ended. `unknown`: it is gone, and nobody was left to see how. */
 export type Exit =
   | { readonly kind: 'clean' }
@@ -98,7 +76,7 @@ interface Place {
 export type Launch =
   | (Place & {
       readonly adopted: false;
-      readonly reading: Reading;
+      readonly reading: Reading<EpochConfig>;
       /**
        * Another lineage has the admin endpoint of the configuration: this process needs one of its
        * own.
@@ -168,12 +146,12 @@ export interface Proxy {
    * Tries a reading, and the files that it names as they are now, without touching a running
    * process. Emits one verdict and completes. Never errors.
    */
-  check(reading: Reading): Observable<Verdict>;
+  check(reading: Reading<EpochConfig>): Observable<Verdict>;
   /**
    * Does ahead what takes long of a check that is likely to follow, and tells nothing: the next
    * check of the same hash is the faster for it. Completes. Never errors.
    */
-  checkAhead?(reading: Reading): Observable<never>;
+  checkAhead?(reading: Reading<EpochConfig>): Observable<never>;
   /**
    * Asks the Envoys of an epoch's lineage to drain: `graceful` keeps serving and asks clients to go
    * elsewhere, otherwise listeners close. Completes when its questions are answered, or have had a

@@ -1,3 +1,4 @@
+import type { EpochConfig } from './ports.ts';
 import { unreachable } from '../operators/tagged-union.ts';
 import { adopt } from './adoption.ts';
 import { claim, launchStandalone, released, turnGranted, withdraw } from './claim.ts';
@@ -6,7 +7,7 @@ import { live } from './launch.ts';
 import { isMute, late } from './late.ts';
 import { appliedHash, isUnserved, killLineage, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import { type AgentEvent, type AgentState, claimOf, type Effect, type Running } from './model.ts';
-import type { Reading } from './ports.ts';
+import type { Reading } from '../streams/reading.ts';
 import { type AgentStep, andThen, stay, withEpoch, withoutRetry } from './step.ts';
 import { drain, leave, stopAll, terminate } from './termination.ts';
 import { accepted, refused, unchecked } from './verdict.ts';
@@ -97,14 +98,14 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
  * A new reading makes an epoch, unless it is what runs: then what was to come for another one is
  * withdrawn.
  */
-function changed(state: Running, { hash }: Reading): AgentStep {
+function changed(state: Running, { hash }: Reading<EpochConfig>): AgentStep {
   const refilled: Running = { ...state, crashes: 0, retried: false, late: 0 };
   if (hash !== appliedHash(state) || state.claim?.forced === true || parentEndedEarly(state)) return claim(refilled);
   return andThen(withoutRetry({ ...refilled, refused: undefined }), withdraw);
 }
 
 /** The facts have changed at most: they are taken over by a claim that is not checked yet. */
-function confirmed(state: AgentState, reading: Reading): AgentState {
+function confirmed(state: AgentState, reading: Reading<EpochConfig>): AgentState {
   if (state.wanted?.hash !== reading.hash) return state;
   const next: AgentState = { ...state, wanted: reading };
   if (next.phase !== 'running' || next.claim?.reading.hash !== reading.hash) return next;

@@ -3,7 +3,8 @@ import type { AgentTransition } from './agent.ts';
 import { crashPause } from './exits.ts';
 import { type Cause, changedBy, withCauses } from './causes.ts';
 import { type AgentState, claimOf, isStandalone } from './model.ts';
-import type { Change, Exit } from './ports.ts';
+import type { Exit } from './ports.ts';
+import type { Change } from '../streams/reading.ts';
 
 /**
  * From the launch of an epoch to LIVE; from when it was told to drain to its end; from its launch

@@ -4,7 +4,7 @@ import { type Findings, type Json, typedConfig, wellFormed } from './proto-json.
 import { portClashes, staticResources } from './static-resources.ts';
 import { statLabels, statsConfig, statsInclusion, statsSinks, statsTags } from './stats.ts';
 import { tracing } from './tracing.ts';
-import type { Problem } from '../config/read-layer.ts';
+import type { Problem } from '../config/value.ts';
 
 export type BootstrapResult =
   | { readonly ok: true; readonly bootstrap: Readonly<Record<string, Json>>; readonly warnings: readonly string[] }

@@ -4,7 +4,7 @@ import type { SdsInputs } from './bootstrap-inputs.ts';
 import { environmentMetadata, metadataFlaw, podPorts } from './environment-metadata.ts';
 import { type Findings, type Json, sorted, wellFormed } from './proto-json.ts';
 import { proxyConfigJson } from './proxy-config-json.ts';
-import type { Problem } from '../config/read-layer.ts';
+import type { Problem } from '../config/value.ts';
 import type { NodeMetadata } from './bootstrap-inputs.ts';
 
 export interface NodeMetadataInputs {

@@ -1,4 +1,4 @@
-import type { Problem } from '../config/read-layer.ts';
+import type { Problem } from '../config/value.ts';
 
 /** What JSON can say, and members that are left out. */
 export type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [name: string]: Json };

@@ -2,7 +2,7 @@ import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import { localCluster, reportCluster, xdsCluster } from './clusters.ts';
 import { type Findings, type Json, typedConfig } from './proto-json.ts';
 import { sdsCluster } from './secret-clusters.ts';
-import type { Problem } from '../config/read-layer.ts';
+import type { Problem } from '../config/value.ts';
 
 /** Each port that is to be listened at twice, by Envoy or by the agent. Pure. */
 export function portClashes({ config, prometheusPort, healthPort }: BootstrapInputs): readonly Problem[] {

@@ -7,7 +7,7 @@ import { proxyConfigFields } from './proxy-config-json.ts';
 import { statLabels, statsInclusion } from './stats.ts';
 import { googleProject } from './tracing.ts';
 import { type UpstreamTls, upstreamTls } from './upstream-tls.ts';
-import type { Problem } from '../config/read-layer.ts';
+import type { Problem } from '../config/value.ts';
 import { ownMember } from '../texts/own-member.ts';
 
 /**

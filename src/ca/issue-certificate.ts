@@ -1,7 +1,8 @@
 import { decodeJwt } from 'jose';
 import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
 import { bytesOutside, largest } from '../files/outside-file.ts';
-import { pemCertificates, setFlaws } from '../secrets/certificates.ts';
+import { setFlaws } from '../secrets/certificates.ts';
+import { pemCertificates } from '../secrets/key-pair-flaw.ts';
 import { readOwnPair } from '../secrets/own-pair.ts';
 import type { SecretSet } from '../secrets/secret.ts';
 import type { Authority, Failure } from './authority.ts';

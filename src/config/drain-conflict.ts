@@ -1,4 +1,5 @@
-import type { Problem, Reading } from './read-layer.ts';
+import type { Reading } from './read-layer.ts';
+import type { Problem } from './value.ts';
 
 const names = ['drainDuration', 'parentShutdownDuration'] as const;
 type Durations = Readonly<Record<(typeof names)[number], number>>;

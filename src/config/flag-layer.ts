@@ -1,6 +1,7 @@
 import type { Flag } from './flag.ts';
 import { type FlagName, flags } from './flags.ts';
-import type { Layer, Problem } from './read-layer.ts';
+import type { Layer } from './read-layer.ts';
+import type { Problem } from './value.ts';
 import { isOptional } from './proxy-config.ts';
 import { parseBoolean } from './value.ts';
 import { ownMember } from '../texts/own-member.ts';

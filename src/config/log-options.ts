@@ -2,7 +2,7 @@ import type { LogLevel } from '../log/log-line.ts';
 import type { LogOptions } from '../log/open-log.ts';
 import { type LogFlagName, logFlags } from './log-flags.ts';
 import { parseBoolean } from './value.ts';
-import type { Problem } from './read-layer.ts';
+import type { Problem } from './value.ts';
 
 const levels = logFlags.log_output_level.choices satisfies readonly LogLevel[];
 

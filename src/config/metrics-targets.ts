@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Problem } from './read-layer.ts';
+import type { Problem } from './value.ts';
 import { parseBoolean } from './value.ts';
 import { parseJson } from '../texts/parse-json.ts';
 

@@ -3,6 +3,7 @@ import { meant } from './one-edit.ts';
 import { jsonFlaw, withoutSecrets } from './passed-on.ts';
 import { isMap, splitContent } from './split-content.ts';
 import { ownMember } from '../texts/own-member.ts';
+import type { Problem } from './value.ts';
 
 /** What one place of the configuration says. */
 export interface Layer {
@@ -104,10 +105,4 @@ export function pathText(path: readonly PropertyKey[]): string {
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')
     .replace(/^\./, '');
-}
-
-/** One thing that is wrong: where, and what would be right. */
-export interface Problem {
-  readonly place: string;
-  readonly text: string;
 }

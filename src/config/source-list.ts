@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { meant } from './one-edit.ts';
-import { type Problem, pathText } from './read-layer.ts';
+import { pathText } from './read-layer.ts';
+import type { Problem } from './value.ts';
 import type { SourceConfig } from './source-config.ts';
 import { type Reach, sourceDefaults, sourceValues } from './source-values.ts';
 import { value } from './value.ts';

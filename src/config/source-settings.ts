@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Problem } from './read-layer.ts';
+import type { Problem } from './value.ts';
 import type { SourceConfig } from './source-config.ts';
 import { isUrl, type Reach, sourceDefaults, sourceValues } from './source-values.ts';
 import { value } from './value.ts';

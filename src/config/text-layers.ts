@@ -1,5 +1,6 @@
 import { isOptional } from './proxy-config.ts';
-import type { Layer, Problem } from './read-layer.ts';
+import type { Layer } from './read-layer.ts';
+import type { Problem } from './value.ts';
 import { value } from './value.ts';
 
 /** What was made of a text of the configuration: what it says, or why it says nothing. */

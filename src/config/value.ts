@@ -2,6 +2,12 @@ import * as z from 'zod/mini';
 import { parseHostPort, portNumber } from './host-port.ts';
 import { ownMember } from '../texts/own-member.ts';
 
+/** One thing that is wrong: where, and what would be right. */
+export interface Problem {
+  readonly place: string;
+  readonly text: string;
+}
+
 /** A boolean in the words of Go's `ParseBool`, or undefined if the text is none. */
 export function parseBoolean(text: string): boolean | undefined {
   if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true;

@@ -8,6 +8,7 @@ import { ofType } from '../operators/tagged-union.ts';
 import type { Node } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { View } from '../push/view.ts';
 import { version } from '../run/version.ts';
+import type { Handler } from '../status/handler.ts';
 import { statusServer } from '../status/status-server.ts';
 import { holdRemovals } from '../snapshot/hold-removals.ts';
 import type { StoreEvent } from '../store/store-event.ts';
@@ -123,7 +124,7 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
 }
 
-function http(server: ServerName, routes: Parameters<typeof statusServer>[1]): (address: ListenAddress) => Observable<DiscoveryEvent> {
+function http(server: ServerName, routes: (path: string) => Handler): (address: ListenAddress) => Observable<DiscoveryEvent> {
   return ({ host, port }) => {
     const told = { server, address: `${host}:${port}` };
     return statusServer(port, routes, host === '' ? undefined : host).pipe(

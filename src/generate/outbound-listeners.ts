@@ -13,8 +13,9 @@ import { destinationRuleOf, type MatchedRule } from './destination-rule-of.ts';
 import { encodeResource } from './encode-resource.ts';
 import { outboundManager } from './http-connection-manager.ts';
 import { httpInspector, plainHttpProtocols, tlsInspector } from './listener-filters.ts';
-import { boundEndpoints, listenerKindOf, outboundBindings } from './outbound-bindings.ts';
-import { outboundEntries, type OutboundChain, type OutboundEntry } from './outbound-entries.ts';
+import { listenerKindOf } from './outbound-bindings.ts';
+import type { OutboundChain, OutboundEntry } from './outbound-entries.ts';
+import { outboundEntriesOf } from './outbound-entries-of.ts';
 import { memoTable } from './memo.ts';
 import { protoDuration } from './proto-duration.ts';
 import type { ProxyNode } from './proxy-node.ts';
@@ -33,17 +34,9 @@ type Match = Init<typeof FilterChainMatchSchema>;
  * a proxy sees.
  */
 export function outboundListeners(environment: Environment, node: ProxyNode, services: Services): XdsResource[] {
-  const own = entriesOf(environment, node, services).map((entry) => portListener(environment, node, entry));
+  const own = outboundEntriesOf(environment, node, services).map((entry) => portListener(environment, node, entry));
   return node.interception === 'none' ? own : [...own, captureListener(environment, node)];
 }
-
-/** The names of the route configurations that these listeners ask for. */
-export function outboundRouteNames(environment: Environment, node: ProxyNode, services: Services): string[] {
-  const chains = entriesOf(environment, node, services).flatMap((entry) => entry.chains);
-  return [...new Set(chains.flatMap((chain) => (chain.type === 'http' ? [chain.routeName] : [])))];
-}
-
-const madeEntries = memoTable<readonly OutboundEntry[]>();
 
 const madeRules = memoTable<readonly (MatchedRule | undefined)[]>();
 
@@ -55,22 +48,6 @@ export function rulesOfListeners(environment: Environment, node: ProxyNode, serv
       .filter(({ ports }) => ports.some(({ protocol }) => listenerKindOf(protocol) !== 'http'))
       .map((service) => destinationRuleOf(environment, node, service)),
   );
-}
-
-/** Made once for listeners and routes, and again where what they are made of is another. */
-function entriesOf(environment: Environment, node: ProxyNode, services: Services): readonly OutboundEntry[] {
-  const { interception, addresses, ownPorts, bindable } = node;
-  return madeEntries([services, boundEndpoints(environment, services)], bindingsText(environment, node, services), () =>
-    outboundEntries(outboundBindings(environment, { interception, addresses, ownPorts, bindable }, [...services.values()])),
-  );
-}
-
-/** What bindings look at of a proxy, as a text. */
-export function bindingsText(environment: Environment, node: ProxyNode, services: Services): string {
-  const { interception, addresses, ownPorts, bindable } = node;
-  // Of addresses only the family counts, unless endpoints have listeners of their own.
-  const [first] = boundEndpoints(environment, services).length > 0 ? addresses : [];
-  return JSON.stringify([interception, bindAddresses(node), first, ownPorts, bindable]);
 }
 
 function portListener(environment: Environment, node: ProxyNode, entry: OutboundEntry): XdsResource {

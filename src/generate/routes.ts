@@ -6,7 +6,7 @@ import { keyOf, type ResourceKey } from '../mesh/model.ts';
 import type { Environment } from '../snapshot/environment.ts';
 import { memoTable } from './memo.ts';
 import { boundEndpoints } from './outbound-bindings.ts';
-import { bindingsText, outboundRouteNames } from './outbound-listeners.ts';
+import { bindingsText, outboundRouteNames } from './outbound-entries-of.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { resourceOf } from './resource-of.ts';
 import { scopeOfDomain, scopeOfRulesFor, scopeOfVirtualServices } from './scope.ts';

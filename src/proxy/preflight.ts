@@ -19,7 +19,7 @@ export interface KeyPair {
  */
 export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike): Observable<Verdict> {
   return defer(async (): Promise<Verdict> => {
-    const { keyPairFlaw } = await import('../secrets/certificates.ts');
+    const { keyPairFlaw } = await import('../secrets/key-pair-flaw.ts');
     for (const pair of pairs) {
       const [chain, key] = await Promise.all([read(pair.chain), read(pair.key)]);
       if (chain.kind === 'unreadable') return refusal(pair.chain, `the certificate cannot be read: ${chain.reason}`);

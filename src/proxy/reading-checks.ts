@@ -1,5 +1,6 @@
 import { concatMap, defer, from, ignoreElements, map, type MonoTypeOperatorFunction, type Observable, of, type SchedulerLike, switchMap, tap, timer } from 'rxjs'; // prettier-ignore
-import type { EpochConfig, Proxy, Reading, Refusal, Verdict } from '../agent/ports.ts';
+import type { EpochConfig, Proxy, Refusal, Verdict } from '../agent/ports.ts';
+import type { Reading } from '../streams/reading.ts';
 import { withCompatibility } from './compatibility.ts';
 import { withConfigFile } from './config-file.ts';
 import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
@@ -43,7 +44,7 @@ export function readingChecks(
   let acceptedAhead: string | undefined;
 
   /** Envoy's own word on a configuration, by a process that has the files of `stem` for itself. */
-  function validated({ config }: Reading, stem: string): Observable<Verdict> {
+  function validated({ config }: Reading<EpochConfig>, stem: string): Observable<Verdict> {
     return withConfigFile<Verdict>(config, stem, {
       failed: (reason, isRefused) => (isRefused ? { ok: false, reason } : { ok: undefined, reason, outOfMemory: false }),
       use: (path) => {
@@ -60,7 +61,7 @@ export function readingChecks(
   const pairs$ = defer(() => (isAlone() ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler)));
 
   /** One look at all. */
-  function looked(reading: Reading): Observable<Verdict> {
+  function looked(reading: Reading<EpochConfig>): Observable<Verdict> {
     const accepted$ = pairs$.pipe(
       ifGood(() => {
         const isAccepted = acceptedAhead === reading.hash;

@@ -1,7 +1,8 @@
 import type { Epoch } from '../agent/epoch.ts';
 import { type AgentState, claimOf } from '../agent/model.ts';
 import { exitWords } from '../agent/exit-cause.ts';
-import type { Change, Exit } from '../agent/ports.ts';
+import type { Exit } from '../agent/ports.ts';
+import type { Change } from '../streams/reading.ts';
 import type { EpochRecord, Timeline } from '../agent/timeline.ts';
 import type { SecretPush } from './certificate-report.ts';
 

@@ -1,7 +1,7 @@
 import { readConfigFile } from '../config/config-file.ts';
 import { environment } from '../config/environment.ts';
 import { parseText } from '../config/parse-text.ts';
-import type { Problem } from '../config/read-layer.ts';
+import type { Problem } from '../config/value.ts';
 import { resolveConfig } from '../config/resolve-config.ts';
 import { findMembers, type TextPosition } from '../config/text-position.ts';
 import { noLayers } from '../config/text-layers.ts';

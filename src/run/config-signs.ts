@@ -1,5 +1,6 @@
+import type { EpochConfig } from '../agent/ports.ts';
 import type { ConfigEvent } from '../agent/model.ts';
-import type { Reading } from '../agent/ports.ts';
+import type { Reading } from '../streams/reading.ts';
 import type { SourceSign } from '../streams/readings.ts';
 import { type PartFailed, partFailed } from './part.ts';
 import type { ShapedConfig } from './shape-source.ts';
@@ -33,6 +34,6 @@ export function isOrdered(sign: Read): sign is Read & { readonly orderedBy: stri
   return sign.orderedBy !== undefined;
 }
 
-export function toEpochReading(reading: Read['reading']): Reading {
+export function toEpochReading(reading: Read['reading']): Reading<EpochConfig> {
   return { ...reading, config: reading.config?.epoch ?? { kind: 'refused', reason: 'no source says what Envoy is started from' } };
 }

@@ -11,7 +11,7 @@ import {
   timer,
   withLatestFrom,
 } from 'rxjs';
-import type { StatusEvent } from '../status/handler.ts';
+import type { StatusEvent } from '../status/status-event.ts';
 
 /** From one look to the next. In ms. */
 const look = 250;

@@ -1,5 +1,6 @@
 import { AsyncSubject, defer, EMPTY, Observable, of, share, Subject, tap } from 'rxjs';
-import type { Launch, ProcessEvent, Proxy, Reading, Signal, Verdict } from '../agent/ports.ts';
+import type { EpochConfig, Launch, ProcessEvent, Proxy, Signal, Verdict } from '../agent/ports.ts';
+import type { Reading } from '../streams/reading.ts';
 
 /** A process that exists, or is about to. */
 export interface HeldProcess {
@@ -73,6 +74,6 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
 const notRun: ProcessEvent = { type: 'exited', exit: { kind: 'failed', code: 1, tail: [] } };
 
 /** The verdict on a reading that is refused before a proxy sees it; undefined if none is. */
-function refusalOf({ config }: Reading): Observable<Verdict> | undefined {
+function refusalOf({ config }: Reading<EpochConfig>): Observable<Verdict> | undefined {
   return config.kind === 'refused' ? of({ ok: false, reason: config.reason }) : undefined;
 }

@@ -9,7 +9,7 @@ import { largest, outsideFlaw, readOutsideSync } from '../files/outside-file.ts'
 import type { EpochConfig, Overlay } from '../agent/ports.ts';
 import { contentText, type Contribution } from '../sources/contribution.ts';
 import { annotationsFile, labelsFile, readDownward } from './effective-config.ts';
-import type { Problem } from '../config/read-layer.ts';
+import type { Problem } from '../config/value.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Facts } from './facts.ts';
 

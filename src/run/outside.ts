@@ -1,5 +1,5 @@
 import { fromEvent, map, merge, NEVER, type Observable, of } from 'rxjs';
-import type { StatusEvent, StatusRequest } from '../status/handler.ts';
+import type { StatusEvent, StatusRequest } from '../status/status-event.ts';
 import type { ConfigSource } from '../streams/config-source.ts';
 import { fileSource } from '../streams/file-source.ts';
 import { signals, uncaught } from '../streams/process-events.ts';

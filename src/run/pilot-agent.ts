@@ -23,7 +23,7 @@ import { flags } from '../config/flags.ts';
 import { logFlags } from '../config/log-flags.ts';
 import type { LogLine } from '../log/log-line.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
-import type { StatusRequest } from '../status/handler.ts';
+import type { StatusRequest } from '../status/status-event.ts';
 import type { CommandLine } from './effective-config.ts';
 import { exitCodes, Fatal } from './exit.ts';
 import { failureOf } from './part.ts';

@@ -30,7 +30,7 @@ import type { AgentConfig } from '../config/agent-config.ts';
 import { feedback, type Fold } from '../operators/feedback.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { certificateExpiry, type CertificateSign } from '../secrets/certificate-expiry.ts';
-import type { StatusEvent } from '../status/handler.ts';
+import type { StatusEvent } from '../status/status-event.ts';
 import { noSource } from '../sources/compose.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
 import { composeSources, type ConfigSource, type SourceChange } from '../streams/config-source.ts';

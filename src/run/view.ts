@@ -5,7 +5,7 @@ import type { LogLine } from '../log/log-line.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 import type { KnownCertificate } from '../secrets/certificates.ts';
 import type { CertificateSign } from '../secrets/certificate-expiry.ts';
-import type { StatusEvent } from '../status/handler.ts';
+import type { StatusEvent } from '../status/status-event.ts';
 import type { SourceChange } from '../streams/config-source.ts';
 import type { SourceSign } from '../streams/readings.ts';
 import type { XdsSummary } from '../xds/telemetry.ts';

@@ -1,38 +1,10 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { isEncrypted, markOf, privateKeyBlock, keyFlaw } from './key-flaw.ts';
+import type { X509Certificate } from 'node:crypto';
+import { isEncrypted, markOf, privateKeyBlock } from './key-flaw.ts';
+import { keyPairFlaw, pemBlocks, pemCertificates, subjectOf, timesOf } from './key-pair-flaw.ts';
 import type { Secret, SecretSet, SetFlaws } from './secret.ts';
 
 /** Each takes 0.1 ms to parse. Envoy itself follows a chain over 100 certificates. */
 const most = { chain: 100, roots: 500 };
-
-/**
- * A block begins and ends at the beginning of a line, as BoringSSL has it: OpenSSL takes one behind
- * a byte order mark too, which Envoy passes over.
- */
-const certificateBlock =
-  /(?<![^\n])-----BEGIN (?<label>(?:X509 |TRUSTED )?CERTIFICATE)-----[^-]*(?:(?<=\n)-----END \k<label>-----(?=[\0-\x20]*(?:\n|$)))?/g;
-
-function pemBlocks(text: string): readonly string[] {
-  return text.match(certificateBlock) ?? [];
-}
-
-/**
- * The certificates of a PEM text, in their order; undefined if one of them does not parse, or has
- * a time that is none. Other blocks, and text between, are passed over.
- */
-export function pemCertificates(text: string): readonly X509Certificate[] | undefined {
-  try {
-    const certificates = pemBlocks(text).map((block) => new X509Certificate(block));
-    return certificates.some((certificate) => timesOf(certificate).some(Number.isNaN)) ? undefined : certificates;
-  } catch {
-    return undefined;
-  }
-}
-
-/** In ms since 1970. OpenSSL takes times that are none, and calls them so. */
-function timesOf({ validFrom, validTo }: X509Certificate): readonly [notBefore: number, notAfter: number] {
-  return [Date.parse(validFrom), Date.parse(validTo)];
-}
 
 /** What a person wants to know of a certificate. Times in ms since 1970. */
 export interface CertificateSummary {
@@ -77,79 +49,15 @@ export function lastingCertificate(secret: Secret): CertificateSummary | undefin
 }
 
 function summary(certificate: X509Certificate): CertificateSummary {
-  const { subject, subjectAltName, serialNumber } = certificate;
+  const { subjectAltName, serialNumber } = certificate;
   const [notBefore, notAfter] = timesOf(certificate);
   return {
-    // Node types it as always there, but a certificate need not have a subject.
-    subject: ((subject as string | undefined) ?? '').replaceAll('\n', ', '),
+    subject: subjectOf(certificate),
     subjectAltNames: subjectAltName ?? '',
     serialNumber,
     notBefore,
     notAfter,
   };
-}
-
-/**
- * Why a certificate chain and its key, both PEM, can not be served now; undefined if they can.
- *
- * Looks at what Envoy finds out too late, or not at all: Envoy 1.36 takes an expired certificate,
- * and dies in mid-takeover of a key that does not match. A key that is encrypted can not be
- * compared, and passes.
- *
- * @param now ms since 1970
- */
-export function keyPairFlaw(chain: string, key: Buffer, now: number): string | undefined {
-  const [certificate, others] = [parsed(pemBlocks(chain)[0]), pemCertificates(chain)];
-  if (certificate === undefined) return `the certificate does not parse${markOf(Buffer.from(chain.slice(0, 1)))}`;
-  const [notBefore, notAfter] = timesOf(certificate);
-  if (Number.isNaN(notBefore + notAfter)) return 'the certificate has a time that is none';
-  if (now < notBefore) return `the certificate is not valid before ${certificate.validFrom}: look at the clock of this machine`;
-  if (now >= notAfter) return `the certificate has expired at ${certificate.validTo}: issue a new one`;
-  return (
-    keyFlaw(certificate) ??
-    privateKeyFlaw(certificate, chain, key) ??
-    (others === undefined ? 'a certificate of the chain does not parse' : undefined)
-  );
-}
-
-function parsed(block: string | undefined): X509Certificate | undefined {
-  try {
-    return block === undefined ? undefined : new X509Certificate(block);
-  } catch {
-    return undefined;
-  }
-}
-
-function privateKeyFlaw(certificate: X509Certificate, chain: string, key: Buffer): string | undefined {
-  const block = privateKeyBlock(key);
-  if (block === undefined) return `the key does not parse${markOf(key)}`;
-  try {
-    const own = createPrivateKey(block);
-    return certificate.checkPrivateKey(own) ? undefined : mismatch(certificate, own, chain);
-  } catch {
-    return isEncrypted(block) ? undefined : 'the key does not parse';
-  }
-}
-
-/** In characters. A subject may be as long as its certificate. */
-const longestSubject = 100;
-
-/**
- * Which certificate it is, and which key, by the fingerprints of their public keys: the first 16
- * hex digits of sha256, as `openssl pkey -pubout -outform DER | sha256sum` has it.
- */
-function mismatch(certificate: X509Certificate, key: KeyObject, chain: string): string {
-  const others = (pemCertificates(chain) ?? []).slice(1);
-  const place = others.findIndex((other) => other.checkPrivateKey(key)) + 2;
-  const { subject, serialNumber } = summary(certificate);
-  const which = `subject ${subject.slice(0, longestSubject) || 'none'}, serial ${serialNumber}, public key ${fingerprint(certificate.publicKey)}`;
-  const its = `the public key of the key is ${fingerprint(createPublicKey(key))}`;
-  const fix = place > 1 ? `it is that of certificate ${place} of the chain, which has to be the first` : 'both have to be of one pair';
-  return `the key does not match the certificate (${which}; ${its}): ${fix}`;
-}
-
-function fingerprint(key: KeyObject): string {
-  return createHash('sha256').update(key.export({ type: 'spki', format: 'der' })).digest('hex').slice(0, 16); // prettier-ignore
 }
 
 /**

@@ -1,5 +1,5 @@
 import { largest, readOutside } from '../files/outside-file.ts';
-import { keyPairFlaw } from './certificates.ts';
+import { keyPairFlaw } from './key-pair-flaw.ts';
 
 /** The pair that the agent shows to a server, both PEM; or why there is none, with the path. */
 export type OwnPair =

@@ -1,7 +1,8 @@
 import { asyncScheduler, catchError, EMPTY, ignoreElements, map, mergeMap, type Observable, of, type SchedulerLike, take, tap } from 'rxjs'; // prettier-ignore
 import type { AppProbe } from '../config/app-probes.ts';
 import { attentiveTimeout } from '../operators/attentive-timer.ts';
-import { answer, type Handler, type ProbeFailed, type ProbeRedirected } from './handler.ts';
+import { answer, type Handler } from './handler.ts';
+import type { ProbeFailed, ProbeRedirected } from './status-event.ts';
 import { ownRequest } from './own-requests.ts';
 import { hostsOf, openSocket } from './open-socket.ts';
 import { probeGrpc } from './probe-grpc.ts';
@@ -17,7 +18,7 @@ export function appProbe(
   probes: ReadonlyMap<string, AppProbe>,
   localHosts: readonly string[],
   scheduler: SchedulerLike = asyncScheduler,
-): Handler {
+): Handler<ProbeRedirected | ProbeFailed> {
   const redirected = new Set<string>();
   const failures = new Map<string, string>();
   const isNews = (path: string, { status, reason = `the application answers ${status}` }: ProbeAnswer) => {

@@ -1,7 +1,8 @@
 import { EMPTY, ignoreElements, merge, type Observable, of, tap } from 'rxjs';
 import type { AdminClient } from '../admin/admin-client.ts';
 import type { LogLevel } from '../log/log-line.ts';
-import { answer, type Handler, type StatusRequest } from './handler.ts';
+import { answer, type Handler } from './handler.ts';
+import type { StatusRequest } from './status-event.ts';
 import { controlGuard } from './control-guard.ts';
 /** Envoy's levels, and the agent's that stand for them. */
 const levels: Readonly<Record<string, LogLevel>> = {
@@ -19,7 +20,7 @@ const levels: Readonly<Record<string, LogLevel>> = {
  * (`logger:level,…`) those of Envoy's loggers, by its own names. The answer is Envoy's, which lists
  * its loggers.
  */
-export function logging(admin: Pick<AdminClient, 'request'>): Handler {
+export function logging(admin: Pick<AdminClient, 'request'>): Handler<StatusRequest> {
   return (request, response): Observable<StatusRequest> => {
     const refusal = controlGuard(request);
     if (refusal !== undefined) {

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { asyncScheduler, EMPTY, from, ignoreElements, type Observable, of, shareReplay, switchMap, take, tap, withLatestFrom } from 'rxjs';
 import { controlGuard, insideGuard, type Refusal, tokenGuard } from './control-guard.ts';
-import { answer, type Handler, type StatusParts, type StatusRequest } from './handler.ts';
+import { answer, type Handler } from './handler.ts';
+import type { StatusRequest, StatusSign } from './status-event.ts';
+import type { StatusParts } from './status-parts.ts';
 import { logging } from './logging.ts';
 import { printable } from '../log/printable.ts';
 import { probe } from './probe.ts';
@@ -11,13 +13,13 @@ import { probe } from './probe.ts';
  * when it is first used: probes of the application with HTTP/2, the merging of metrics with
  * compression, the profiler, the page. The log is shown only with `withLog`.
  */
-export function routes(parts: StatusParts, withLog = false): (path: string) => Handler {
+export function routes(parts: StatusParts, withLog = false): (path: string) => Handler<StatusSign> {
   // Of both paths, so that one looks at a time.
   const handler = profiling(
     parts.profileToken,
     lazily(async () => (await import('./profile.ts')).inspect()),
   );
-  const fixed = new Map<string, Handler>([
+  const fixed = new Map<string, Handler<StatusSign>>([
     ['/healthz/ready', probe(parts.unready$, parts.notes$)],
     ['/healthz/live', probe(parts.unlive$)],
     ['/healthz/startup', probe(parts.unstarted$)],
@@ -44,22 +46,22 @@ export function routes(parts: StatusParts, withLog = false): (path: string) => H
 const mostStreams = 4;
 
 /** A handler that is loaded for its first request. */
-function lazily(load: () => Promise<Handler>): Handler {
-  let handler$: Observable<Handler> | undefined;
+function lazily(load: () => Promise<Handler<StatusSign>>): Handler<StatusSign> {
+  let handler$: Observable<Handler<StatusSign>> | undefined;
   return (request, response) => {
     handler$ ??= from(load()).pipe(shareReplay({ bufferSize: 1, refCount: false }));
     return handler$.pipe(switchMap((handler) => handler(request, response)));
   };
 }
 
-async function scrapes(parts: StatusParts): Promise<Handler> {
+async function scrapes(parts: StatusParts): Promise<Handler<StatusSign>> {
   const { allMetrics } = await import('./scrape.ts');
   parts.beforeScrapes();
   return allMetrics(parts);
 }
 
 /** A handler for those who look inside. */
-function inside(handler: Handler): Handler {
+function inside<Sign>(handler: Handler<Sign>): Handler<Sign> {
   return (request, response) => {
     const refusal = insideGuard(request);
     if (refusal === undefined) return handler(request, response);
@@ -69,7 +71,7 @@ function inside(handler: Handler): Handler {
 }
 
 /** A handler for those who look inside with the token. */
-function profiling(token: string | undefined, handler: Handler): Handler {
+function profiling(token: string | undefined, handler: Handler<StatusSign>): Handler<StatusSign> {
   return (request, response) => {
     const refusal = insideGuard(request) ?? tokenGuard(request, token);
     if (refusal === undefined) return handler(request, response);
@@ -85,7 +87,7 @@ function missing({ url }: IncomingMessage, response: Parameters<Handler>[1]): Ob
 }
 
 /** Answers by `OK`, and passes on what was asked for. */
-function order(asked: StatusRequest): Handler {
+function order(asked: StatusRequest): Handler<StatusRequest> {
   return (request, response) => {
     const refusal = controlGuard(request);
     answer(response, ...(refusal ?? [200, 'OK']));

@@ -28,7 +28,8 @@ import { looks, type MetricsSource, type OpenedSource, openSource } from '../met
 import { openMetrics } from './open-metrics.ts';
 import { onePlace } from '../operators/one-place.ts';
 import type { Refusal } from './control-guard.ts';
-import { answer, type Handler, type StatusParts } from './handler.ts';
+import { answer, type Handler } from './handler.ts';
+import type { StatusParts } from './status-parts.ts';
 import { compress, type NegotiatedFormat, negotiateFormat } from './negotiate.ts';
 import { largeScrape } from './large-scrape.ts';
 import { countScrape, noScrapes, type ScrapeEvent, scrapeFamilies } from './scrape-counts.ts';
@@ -67,7 +68,7 @@ export function metrics(
   sources: readonly MetricsSource[],
   families$: Observable<readonly MetricFamily[]>,
   scheduler: SchedulerLike = asyncScheduler,
-): Handler {
+): Handler<MetricsRefused | MetricsLeftOut> {
   const shared = sharedScrapes(mostShared, scheduler);
   const place$ = onePlace();
   const refused = tellRefused(scheduler);
@@ -204,7 +205,11 @@ function timeoutOf(header: string | readonly string[] | undefined): number {
 /**
  * `/stats/prometheus`: Envoy's metrics, those of the applications in their order, then the agent's.
  */
-export function allMetrics({ admin, targets, families$ }: Pick<StatusParts, 'admin' | 'targets' | 'families$'>): Handler {
+export function allMetrics({
+  admin,
+  targets,
+  families$,
+}: Pick<StatusParts, 'admin' | 'targets' | 'families$'>): Handler<MetricsRefused | MetricsLeftOut> {
   const agent = new Agent({ keepAlive: true });
   const envoy: MetricsSource = { type: 'envoy', target: 'envoy', open: (headers) => admin.open('/stats/prometheus', headers) };
   const applications = targets.map(({ port, path }): MetricsSource => {

@@ -4,7 +4,7 @@ import { defer, exhaustMap, interval, map, Observable, type Observer, Subject, t
 import { ofType } from '../operators/tagged-union.ts';
 import { ownSocket } from '../files/own-socket.ts';
 import { ofOwner } from './control-guard.ts';
-import { answer, type Handler, type StatusEvent } from './handler.ts';
+import { answer, type Handler, type ServerEvent } from './handler.ts';
 
 /** From one answer to the head of the next request, and for what comes with a request. In ms. */
 const timeoutMs = 5_000;
@@ -30,7 +30,7 @@ const mostConnections = 512;
  * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then
  * what the handlers emit. Errors if the server breaks later. Never completes.
  */
-export function statusServer(port: number, route: (path: string) => Handler, host?: string): Observable<StatusEvent> {
+export function statusServer<Sign>(port: number, route: (path: string) => Handler<Sign>, host?: string): Observable<ServerEvent | Sign> {
   return new Observable((subscriber) => {
     const server = serverOf(route, subscriber);
     let hasListened = false;
@@ -56,7 +56,7 @@ export function statusServer(port: number, route: (path: string) => Handler, hos
  * this machine may. Emits `socket-failed` if it is not to be had, and what the handlers emit. Never
  * completes.
  */
-export function statusSocket(path: string, route: (path: string) => Handler): Observable<StatusEvent> {
+export function statusSocket<Sign>(path: string, route: (path: string) => Handler<Sign>): Observable<ServerEvent | Sign> {
   return new Observable((subscriber) => {
     const server = serverOf(route, subscriber);
     return ownSocket(path)
@@ -67,14 +67,14 @@ export function statusSocket(path: string, route: (path: string) => Handler): Ob
           server.emit('connection', event.socket);
         }),
         ofType('failed'),
-        map(({ reason }): StatusEvent => ({ type: 'socket-failed', path, reason })),
+        map(({ reason }): ServerEvent => ({ type: 'socket-failed', path, reason })),
       )
       .subscribe(subscriber);
   });
 }
 
 /** A server of HTTP that does not listen yet. */
-function serverOf(route: (path: string) => Handler, events: Subscriber<StatusEvent>): Server {
+function serverOf<Sign>(route: (path: string) => Handler<Sign>, events: Subscriber<ServerEvent | Sign>): Server {
   const idle = idleConnections();
   events.add(idle.looks$.subscribe());
   // Node's own look for slow requests would wake an agent whom nobody asks.
@@ -130,11 +130,11 @@ function idleConnections() {
   };
 }
 
-function respond(
+function respond<Sign>(
   request: IncomingMessage,
   response: ServerResponse,
-  route: (path: string) => Handler,
-  events: Observer<StatusEvent>,
+  route: (path: string) => Handler<Sign>,
+  events: Observer<ServerEvent | Sign>,
 ): void {
   request.resume(); // what comes with it is nobody's affair
   const path = request.url?.replace(/\?.*/s, '') ?? '';

@@ -23,7 +23,7 @@ import {
   throttleTime,
   timer,
 } from 'rxjs';
-import type { Change, Reading } from '../agent/ports.ts';
+import type { Change, Reading } from './reading.ts';
 import { coalesce } from '../operators/coalesce.ts';
 import { supervise } from '../operators/supervise.ts';
 import { ofType } from '../operators/tagged-union.ts';

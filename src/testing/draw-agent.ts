@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert';
 import { asyncScheduler, defer, filter, ignoreElements, map, merge, type Observable, of, ReplaySubject, share, takeUntil, tap, throwError, timer, timestamp } from 'rxjs'; // prettier-ignore
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import type { RestartPolicy } from '../agent/exits.ts';
-import type { Reading } from '../agent/ports.ts';
+import type { Reading } from '../streams/reading.ts';
 import type { Timing } from '../agent/timing.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import { compose } from '../sources/compose.ts';

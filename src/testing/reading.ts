@@ -1,6 +1,7 @@
-import type { EpochConfig, Reading } from '../agent/ports.ts';
+import type { EpochConfig } from '../agent/ports.ts';
+import type { Reading } from '../streams/reading.ts';
 
 /** A reading that is known by its hash alone, of a configuration that nobody looks at. */
-export function readingOf(hash: string, config: EpochConfig = { kind: 'given', path: '/envoy.json', override: '' }): Reading {
+export function readingOf(hash: string, config: EpochConfig = { kind: 'given', path: '/envoy.json', override: '' }): Reading<EpochConfig> {
   return { hash, config, changed: [] };
 }

@@ -1,4 +1,5 @@
-import { keyPairFlaw, setFlaws } from '../../src/secrets/certificates.ts';
+import { setFlaws } from '../../src/secrets/certificates.ts';
+import { keyPairFlaw } from '../../src/secrets/key-pair-flaw.ts';
 import type { Way } from './deviations.ts';
 import type { KindVerdict } from './envoy-verdicts.ts';
 import type { CertificateKind } from './kinds.ts';

@@ -23,7 +23,8 @@ import {
   toArray,
 } from 'rxjs';
 import { expect } from 'vitest';
-import type { ProcessEvent, Proxy, Signal, Verdict, Health, Exit, Reading } from '../../src/agent/ports.ts';
+import type { EpochConfig, ProcessEvent, Proxy, Signal, Verdict, Health, Exit } from '../../src/agent/ports.ts';
+import type { Reading } from '../../src/streams/reading.ts';
 
 /** How long something takes: `about` is from a third of so many ms to three times as many. */
 export interface Span {
@@ -48,7 +49,7 @@ export type Life =
 export interface World {
   readonly proxy: Proxy;
   /** What its processes are started from. */
-  readonly reading: Reading;
+  readonly reading: Reading<EpochConfig>;
   /** How late an answer may be, for the sake of the machine. In ms. */
   readonly slack: number;
   /** How many processes exist. */

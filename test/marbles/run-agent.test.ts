@@ -26,7 +26,7 @@ import type { ShapedConfig } from '../../src/run/shape-source.ts';
 import type { ServersSign, View } from '../../src/run/view.ts';
 import type { Sources } from '../../src/config/sources.ts';
 import type { LogLine } from '../../src/log/log-line.ts';
-import type { StatusEvent } from '../../src/status/handler.ts';
+import type { StatusEvent } from '../../src/status/status-event.ts';
 import type { SourceChange, SourceReading } from '../../src/streams/config-source.ts';
 import { shown } from '../support/shown.ts';
 import { configOf } from '../support/resolved.ts';

@@ -10,7 +10,9 @@ import type { EpochsReport } from '../../src/report/epoch-report.ts';
 import type { Sources } from '../../src/config/sources.ts';
 import { firstView, type View } from '../../src/run/view.ts';
 import type { MetricFamily } from '../../src/metrics/metric-family.ts';
-import type { Handler, StatusEvent, StatusParts } from '../../src/status/handler.ts';
+import type { Handler } from '../../src/status/handler.ts';
+import type { StatusEvent, StatusSign } from '../../src/status/status-event.ts';
+import type { StatusParts } from '../../src/status/status-parts.ts';
 import { routes } from '../../src/status/routes.ts';
 import { shown } from '../support/shown.ts';
 import { configOf } from '../support/resolved.ts';
@@ -112,7 +114,7 @@ function request(url: string, accept: string): IncomingMessage {
 }
 
 /** The status and the body of what `handler` answers. */
-function answered(handler: Handler, asked: IncomingMessage): Observable<string> {
+function answered(handler: Handler<StatusSign>, asked: IncomingMessage): Observable<string> {
   return new Observable((subscriber) => {
     let status = 0;
     const response = {

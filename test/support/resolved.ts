@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { environment } from '../../src/config/environment.ts';
 import type { Layers } from '../../src/config/text-layers.ts';
 import { type ConfigInputs, resolveConfig, type ResolvedConfig } from '../../src/config/resolve-config.ts';
-import type { Problem } from '../../src/config/read-layer.ts';
+import type { Problem } from '../../src/config/value.ts';
 import type { AgentConfig } from '../../src/config/agent-config.ts';
 
 /** What a test says of a configuration. The contents of texts are given as what is in them. */

@@ -24,6 +24,7 @@ import {
   type Outcome,
   type ProcessEvent,
   type Proxy,
+  type EpochConfig,
   type Reading,
   reducer,
   reduceWithEffects,
@@ -93,7 +94,7 @@ it('a proxy of one’s own gives all six of its answers as streams, and may chec
   };
   expectTypeOf(proxy.active(0)).toEqualTypeOf<Observable<number | undefined>>();
   expectTypeOf<keyof Proxy>().toEqualTypeOf<'run' | 'health' | 'publishAdmin' | 'check' | 'drain' | 'active' | 'checkAhead'>();
-  expectTypeOf<Proxy['checkAhead']>().toEqualTypeOf<((reading: Reading) => Observable<never>) | undefined>();
+  expectTypeOf<Proxy['checkAhead']>().toEqualTypeOf<((reading: Reading<EpochConfig>) => Observable<never>) | undefined>();
   // @ts-expect-error a verdict against a configuration has a reason
   const silent: Proxy = { ...proxy, check: () => of({ ok: false }) };
   expectTypeOf(silent).toEqualTypeOf<Proxy>();

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import type { Subscription } from 'rxjs';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { certificateAuthority, type Issued } from '../../demo/certificates.ts';
-import type { StatusEvent } from '../../src/status/handler.ts';
+import type { StatusEvent } from '../../src/status/status-event.ts';
 import { appProbes } from '../../src/config/app-probes.ts';
 import { routes } from '../../src/status/routes.ts';
 import { statusServer } from '../../src/status/status-server.ts';

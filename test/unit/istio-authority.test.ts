@@ -10,7 +10,7 @@ import { certificateAuthority, type CertificateAuthority, type Issued } from '..
 import { authorityAddress, type Failure } from '../../src/ca/authority.ts';
 import { type Issue, issueCertificate, type IssueOptions, workloadIdentity } from '../../src/ca/issue-certificate.ts';
 import { istioAuthority, type IstioAuthorityOptions } from '../../src/ca/istio-authority.ts';
-import { pemCertificates } from '../../src/secrets/certificates.ts';
+import { pemCertificates } from '../../src/secrets/key-pair-flaw.ts';
 import { type CaServer, startCaServer } from '../support/ca-server.ts';
 
 const jwt = (expires: number) =>

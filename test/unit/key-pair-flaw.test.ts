@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { certificateAuthority, type Issued } from '../../demo/certificates.ts';
-import { keyPairFlaw, pemCertificates } from '../../src/secrets/certificates.ts';
+import { keyPairFlaw, pemCertificates } from '../../src/secrets/key-pair-flaw.ts';
 
 const from = Date.UTC(2026, 0, 1);
 const to = Date.UTC(2026, 0, 2);

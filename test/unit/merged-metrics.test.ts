@@ -12,7 +12,7 @@ import * as zlib from 'node:zlib';
 import { of, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openAnswer } from '../../src/admin/admin-client.ts';
-import type { StatusEvent } from '../../src/status/handler.ts';
+import type { StatusEvent } from '../../src/status/status-event.ts';
 import { routes } from '../../src/status/routes.ts';
 import { statusServer } from '../../src/status/status-server.ts';
 import { freePorts } from '../support/free-ports.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RestartPolicy } from '../../src/agent/exits.ts';
 import { type AgentEvent, type AgentState, type Effect, initialState, type Outcome, type Running } from '../../src/agent/model.ts';
-import type { Exit, Launch, Reading } from '../../src/agent/ports.ts';
+import type { EpochConfig, Exit, Launch } from '../../src/agent/ports.ts';
+import type { Reading } from '../../src/streams/reading.ts';
 import { reducer } from '../../src/agent/reducer.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 
@@ -97,7 +98,10 @@ describe('a reading that is the same, with other facts', () => {
   const facts = readingOf('b', { kind: 'given', path: '/other.json', override: '' });
   const confirmed: AgentEvent = { type: 'config-confirmed', reading: facts };
   const waiting = [...serving, changed('b')];
-  const claimed = (reading: Reading, stage: 'waiting') => ({ claim: { epoch: 1, reading, stage, forced: false }, wanted: facts });
+  const claimed = (reading: Reading<EpochConfig>, stage: 'waiting') => ({
+    claim: { epoch: 1, reading, stage, forced: false },
+    wanted: facts,
+  });
 
   it.each<Case>([
     { what: 'is what a claim that waits is for', given: waiting, when: confirmed, then: [], state: claimed(facts, 'waiting') },

@@ -104,13 +104,14 @@ it('is what each proxy would be given if it were alone, whatever was before', ()
           const [view] = enter({ number, environment }, node);
           const alone = buildEnvironment(undefined, anew(store), noChanges, 'cluster.local');
           for (const type of xdsTypes) {
-            const expected = typedView(generators[type](alone, withWorkload(alone, node)));
-            expect({ type, content: content(view[type]) }).toEqual({ type, content: content(expected) });
+            const [given, expected] = [view[type], typedView(generators[type](alone, withWorkload(alone, node)))].map(content);
+            // Most are equal, and a deep comparison takes ten times as long.
+            if (JSON.stringify(given) !== JSON.stringify(expected)) expect({ type, given }).toEqual({ type, given: expected });
           }
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 20 },
   );
 });
 

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { defer, NEVER, Observable, of, type Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../src/status/routes.ts';
-import type { StatusEvent } from '../../src/status/handler.ts';
+import type { StatusEvent } from '../../src/status/status-event.ts';
 import { statusServer } from '../../src/status/status-server.ts';
 import { statusParts } from '../support/status-parts.ts';
 import { freePorts } from '../support/free-ports.ts';

@@ -4,7 +4,8 @@ import { reducer } from '../../src/agent/reducer.ts';
 import { noTimeline, timeline, type Timeline } from '../../src/agent/timeline.ts';
 import { lifecycleFamilies, stateFamilies } from '../../src/metrics/agent-families.ts';
 import { printFamilies } from '../../src/metrics/metric-family.ts';
-import type { Change, Exit } from '../../src/agent/ports.ts';
+import type { Exit } from '../../src/agent/ports.ts';
+import type { Change } from '../../src/streams/reading.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };

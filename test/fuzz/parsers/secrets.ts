@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { NEVER } from 'rxjs';
 import { workloadIdentity } from '../../../src/ca/issue-certificate.ts';
-import { pemCertificates, setFlaws } from '../../../src/secrets/certificates.ts';
+import { setFlaws } from '../../../src/secrets/certificates.ts';
+import { pemCertificates } from '../../../src/secrets/key-pair-flaw.ts';
 import { gatewayFolder, gatewaySecrets } from '../../../src/secrets/gateway-secrets.ts';
 import { findSecret } from '../../../src/secrets/secret-book.ts';
 import { fuzzed, textOf } from '../parser.ts';

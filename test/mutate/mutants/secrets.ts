@@ -4,13 +4,13 @@ export const secrets: readonly Mutant[] = [
   { id: 'secrets/most-certificates', file: 'secrets/certificates.ts', find: 'length > limit ?', replace: 'length > limit * 10 ?' },
   {
     id: 'secrets/no-time',
-    file: 'secrets/certificates.ts',
+    file: 'secrets/key-pair-flaw.ts',
     find: 'if (Number.isNaN(notBefore + notAfter)) return',
     replace: 'if (false) return',
   },
   { id: 'secrets/of-the-kernel', file: 'secrets/secret-book.ts', find: 'resolve(path)', replace: 'path' },
   { id: 'secrets/link-known-name', file: 'secrets/write-set.ts', find: "join(own, '..link')", replace: '`${path}.new`' },
-  { id: 'secrets/expired-edge', file: 'secrets/certificates.ts', find: 'now >= notAfter', replace: 'now > notAfter' },
+  { id: 'secrets/expired-edge', file: 'secrets/key-pair-flaw.ts', find: 'now >= notAfter', replace: 'now > notAfter' },
   {
     id: 'secrets/served-on',
     file: 'secrets/keep-served.ts',

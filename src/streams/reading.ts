@@ -1,0 +1,22 @@
+/** A part of the configuration that differs from the reading before. */
+export interface Change {
+  /** The name of the source. */
+  readonly source: string;
+  /** The path of a file, or the name of a member; '' for the source as a whole. */
+  readonly part: string;
+  /** What a person knows it by, before and after, if there is that: the serial of a certificate. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** The configuration at one moment. */
+export interface Reading<Config> {
+  /**
+   * sha256 (hex) of all that an Envoy would be started from. Two readings with the same hash are
+   * the same.
+   */
+  readonly hash: string;
+  readonly config: Config;
+  /** What differs from the reading before; empty for the first one. */
+  readonly changed: readonly Change[];
+}
