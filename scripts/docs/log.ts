@@ -56,6 +56,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['resource'], 'A resource of Istio: `Kind/namespace/name`'],
   [['names', 'madeOf'], 'Of what a proxy has rejected: resources of Envoy, and those of Istio that they are made of'],
   [['port', 'status'], 'Of the token server: port and status of an answer. At the start: the status port'],
+  [['server'], 'The server that could not take a connection: its port, its socket or its flag'],
 ];
 
 export function logPage(): string {

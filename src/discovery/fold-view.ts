@@ -38,6 +38,7 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
       return { ...view, isEnding: true };
     case 'listening':
     case 'failed':
+    case 'not-taken':
     case 'over':
       return view;
     default: {

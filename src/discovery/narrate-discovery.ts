@@ -40,6 +40,11 @@ export function narrateDiscovery(before: DiscoveryView, event: DiscoveryEvent, s
       return [
         { level: 'warn', event: 'discovery.stream_refused', msg: 'a stream is refused', address: event.address, reason: event.reason },
       ];
+    case 'not-taken': {
+      const { server, address, reason } = event;
+      const msg = 'a connection could not be taken: the server goes on';
+      return [{ level: 'warn', event: 'connection.not_taken', msg, server: `--${server}`, address, reason }];
+    }
     case 'terminate-requested': {
       const msg = 'the control plane sends its proxies elsewhere, and ends then';
       return [{ level: 'info', event: 'discovery.draining', msg, by: event.by, proxies: before.connections.size }];

@@ -1,4 +1,4 @@
-import { concat, distinctUntilChanged, EMPTY, filter, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, skip, skipWhile, Subject, switchMap, take, takeWhile, timer, withLatestFrom } from 'rxjs'; // prettier-ignore
+import { concat, concatMap, EMPTY, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, skip, skipWhile, Subject, switchMap, take, takeWhile, timer, withLatestFrom } from 'rxjs'; // prettier-ignore
 import type { KnownProxy } from '../debug/debug-answers.ts';
 import type { DiscoveryView } from '../debug/discovery-view.ts';
 import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
@@ -128,15 +128,10 @@ function http(server: ServerName, routes: (path: string) => Handler): (address: 
   return ({ host, port }) => {
     const told = { server, address: `${host}:${port}` };
     return statusServer(port, routes, host === '' ? undefined : host).pipe(
-      map((event): DiscoveryEvent | undefined =>
-        event.type === 'listening'
-          ? { type: 'listening', ...told }
-          : event.type === 'failed'
-            ? { type: 'failed', ...told, reason: event.reason }
-            : undefined,
-      ),
-      filter((event) => event !== undefined),
-      distinctUntilChanged(),
+      concatMap((event): readonly DiscoveryEvent[] => {
+        if (event.type === 'listening') return [{ type: event.type, ...told }];
+        return event.type === 'failed' || event.type === 'not-taken' ? [{ type: event.type, ...told, reason: event.reason }] : [];
+      }),
     );
   };
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { logVerbosity, Server, ServerCredentials, ServerInterceptingCall, setLogVerbosity, status } from '@grpc/grpc-js';
 import { Observable, tap } from 'rxjs';
+import { tellErrors } from '../files/server-errors.ts';
 import { boundedMessages, type TellRefused } from '../grpc/bounded-messages.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import { type AdsOptions, serveAds } from '../push/ads-server.ts';
@@ -9,7 +10,7 @@ import { boundedConnections } from './bounded-connections.ts';
 import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 
-type GrpcSign = AdsEvent | Extract<DiscoveryEvent, { readonly type: 'listening' | 'failed' }>;
+type GrpcSign = AdsEvent | Extract<DiscoveryEvent, { readonly type: 'listening' | 'failed' | 'not-taken' }>;
 
 export interface ServeGrpcOptions extends AdsOptions {
   readonly keepalive: DiscoveryConfig['keepalive'];
@@ -70,10 +71,14 @@ export function serveGrpc({ host, port }: ListenAddress, { keepalive, largestReq
     const address = `${host === '' ? '[::]' : host.includes(':') ? `[${host}]` : host}:${port}`;
     const told = { server: 'grpcAddr', address } as const;
     const listener = createServer((socket) => connections.add(socket));
-    listener.on('error', (error) => {
-      if (listener.listening) tell('', `a connection cannot be taken: ${error.message}`);
-      else subscriber.next({ type: 'failed', ...told, reason: error.message });
-    });
+    tellErrors(
+      listener,
+      {
+        failed: (reason) => subscriber.next({ type: 'failed', ...told, reason }),
+        notTaken: (reason) => subscriber.next({ type: 'not-taken', ...told, reason }),
+      },
+      ads.scheduler,
+    );
     listener.listen({ port, ...(host !== '' && { host }) }, () => subscriber.next({ type: 'listening', ...told }));
     return () => {
       listener.close();

@@ -2,13 +2,16 @@ import { lstatSync, renameSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { catchError, concat, defer, map, NEVER, Observable, of, switchMap, take } from 'rxjs';
 import { privately } from './privately.ts';
+import { tellErrors } from './server-errors.ts';
 import { remove } from './whole-file.ts';
 
-/** What becomes of a socket that is listened on: `failed` may come after `listening` too. */
+/** What becomes of a socket that is listened on. */
 export type SocketEvent =
   | { readonly type: 'listening' }
   | { readonly type: 'failed'; readonly reason: string }
-  | { readonly type: 'connected'; readonly socket: Socket };
+  | { readonly type: 'connected'; readonly socket: Socket }
+  /** A connection could not be taken. The next one may be. */
+  | { readonly type: 'not-taken'; readonly reason: string };
 
 /** What sockaddr_un holds, less its final zero (unix(7)). In bytes. */
 const longest = 107;
@@ -17,8 +20,9 @@ const suffix = 4;
 
 /**
  * Listens on a Unix socket at `path`, mode 0600, whose folder exists. Emits `listening` or
- * `failed`, then each connection. On unsubscribe it closes all connections and removes the socket,
- * if it is still its own. Cold; never completes, never errors.
+ * `failed`, then each connection, and `not-taken` if one cannot be taken. On unsubscribe it closes
+ * all connections and removes the socket, if it is still its own. Cold; never completes, never
+ * errors.
  *
  * A socket that a dead process has left is replaced. One that somebody answers on is in use. What
  * is no socket is never taken away.
@@ -60,7 +64,10 @@ function listen(path: string): Observable<SocketEvent> {
       socket.on('error', () => undefined); // it is closed then; without a listener it would throw
       subscriber.next({ type: 'connected', socket });
     });
-    server.on('error', ({ message: reason }) => subscriber.next({ type: 'failed', reason }));
+    tellErrors(server, {
+      failed: (reason) => subscriber.next({ type: 'failed', reason }),
+      notTaken: (reason) => subscriber.next({ type: 'not-taken', reason }),
+    });
 
     // Bound beside its place and then put there: it takes the place of a dead one in one step.
     const beside = `${path}.new`;

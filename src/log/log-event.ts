@@ -18,6 +18,7 @@ export const logEvents = {
   'agent.failed': { level: 'fatal', text: 'The agent ends with a failure. The line has the exit code and the reason.' },
   'agent.bug': { level: 'error', text: 'A bug: Envoy is drained, or left with `--keepEnvoy`, and the agent ends with 70.' },
   'connection.broken': { level: 'warn', text: 'A connection broke while no code listened for its errors. The agent goes on.' },
+  'connection.not_taken': { level: 'warn', text: 'A server could not take a connection. It goes on.' },
   'part.failed': { level: 'error', text: 'A part around the core of the agent has failed. It is started again.' },
   'tool.missing': { level: 'warn', text: 'A small program that takes part in a start is not in PATH.' },
   'config.given': { level: 'info', text: 'The values that differ from their defaults, and where each is from.' },

@@ -143,7 +143,8 @@ async function enter(folder: string, version: string, tells: object): Promise<Ca
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject).unref();
+    // An error that comes later, of a connection that cannot be taken, is nobody's.
+    server.on('error', reject).unref();
     privately(() => server.listen(path, resolve));
   });
 }

@@ -101,6 +101,10 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
       const { path, reason } = sign;
       return [{ level: 'warn', event: 'status.socket_failed', msg: 'the status socket cannot be listened on', component: 'status', path, reason }]; // prettier-ignore
     }
+    case 'not-taken': {
+      const { server, reason } = sign;
+      return [{ level: 'warn', event: 'connection.not_taken', msg: 'a connection could not be taken: the server goes on', component: 'status', server, reason }]; // prettier-ignore
+    }
     case 'metrics-refused': {
       const { source, reason } = sign;
       return [{ level: 'warn', event: 'metrics.refused', msg: 'the rest of the metrics of a source is left out', component: 'status', source, reason }]; // prettier-ignore

@@ -31,8 +31,7 @@ export interface StsParts {
 
 /**
  * The token server: tells once when it listens, or why it cannot, and serves until it is
- * unsubscribed. Tells its metrics, and what there is to log. Cold, never completes. Errors if the
- * server breaks after it has listened.
+ * unsubscribed. Tells its metrics, and what there is to log. Cold, never completes.
  */
 export function runSts(
   {
@@ -77,6 +76,8 @@ function signs(event: StsEvent, port: number): readonly ServersSign[] {
       return [logged({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port }), { type: 'servers-listening' }];
     case 'failed':
       return [{ type: 'servers-failed', exit: 'unavailable', reason: `--stsPort ${port}: ${event.reason}` }];
+    case 'not-taken':
+      return [logged({ level: 'warn', event: 'connection.not_taken', msg: 'a connection could not be taken: the server goes on', server: `port ${port}`, reason: event.reason })]; // prettier-ignore
     case 'answered': {
       const { status, reason } = event;
       return [

@@ -81,7 +81,7 @@ export function runXds(
             );
           },
         });
-        return merge(signs(relayed$, () => current$.value.address, maxAge), event$.pipe(filter((event) => event.type !== 'called'), concatMap(outcome))); // prettier-ignore
+        return merge(signs(relayed$, () => current$.value.address, maxAge), event$.pipe(filter((event) => event.type !== 'called'), concatMap((event) => outcome(event, socket)))); // prettier-ignore
       }),
     );
     const moving$ = target$.pipe(
@@ -136,8 +136,10 @@ function signs(transition$: Observable<RelayTransition>, address: () => string, 
   );
 }
 
-function outcome(event: Exclude<XdsServerEvent, { type: 'called' }>): readonly ServersSign[] {
+function outcome(event: Exclude<XdsServerEvent, { type: 'called' }>, socket: string): readonly ServersSign[] {
   if (event.type === 'failed') return [{ type: 'servers-failed', exit: 'unavailable', reason: `the socket for xDS: ${event.reason}` }];
+  if (event.type === 'not-taken')
+    return [logged({ level: 'warn', event: 'connection.not_taken', msg: 'a connection could not be taken: the server goes on', server: socket, reason: event.reason })]; // prettier-ignore
   return [
     logged({ level: 'info', event: 'xds.listening', msg: 'Envoy takes its configuration from the agent' }),
     { type: 'servers-listening' },

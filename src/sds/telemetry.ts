@@ -6,6 +6,7 @@ import { pushesByType, rejectsByType } from '../metrics/pushes.ts';
 export type SdsEvent =
   | { readonly type: 'listening' }
   | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'not-taken'; readonly reason: string }
   | { readonly type: 'stream-opened'; readonly stream: number }
   | { readonly type: 'stream-closed'; readonly stream: number }
   | { readonly type: 'stream-refused'; readonly stream: number; readonly reason: string }
@@ -46,6 +47,7 @@ export function countSds(counts: SdsCounts, event: SdsEvent): SdsCounts {
     case 'listening':
       return { ...counts, streams: 0 }; // those of a server that has failed are gone with it
     case 'failed':
+    case 'not-taken':
     case 'stream-refused':
     case 'stream-failed':
     case 'missing':
@@ -79,6 +81,8 @@ export function narrateSds(event: SdsEvent, isServed: (name: string) => boolean)
       return [{ level: 'info', event: 'sds.listening', msg: 'secrets are served' }];
     case 'failed':
       return []; // it ends the agent, which says why
+    case 'not-taken':
+      return [{ level: 'warn', event: 'connection.not_taken', msg: 'a connection could not be taken: the server goes on', server: 'sds', reason: event.reason }]; // prettier-ignore
     case 'stream-opened':
     case 'stream-closed':
     case 'stream-failed': // told as the failure of a part

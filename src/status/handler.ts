@@ -26,6 +26,8 @@ export type ServerEvent =
   | { readonly type: 'listening' }
   /** It cannot listen. */
   | { readonly type: 'failed'; readonly reason: string }
+  /** A connection could not be taken. The server goes on. */
+  | { readonly type: 'not-taken'; readonly server: string; readonly reason: string }
   /** The socket at `path` cannot be listened on. A port is not affected. */
   | { readonly type: 'socket-failed'; readonly path: string; readonly reason: string }
   /** A request could not be answered. */

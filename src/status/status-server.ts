@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { defer, exhaustMap, interval, map, Observable, type Observer, Subject, type Subscriber, takeWhile, tap } from 'rxjs';
-import { ofType } from '../operators/tagged-union.ts';
+import { asyncScheduler, concatMap, defer, Observable, type Observer, Subject, type Subscriber, tap } from 'rxjs';
 import { ownSocket } from '../files/own-socket.ts';
+import { tellErrors } from '../files/server-errors.ts';
+import { sweepUp } from '../operators/sweep.ts';
 import { ofOwner } from './control-guard.ts';
 import { answer, type Handler, type ServerEvent } from './handler.ts';
 
@@ -28,20 +29,18 @@ const mostConnections = 512;
  * subscribe, closes with all its connections on unsubscribe. `route` has the handler for a path.
  *
  * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then
- * what the handlers emit. Errors if the server breaks later. Never completes.
+ * what the handlers emit, and `not-taken` if connections cannot be taken. Never completes.
  */
 export function statusServer<Sign>(port: number, route: (path: string) => Handler<Sign>, host?: string): Observable<ServerEvent | Sign> {
   return new Observable((subscriber) => {
     const server = serverOf(route, subscriber);
-    let hasListened = false;
     server.once('listening', () => {
-      hasListened = true;
       subscriber.next({ type: 'listening' });
       server.on('close', () => subscriber.error(new Error('the server was closed')));
     });
-    server.on('error', (error) => {
-      if (hasListened) subscriber.error(error);
-      else subscriber.next({ type: 'failed', reason: error.message });
+    tellErrors(server, {
+      failed: (reason) => subscriber.next({ type: 'failed', reason }),
+      notTaken: (reason) => subscriber.next({ type: 'not-taken', server: `port ${port}`, reason }),
     });
     server.listen(port, host);
     return () => {
@@ -66,8 +65,10 @@ export function statusSocket<Sign>(path: string, route: (path: string) => Handle
           ofOwner.add(event.socket);
           server.emit('connection', event.socket);
         }),
-        ofType('failed'),
-        map(({ reason }): ServerEvent => ({ type: 'socket-failed', path, reason })),
+        concatMap((event): readonly ServerEvent[] => {
+          if (event.type === 'failed') return [{ type: 'socket-failed', path, reason: event.reason }];
+          return event.type === 'not-taken' ? [{ type: 'not-taken', server: path, reason: event.reason }] : [];
+        }),
       )
       .subscribe(subscriber);
   });
@@ -110,14 +111,7 @@ function idleConnections() {
     return since.size;
   };
   return {
-    looks$: added$.pipe(
-      exhaustMap(() =>
-        interval(sweep).pipe(
-          map(look),
-          takeWhile((left) => left > 0),
-        ),
-      ),
-    ),
+    looks$: sweepUp(added$, sweep, look, asyncScheduler),
     add(socket: Socket): void {
       since.set(socket, looks);
       added$.next();

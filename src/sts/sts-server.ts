@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { asyncScheduler, catchError, defer, map, merge, Observable, of, switchMap, take } from 'rxjs';
+import { tellErrors } from '../files/server-errors.ts';
 import { type Exchanged, type ExchangeRequest, noTokenExchange, type TokenDump, type TokenExchange } from './token-exchange.ts';
 
 /** A request for `/token` as it came. */
@@ -83,6 +84,8 @@ function json(status: number, value: object): StsAnswer {
 export type StsEvent =
   | { readonly type: 'listening' }
   | { readonly type: 'failed'; readonly reason: string }
+  /** A connection could not be taken. The server goes on. */
+  | { readonly type: 'not-taken'; readonly reason: string }
   | { readonly type: 'answered'; readonly status: number; readonly reason: string; readonly took: number };
 
 /** In ms. A token that is on its way is not cut: the exchange has a limit of its own. */
@@ -95,8 +98,7 @@ const largestBody = 64 * 1024;
  * all its connections on unsubscribe.
  *
  * Emits `listening` or `failed` once, then `answered` for each request for a token; where the
- * exchange fails, that is an answer too. Errors if the server breaks after it has listened. Never
- * completes.
+ * exchange fails, that is an answer too. Never completes.
  *
  * @param exchange$ emits the exchange that is asked, to each subscriber; a request for a token
  * waits for it
@@ -132,15 +134,13 @@ export function stsServer(host: '127.0.0.1' | '::1', port: number, exchange$: Ob
         });
       },
     );
-    let hasListened = false;
     server.once('listening', () => {
-      hasListened = true;
       subscriber.next({ type: 'listening' });
       server.on('close', () => fail(new Error('the server was closed')));
     });
-    server.on('error', (error) => {
-      if (hasListened) fail(error);
-      else subscriber.next({ type: 'failed', reason: error.message });
+    tellErrors(server, {
+      failed: (reason) => subscriber.next({ type: 'failed', reason }),
+      notTaken: (reason) => subscriber.next({ type: 'not-taken', reason }),
     });
     server.listen(port, host);
     return () => {

@@ -173,20 +173,21 @@ describe('the status port', () => {
     expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
   });
 
-  it.each([
-    { what: 'fails', harm: (server: Server) => server.emit('error', new Error('EMFILE')), reason: 'EMFILE' },
-    { what: 'is closed', harm: (server: Server) => server.close(), reason: 'the server was closed' },
-  ])('is started again where it $what', async ({ harm, reason }) => {
+  it('is started again if it is closed', async () => {
     const { port, events } = await serve();
     const handles = (process as unknown as { _getActiveHandles(): unknown[] })._getActiveHandles();
     const server = handles.find(
       (handle): handle is Server => handle instanceof Server && (handle.address() as { port: number }).port === port,
     );
     if (server === undefined) throw new Error('no server');
-    harm(server);
+    server.close();
     server.closeAllConnections();
     await expect.poll(() => events.length, { timeout: within }).toBeGreaterThanOrEqual(3);
-    expect(events).toMatchObject([{ type: 'listening' }, { type: 'part-failed', part: 'status', reason }, { type: 'listening' }]);
+    expect(events).toMatchObject([
+      { type: 'listening' },
+      { type: 'part-failed', part: 'status', reason: 'the server was closed' },
+      { type: 'listening' },
+    ]);
     expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
   });
 
