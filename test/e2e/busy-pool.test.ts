@@ -5,6 +5,7 @@ import { createServer, get } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { clearedAfter } from '../support/cleared-after.ts';
@@ -69,6 +70,29 @@ it('nothing that the status port answers waits for DNS or the thread pool', { ti
     closeSync(openSync(fifo, constants.O_RDWR)); // lets the agent's threads go
   }),
 );
+
+it('the process waits for a file that does not open, once its Envoy has ended', { timeout: 60_000 }, () =>
+  clearedAfter(async (clear) => {
+    const rig = await makeRig();
+    clear(() => rig.dispose());
+    const fifo = join(rig.folder, 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    const env = { NODE_OPTIONS: `--require ${resolve('test/e2e/support/busy-pool.cjs')}`, BUSY_FIFO: fifo, BUSY_FILES: '1' };
+    const agent = rig.start([], { env });
+    await agent.said('epoch.live', 0);
+    agent.kill('SIGUSR2');
+    await eventually(() => openedForWriting(fifo), { within: 10_000 });
+    agent.kill('SIGUSR2');
+    agent.kill('SIGTERM');
+    expect(await agent.said('agent.ended')).toMatchObject({ code: 0 });
+    expect(rig.envoys()).toEqual([]);
+    expect(await Promise.race([agent.exit, pause(soon)])).toBe('it runs');
+    closeSync(openSync(fifo, constants.O_RDWR));
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+  }),
+);
+
+const pause = (ms: number) => setTimeout(ms, 'it runs');
 
 function openedForWriting(fifo: string): boolean {
   try {
