@@ -203,6 +203,22 @@ export function isOptional(field: string): boolean {
   return optionalFields.has(field);
 }
 
+/**
+ * Whether the rest of an optional field is of use without this member, `field.member`. Nothing that
+ * secures a connection is such a member. Pure.
+ */
+export function isOptionalMember(path: string): boolean {
+  return path === 'envoyMetricsService.tcpKeepalive' || path === 'envoyAccessLogService.tcpKeepalive';
+}
+
+/**
+ * Whether a path in a ProxyConfig says how a connection is secured. With such a field unread the
+ * connection might be less safe than it was meant to be. Pure.
+ */
+export function isSecuring(path: string): boolean {
+  return path.split('.').includes('tlsSettings');
+}
+
 const optionalFields: ReadonlySet<string> = new Set([
   'tracing',
   'statsdUdpAddress',

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { meant } from './one-edit.ts';
 import { jsonFlaw, withoutSecrets } from './passed-on.ts';
+import { isOptionalMember, isSecuring } from './proxy-config.ts';
 import { isMap, splitContent } from './split-content.ts';
 import { ownMember } from '../texts/own-member.ts';
 import type { Problem } from './value.ts';
@@ -17,8 +18,9 @@ export interface Layer {
    */
   readonly place: (path: string) => string;
   /**
-   * Whether a wrong value of a field is a warning, and is left out so that the layer below holds. A
-   * layer without this has no such field.
+   * Whether a wrong value of a field is a warning, and is left out so that the layer below holds.
+   * If only an optional member of it is wrong, that member is left out. A layer without this has no
+   * such field.
    */
   readonly spares?: (field: string) => boolean;
 }
@@ -39,8 +41,8 @@ export interface Reading<T> {
 /**
  * Reads a layer, of which each field may be missing, by the rules of proto JSON: names in camel or
  * snake case, null for what is not said. A field that the schema does not have is a warning, and is
- * kept apart; a value that it does not take is a problem, and so is one that JSON does not have.
- * Pure.
+ * kept apart; a value that it does not take is a problem, and so is one that JSON does not have, or
+ * a field that is not known among those that secure a connection. Pure.
  */
 export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer: Layer): Reading<Partial<z.output<Schema>>> {
   const content = layer.content ?? {};
@@ -48,18 +50,30 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
   const { known, further, paths } = isMap(content)
     ? splitContent(schema.shape, content)
     : { known: { '': content }, further: {}, paths: [] };
+  const [unsafe, unknown] = [paths.filter(({ path }) => isSecuring(path)), paths.filter(({ path }) => !isSecuring(path))];
   const fields = new Map<string, unknown>();
   const wrong: string[] = [];
   const spared: string[] = [];
   const problems = Object.entries(known).flatMap(([field, value]): readonly Problem[] => {
-    const result = z.safeParse(ownMember(schema.shape, field) ?? schema, value);
-    if (result.success) fields.set(field, result.data);
-    else wrong.push(field);
-    const issues =
-      result.error?.issues.map(({ path, message }) => ({ place: layer.place(pathText([field, ...path])), text: message })) ?? [];
-    const told = few(issues, (more) => ({ place: layer.place(field), text: `${more} more of its values are wrong` }));
-    if (layer.spares?.(field) !== true) return told;
-    spared.push(...told.map(({ place, text }) => `${place}: ${text}: ${field === '' ? 'all of it' : field} is left out`));
+    const part = ownMember(schema.shape, field) ?? schema;
+    const result = z.safeParse(part, value);
+    const issues = [
+      ...unsafe.filter(({ path }) => path.startsWith(`${field}.`)).map(({ path }) => ({ path, text: notSecured })),
+      ...(result.error?.issues.map(({ path, message }) => ({ path: pathText([field, ...path]), text: message })) ?? []),
+    ];
+    if (issues.length === 0) fields.set(field, result.data);
+    const isSpared = layer.spares?.(field) === true;
+    const rest = isSpared ? withoutMembers(value, field, issues) : undefined;
+    const retried = rest === undefined ? undefined : z.safeParse(part, rest);
+    if (retried?.success === true) fields.set(field, retried.data);
+    else if (issues.length > 0) wrong.push(field);
+    const told = few(
+      issues.map(({ path, text }) => ({ path, place: layer.place(path), text })),
+      (more) => ({ path: field, place: layer.place(field), text: `${more} more of its values are wrong` }),
+    );
+    if (!isSpared) return told.map(({ place, text }) => ({ place, text }));
+    const out = (path: string) => (field === '' ? 'all of it' : retried?.success === true ? memberOf(path) : field);
+    spared.push(...told.map(({ path, place, text }) => `${place}: ${text}: ${out(path)} is left out`));
     return [];
   });
   const flaws = paths.flatMap(({ path, value }) => {
@@ -77,13 +91,27 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
     warnings: [
       ...spared,
       ...few(
-        paths.map(
+        unknown.map(
           ({ path }) => `${layer.place(path)} is not known here${suggested(path, schema.shape)}: the control plane gets it as it is`,
         ),
         (more) => `${layer.place('')}: ${more} more fields are not known here: the control plane gets them as they are`,
       ),
     ],
   };
+}
+
+const notSecured = 'is not known here, and may be what secures the connection';
+
+/** `field.member` of a path below it. */
+function memberOf(path: string): string {
+  return path.split('.').slice(0, 2).join('.');
+}
+
+/** A field less its members that are wrong, if it can do without all of them. */
+function withoutMembers(value: unknown, field: string, issues: readonly { readonly path: string }[]): unknown {
+  const members = new Set(issues.map(({ path }) => memberOf(path)));
+  if (!isMap(value) || members.size === 0 || ![...members].every(isOptionalMember)) return undefined;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !members.has(`${field}.${name}`)));
 }
 
 /** For a name that is nearly one of the schema's own. */

@@ -66,8 +66,6 @@ describe('a nested text of others', () => {
     ['.address', { address: 5 }],
     ['.address', { address: ['als:1'] }],
     ['.tlsSettings', { address: 'als:1', tlsSettings: 5 }],
-    ['.tcpKeepalive', { address: 'als:1', tcpKeepalive: 'x' }],
-    ['.tcpKeepalive.probes', { address: 'als:1', tcpKeepalive: { probes: {} } }],
   ])('a wrong type in envoyAccessLogService%s costs that field alone: %j', (path, envoyAccessLogService) => {
     const { config: made, warnings } = accepted({ proxyConfig: { envoyAccessLogService, concurrency: 3, statsdUdpAddress: 'statsd:1' } });
     expect(made).toMatchObject({ envoyAccessLogService: undefined, concurrency: 3, statsdUdpAddress: 'statsd:1' });

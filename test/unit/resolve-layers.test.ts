@@ -213,6 +213,40 @@ describe('a value', () => {
     }
   });
 
+  it.each(['envoyMetricsService', 'envoyAccessLogService'] as const)('of a keepalive is left out alone: %s', (field) => {
+    const tlsSettings = { mode: 'SIMPLE' };
+    for (const layer of ['proxyConfig', 'annotation'] as const) {
+      const said = (tcpKeepalive: unknown) => ({ [layer]: { [field]: { address: 'a:1', tlsSettings, tcpKeepalive } } });
+      const { config, warnings } = accepted(said({ probes: 'x', time: '1s' }));
+      expect(config).toEqual(configOf(said(undefined)));
+      const place = `${places[layer]}${field}.tcpKeepalive`;
+      expect(warnings).toEqual([`${place}.probes: 'x' is not a whole number from 0 on: ${field}.tcpKeepalive is left out`]);
+    }
+  });
+
+  it.each([
+    { tcpKeepalive: 'x', tlsSettings: { mode: 'FULL' } },
+    { tcpKeepalive: { probes: 'x' }, address: 'a' },
+  ])('of a keepalive does not hide another one: %j', (wrong) => {
+    const { config, warnings } = accepted({ proxyConfig: { envoyAccessLogService: { address: 'a:1', ...wrong } } });
+    expect(config.envoyAccessLogService).toBeUndefined();
+    expect(warnings.map((text) => text.replace(/.*: /s, ''))).toEqual(Array(2).fill('envoyAccessLogService is left out'));
+  });
+
+  it.each<[field: string, said: object]>([
+    ['envoyMetricsService', { address: 'm:1' }],
+    ['envoyAccessLogService', { address: 'a:1' }],
+    ['tracing', { zipkin: { address: 'z:1' } }],
+  ])('is what is not known below tlsSettings, without which a connection might be less safe: %s', (field, said) => {
+    const value = { ...said, tlsSettings: { mode: 'SIMPLE', credentialName: 'c' } };
+    const text = 'is not known here, and may be what secures the connection';
+    for (const layer of ['proxyConfig', 'annotation'] as const) {
+      const { config, warnings } = accepted({ [layer]: { [field]: value } });
+      expect({ ...config, further: {} }).toEqual(configOf());
+      expect(warnings).toEqual([`${places[layer]}${field}.tlsSettings.credentialName: ${text}: ${field} is left out`]);
+    }
+  });
+
   it('of an annotation leaves that of the layer below', () => {
     const said = { proxyConfig: { tracing: { zipkin: { address: 'z:1' } } }, annotation: { tracing: { zipkin: { address: 'z' } } } };
     expect(configOf(said).tracing?.zipkin).toEqual({ address: 'z:1' });
