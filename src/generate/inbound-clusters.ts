@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { ConnectionPool } from '../mesh/destination-rule.ts';
-import type { ResourceKey } from '../mesh/model.ts';
+import { keyOf, type ResourceKey } from '../mesh/model.ts';
 import type { Protocol } from '../mesh/values.ts';
 import type { Ingress } from '../mesh/sidecar.ts';
 import {
@@ -32,7 +32,7 @@ type Address = NonNullable<Init<typeof AddressSchema>['address']>;
 export function inboundClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
   const sidecar = sidecarOf(environment, node);
   if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
-    const key = `Sidecar/${sidecar.namespace}/${sidecar.name}`;
+    const key = keyOf(sidecar);
     const own = ownPorts(environment, node);
     return sidecar.spec.ingress.map((ingress) => ingressCluster(environment, node, ingress, own, key));
   }

@@ -1,4 +1,4 @@
-import type { Resource, ResourceKey } from '../mesh/model.ts';
+import { keyOf, type Resource, type ResourceKey } from '../mesh/model.ts';
 import { TrafficDirection } from '../proto/envoy/config/core/v3/base_pb.ts';
 import type { FilterChainSchema } from '../proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { ListenerSchema } from '../proto/envoy/config/listener/v3/listener_pb.ts';
@@ -79,7 +79,7 @@ function capturedPorts(
   if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
     const ports = sidecar.spec.ingress.filter(({ captureMode }) => captureMode !== 'none');
     const sorted = [...ports].sort((a, b) => a.port.number - b.port.number);
-    return { ports: sorted.map((one) => ingressPort(node, policy, sidecar, one)), keys: [keyOfSidecar(sidecar)] };
+    return { ports: sorted.map((one) => ingressPort(node, policy, sidecar, one)), keys: [keyOf(sidecar)] };
   }
   const own = ownPorts(environment, node);
   const { wildcard } = bindAddresses(node);
@@ -158,7 +158,5 @@ function boundListener(
     maxConnectionsToAcceptPerSocketEvent: 1,
     ...(node.exactBalance.inbound && exactBalance),
   };
-  return encodeResource(ListenerSchema, port.httpName, listener, [keyOfSidecar(sidecar), ...policy.of]);
+  return encodeResource(ListenerSchema, port.httpName, listener, [keyOf(sidecar), ...policy.of]);
 }
-
-const keyOfSidecar = ({ namespace, name }: Resource<'Sidecar'>): ResourceKey => `Sidecar/${namespace}/${name}`;

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { PortPolicy } from '../mesh/destination-rule.ts';
 import type { MeshConfig } from '../mesh/mesh-config.ts';
-import type { ResourceKey } from '../mesh/model.ts';
+import { keyOf, type ResourceKey } from '../mesh/model.ts';
 import { TrafficDirection } from '../proto/envoy/config/core/v3/base_pb.ts';
 import type { FilterChainMatchSchema, FilterChainSchema } from '../proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { ListenerSchema } from '../proto/envoy/config/listener/v3/listener_pb.ts';
@@ -66,7 +66,7 @@ function portListener(environment: Environment, node: ProxyNode, entry: Outbound
   const alone = made.length === 1 && made[0]?.filterChainMatch === undefined;
   const sidecar = sidecarOf(environment, node);
   if (all === undefined && !alone && sidecar?.spec.outboundTrafficPolicy !== undefined) {
-    keys.push(`Sidecar/${sidecar.namespace}/${sidecar.name}`);
+    keys.push(keyOf(sidecar));
   }
   const defaultFilterChain = alone ? undefined : (all ?? passthroughChain(mesh, outboundPolicyOf(environment, node)));
   const listener: Init<typeof ListenerSchema> = {
@@ -159,10 +159,5 @@ function captureListener(environment: Environment, node: ProxyNode): XdsResource
     maxConnectionsToAcceptPerSocketEvent: 1,
     ...(node.interception === 'tproxy' && { transparent: true }),
   };
-  return encodeResource(
-    ListenerSchema,
-    name,
-    listener,
-    sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [`Sidecar/${sidecar.namespace}/${sidecar.name}`],
-  );
+  return encodeResource(ListenerSchema, name, listener, sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)]);
 }

@@ -23,7 +23,7 @@ describe('a control plane that one client or one file attacks', () => {
     async (_, { name, told }) => {
       const from = plane.lines.length;
       const end = await attacker.attack(name, plane.target);
-      // The clock of a machine with other work says little: a second of its own time is a stall.
+      // The clock of a busy machine says little: a second of its own time is a stall.
       expect((await plane.change()).own).toBeLessThan(1_000);
       if (told !== undefined) {
         const [event, reason] = told;
