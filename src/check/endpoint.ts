@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { concatMap, Observable, of, take, throwError, timeout } from 'rxjs';
 import { connectionTrouble } from '../grpc/trouble.ts';
+import { trustAnchors } from '../http/http-answer.ts';
 import { addressesOf, localLookup } from '../http/local-lookup.ts';
 import { settle } from '../operators/settle.ts';
 
@@ -77,8 +78,7 @@ function secured({ tls }: Endpoint, socket: Socket, then$: (ready: Secured) => O
     connectTls({
       socket,
       ...(isIP(serverName) === 0 && { servername: serverName }),
-      ...(roots !== undefined && { ca: roots }),
-      allowPartialTrustChain: true, // as the agent itself connects
+      ...trustAnchors(roots), // as the agent itself connects
       ...(pair !== undefined && { cert: pair.chain, key: pair.key }),
       rejectUnauthorized: false, // its names are to be told in any case
       checkServerIdentity: () => undefined,

@@ -1,4 +1,5 @@
 import type * as Grpc from '@grpc/grpc-js';
+import { trustAnchors } from '../http/http-answer.ts';
 import { localhostTarget } from './localhost-target.ts';
 
 /**
@@ -36,9 +37,8 @@ export function tlsCredentials(
   { roots, pair, checkServerIdentity }: ClientTls,
 ): Grpc.ChannelCredentials {
   const context = process.getBuiltinModule('node:tls').createSecureContext({
-    ...(roots !== undefined && { ca: roots }),
+    ...trustAnchors(roots),
     ...(pair !== undefined && { cert: pair.chain, key: pair.key }),
-    allowPartialTrustChain: true,
   });
   return ChannelCredentials.createFromSecureContext(context, checkServerIdentity === undefined ? {} : { checkServerIdentity });
 }

@@ -33,8 +33,6 @@ export interface HttpQuestion {
   readonly agent?: Agent | false;
 }
 
-/** Each certificate in `ca` is a trust anchor, an intermediate one too, as in Go and in Envoy. */
-const trust = { allowPartialTrustChain: true };
 /** In bytes. Whoever is asked has no more than a page to say. */
 const largestBody = 1 << 20;
 
@@ -68,25 +66,39 @@ export function openHttp(url: string, { proxy, ...question }: HttpQuestion = {})
   });
 }
 
+/**
+ * How TLS trusts a server: by `ca`, of which each certificate is a trust anchor, an intermediate
+ * one too, as in Go and in Envoy; without it as Node does. Pure.
+ */
+export function trustAnchors<T>(ca: T | undefined): { readonly ca?: T; readonly allowPartialTrustChain?: true } {
+  // With the option alone, Node 20 leaves out the CAs of NODE_EXTRA_CA_CERTS.
+  return ca === undefined ? {} : { ca, allowPartialTrustChain: true };
+}
+
 /** TLS with the server of a URL over a connection that is there. */
 function through(socket: Socket, { hostname }: URL, { servername, ca, cert, key }: HttpQuestion): RequestOptions {
   const host = bare(hostname);
   const { connect } = process.getBuiltinModule('node:tls');
   const name = servername ?? (isIP(host) === 0 ? host : undefined);
-  const tls = { socket, host, ...trust, ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key && { key }) };
-  return { agent: undefined, createConnection: () => connect({ ...tls, ...(name !== undefined && { servername: name }) }) };
+  const tls = { socket, host, ...trustAnchors(ca), ...(cert !== undefined && { cert }), ...(key && { key }) };
+  // Without an agent Node takes 80 for the usual port, and says so in `Host`.
+  return {
+    agent: undefined,
+    defaultPort: 443,
+    createConnection: () => connect({ ...tls, ...(name !== undefined && { servername: name }) }),
+  };
 }
 
 function asked(
   url: string,
-  { method = 'GET', headers = {}, body = '', ...more }: Omit<HttpQuestion, 'proxy'>,
+  { method = 'GET', headers = {}, body = '', ca, ...more }: Omit<HttpQuestion, 'proxy'>,
   way: RequestOptions = {},
 ): Observable<IncomingMessage> {
   return new Observable<IncomingMessage>((subscriber) => {
     // Loaded only where it is needed, and not by import(): the bundle is a script of node:vm, in
     // which that finds none of Node's own modules.
     const { request: open } = process.getBuiltinModule(new URL(url).protocol === 'https:' ? 'node:https' : 'node:http');
-    const options = { method, agent: false as const, lookup: localLookup, ...trust, ...more, ...way };
+    const options = { method, agent: false as const, lookup: localLookup, ...trustAnchors(ca), ...more, ...way };
     const request = open(url, { ...options, headers: { ...headers, ...(way.headers as HttpQuestion['headers']) } });
     let answer: IncomingMessage | undefined;
     // What comes after an answer that is whole is not a part of it.

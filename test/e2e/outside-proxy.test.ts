@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 import { certificateRequest } from '../../src/ca/certificate-request.ts';
 import { clearedAfter } from '../support/cleared-after.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { makeRig } from './support/rig.ts';
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
@@ -89,6 +90,71 @@ it('a proxy is asked for what is outside of the pod alone, and may refuse at any
     expect(askedOfEnvironment).toBe(0);
     expect(new Set(asked)).toEqual(new Set(['CONNECT config.example:443 HTTP/1.1']));
     expect(agent.log().filter(({ event }) => event === 'agent.bug')).toEqual([]);
+  }),
+);
+
+it('the token server asks Google through the proxy', { timeout: 60_000 }, () =>
+  clearedAfter(async (clear) => {
+    const rig = await makeRig();
+    clear(() => rig.dispose());
+    const answers = {
+      'securetoken.googleapis.com': { access_token: 'federated', expires_in: 60 },
+      'iamcredentials.googleapis.com': { accessToken: 'token', expireTime: '2999-01-01T00:00:00Z' },
+    };
+    const asked: string[] = [];
+    const origins = new Map<string, Server>();
+    for (const [host, answer] of Object.entries(answers)) {
+      const { csr, key } = await certificateRequest(host, { algorithm: 'ECDSA', pkcs8: true });
+      const origin = createHttpsServer({ key, cert: (await rig.ca.sign(csr)).certificate }, ({ url, headers }, response) => {
+        asked.push(`${headers.host}${url} ${headers.authorization}`);
+        response.end(JSON.stringify(answer));
+      });
+      origins.set(`${host}:443`, origin);
+    }
+    const sockets = new Set<Socket>();
+    const proxy = createServer((socket) => {
+      sockets.add(socket.on('error', () => undefined));
+      socket.once('data', (head: Buffer) => {
+        const target = head.toString('latin1').split(' ')[1] ?? '';
+        asked.push(target);
+        const origin = origins.get(target);
+        if (origin === undefined) return void socket.destroy();
+        const upstream = connect(portOf(origin), '127.0.0.1', () => {
+          socket.write('HTTP/1.1 200 OK\r\n\r\n');
+          upstream.pipe(socket).pipe(upstream);
+        });
+        sockets.add(upstream.on('error', () => undefined));
+      });
+    });
+    for (const server of [...origins.values(), proxy]) {
+      clear(() => server.close());
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+    }
+    clear(() => sockets.forEach((socket) => socket.destroy()));
+    const [port = 0] = await freePorts(1);
+    const root = join(rig.folder, 'root.pem');
+    writeFileSync(root, rig.ca.rootCert);
+    const agent = rig.start(['--stsPort', String(port), '--httpProxy', `http://127.0.0.1:${portOf(proxy)}`], {
+      env: { GCP_METADATA: 'project|123|cluster|zone', GKE_CLUSTER_URL: 'https://c', NODE_EXTRA_CA_CERTS: root },
+    });
+    await agent.said('sts.listening');
+    const given = await fetch(`http://127.0.0.1:${port}/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        subject_token: 'subject',
+        subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+        scope: 'scope',
+      }).toString(),
+    });
+    expect(await given.json()).toMatchObject({ access_token: 'token' });
+    expect(asked).toEqual([
+      'securetoken.googleapis.com:443',
+      'securetoken.googleapis.com/v1/identitybindingtoken undefined',
+      'iamcredentials.googleapis.com:443',
+      expect.stringMatching(/^iamcredentials\.googleapis\.com\/v1\/projects\/-\/serviceAccounts\/.* Bearer federated$/),
+    ]);
   }),
 );
 

@@ -20,7 +20,12 @@ export const grpc: readonly Mutant[] = [
     find: "'grpc.enable_http_proxy': 0",
     replace: "'grpc.enable_http_proxy': 1",
   },
-  { id: 'grpc/partial-chain', file: 'grpc/grpc-client.ts', find: 'allowPartialTrustChain: true', replace: 'allowPartialTrustChain: false' },
+  {
+    id: 'grpc/partial-chain',
+    file: 'grpc/grpc-client.ts',
+    find: '...trustAnchors(roots)',
+    replace: '...(roots !== undefined && { ca: roots })',
+  },
   { id: 'http/partial-chain', file: 'http/http-answer.ts', find: 'allowPartialTrustChain: true', replace: 'allowPartialTrustChain: false' },
   { id: 'files/own-socket', file: 'files/own-socket.ts', find: ' && inodeOf(path) === own', replace: '' },
   { id: 'grpc/connections-closed', file: 'files/own-socket.ts', find: 'for (const socket of sockets) socket.destroy();', replace: '' },
