@@ -41,7 +41,6 @@ const short: Readonly<Record<string, string>> = {
   'operators/tagged-union.ts': 'operators and all else need it',
   'log/log-line.ts': 'all folders need it, and nothing else of the log',
   'log/span.ts': 'one function that all folders need',
-  'cli/print.ts': 'what all commands print by',
   'run/version.ts': 'what is built for others has it as well',
   'testing/reading.ts': 'tests of all folders need it',
   'testing/index.ts': 'it only re-exports',

@@ -3,7 +3,7 @@ import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
 import { parseText } from '../config/parse-text.ts';
 import { bytesOutside, largest } from '../files/outside-file.ts';
-import { printable } from '../log/printable.ts';
+import { printable, printableJson } from '../log/printable.ts';
 import { platform } from '../node/platform.ts';
 import { explainRefusal } from '../refusal/explain-refusal.ts';
 import { checkCustomConfig, checkedConfig } from '../run/check-config.ts';
@@ -47,6 +47,6 @@ export async function printBootstrap(given: GivenFlags, leftover: readonly strin
 async function printed(text: string, output: string): Promise<string> {
   const content = await parseText(text, { characters: Infinity, tokens: Infinity, values: Infinity, levels: Infinity });
   if (!content.ok) throw new Fatal(`the configuration is not YAML: ${content.reason}`, exitCodes.config);
-  if (output === 'json') return `${JSON.stringify(content.value, undefined, 2)}\n`;
+  if (output === 'json') return `${printableJson(JSON.stringify(content.value, undefined, 2))}\n`;
   return (await import('yaml')).stringify(content.value);
 }

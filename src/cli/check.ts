@@ -3,7 +3,7 @@ import { findingsText } from '../check/findings-text.ts';
 import { runChecks } from '../check/run-checks.ts';
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
-import { printable } from '../log/printable.ts';
+import { printable, printableJson } from '../log/printable.ts';
 import type { AgentHere } from '../run/agents-here.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { paintFor } from '../terminal/paint.ts';
@@ -22,7 +22,7 @@ export async function check(given: GivenFlags, leftover: readonly string[], { ou
   const around = await aroundOf({ given, leftover, logFlags });
   const findings = (await runChecks(around)).map((finding) => ({ ...finding, what: oneLine(finding.what) }));
   const { agent } = around;
-  if (output === 'json') console.log(JSON.stringify({ ...(agent && { agent }), findings }, undefined, 2));
+  if (output === 'json') console.log(printableJson(JSON.stringify({ ...(agent && { agent }), findings }, undefined, 2)));
   else {
     const { columns, isTTY } = process.stdout;
     const options = { width: isTTY ? columns : Infinity, paint: paintFor(process.stdout) };

@@ -1,6 +1,6 @@
 import type { GivenFlags } from '../config/flag-layer.ts';
 import type { GivenLogFlags } from '../config/log-options.ts';
-import { printable } from '../log/printable.ts';
+import { printable, printableJson } from '../log/printable.ts';
 import { checkedConfig } from '../run/check-config.ts';
 import { readConfig } from '../run/effective-config.ts';
 import { presentConfig, type PresentedConfig } from '../run/present-config.ts';
@@ -23,7 +23,7 @@ export async function configPrint(
   for (const warning of warnings) console.error(`pilot-agent: ${printable(warning)}`);
   const shown = presentConfig({ config, sources });
   if (output === 'yaml') console.log((await import('yaml')).stringify(shown).trimEnd());
-  else console.log(output === 'json' ? JSON.stringify(shown, undefined, 2) : printable(table(shown)));
+  else console.log(output === 'json' ? printableJson(JSON.stringify(shown, undefined, 2)) : printable(table(shown)));
 }
 
 function table(shown: PresentedConfig): string {

@@ -1,3 +1,5 @@
+import { printableJson } from '../log/printable.ts';
+
 /**
  * Writes to the output of the program. Resolves when all is written; or when nobody reads any more,
  * which is no failure of ours (`… | head`).
@@ -10,5 +12,5 @@ export function print(text: string): Promise<void> {
 
 /** {@link print} of a value as JSON that a person can read too. */
 export function printJson(value: unknown): Promise<void> {
-  return print(`${JSON.stringify(value, undefined, 2)}\n`);
+  return print(`${printableJson(JSON.stringify(value, undefined, 2))}\n`);
 }

@@ -4,7 +4,7 @@ import { grpcClient } from '../grpc/grpc-client.ts';
 import { grpcDefinition } from '../grpc/grpc-definition.ts';
 import { type ListSecretsResponse, SecretsService, type SecretSummary } from '../proto/pilotagent/v1/secrets_pb.ts';
 import { flags } from '../config/flags.ts';
-import { printable } from '../log/printable.ts';
+import { printable, printableJson } from '../log/printable.ts';
 import { exitCodes, Fatal } from '../run/exit.ts';
 import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
@@ -33,7 +33,7 @@ export async function printSecrets({ configPath, output }: SecretsOptions): Prom
     );
   const { secrets } = await ask(socket);
   process.stdout.write(
-    output === 'json' ? `${JSON.stringify(secrets.map(plain), undefined, 2)}\n` : printable(secrets.map(page).join('\n')),
+    output === 'json' ? `${printableJson(JSON.stringify(secrets.map(plain), undefined, 2))}\n` : printable(secrets.map(page).join('\n')),
   );
 }
 

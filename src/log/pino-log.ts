@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { boundedLine } from './bounded-line.ts';
 import { isRefusal } from './envoy-refusal.ts';
 import type { LogLevel, LogLine } from './log-line.ts';
+import { printableJson } from './printable.ts';
 import { seeAlso } from './see-also.ts';
 /** How much may wait for a slow reader. In bytes. */
 const most = 1 << 20;
@@ -23,7 +24,7 @@ export interface PinoLog {
 export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
   const destination = pino.destination({ fd, sync: false, maxLength: most });
   // With a flushSync pino would wait for the reader after a line of the level fatal.
-  const stream = { write: (text: string) => destination.write(text) };
+  const stream = { write: (text: string) => destination.write(printableJson(text)) };
   const all = terminal
     ? pino({ level: 'trace', base: null }, (await import('./terminal-lines.ts')).terminalLines(destination))
     : pino(

@@ -9,6 +9,14 @@ export function printable(text: string): string {
   return text.replace(acted, escaped);
 }
 
+/**
+ * JSON whose texts a terminal shows as they are, and which means the same: what a terminal would
+ * act on is in the escapes of JSON. Pure.
+ */
+export function printableJson(json: string): string {
+  return json.replace(acted, (control) => `\\u${hex(control.charCodeAt(0), 4)}`);
+}
+
 function escaped(control: string): string {
   const code = control.charCodeAt(0);
   return code < 256 ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`;

@@ -94,6 +94,15 @@ describe('openLog', () => {
     expect(said()).toEqual(['a']);
   });
 
+  it('has nothing in JSON on which a terminal acts, and loses nothing of what was said', async () => {
+    const log = open({ json: true });
+    const nodeId = 'a\u009b31m\u202eb\u007f\u001b[2J\u2066\u061c';
+    log.write({ ...line('info', nodeId), nodeId, [nodeId]: 1 });
+    await close();
+    expect(lines()).toMatchObject([{ msg: nodeId, nodeId, [nodeId]: 1 }]);
+    expect(read().trimEnd()).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+  });
+
   it('appends to a file, and makes one that others may read', async () => {
     writeFileSync(file, '{"msg":"before"}\n');
     const other = join(folder, 'other.log');

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { printable } from '../../src/log/printable.ts';
+import { printable, printableJson } from '../../src/log/printable.ts';
 import { terminalLines } from '../../src/log/terminal-lines.ts';
 
 const shown = async (line: Readonly<Record<string, unknown>>, env: NodeJS.ProcessEnv = { NO_COLOR: '1' }): Promise<string> => {
@@ -60,6 +60,15 @@ describe('printable', () => {
   it('leaves what a person reads', () => {
     const text = 'Größe 42 µs\t→ «日本語» 👍\n';
     expect(printable(text)).toBe(text);
+  });
+
+  it('leaves the meaning of JSON, and none of its texts as it is on which a terminal acts', () => {
+    const all = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).join('');
+    for (const json of [JSON.stringify({ [all]: all }), JSON.stringify([all], undefined, 2)]) {
+      const shown = printableJson(json);
+      expect(JSON.parse(shown)).toEqual(JSON.parse(json));
+      expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
+    }
   });
 
   it('leaves no control in any text', () => {
