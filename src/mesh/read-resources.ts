@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import * as yaml from 'yaml';
-import { type Document, isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
-import { parseYamlInSteps, valueOfYaml } from '../texts/parse-yaml.ts';
+import { parseYamlInSteps } from '../texts/parse-yaml.ts';
+import { quickYaml } from '../texts/quick-yaml.ts';
 import { atOnce, type Steps } from '../texts/steps.ts';
 import { members, type Place, type Read, text, texts } from './members.ts';
 import { closedSpec, type IfRefused } from './closed-spec.ts';
-import { offsetOf } from './field-offset.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
 import type { AnyResource, Flaw, Kind, Origin, Specs } from './model.ts';
 import { closedAccessPolicy, readAuthorizationPolicy, readRequestAuthentication } from './read-access-policy.ts';
@@ -15,6 +14,7 @@ import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
 import { readSidecar } from './read-sidecar.ts';
 import { readVirtualService } from './read-virtual-service.ts';
 import type { Workload } from './service-entry.ts';
+import { type Item, itemsOf } from './text-items.ts';
 import { ownMember } from '../texts/own-member.ts';
 
 /** Where a text of resources is from. */
@@ -82,36 +82,46 @@ export function readResources(content: string, place: TextPlace): ReadText {
   return atOnce(readResourcesInSteps(content, place));
 }
 
-/** The same in steps. */
-export function* readResourcesInSteps(content: string, { source, path, defaultNamespace }: TextPlace): Steps<ReadText> {
+/**
+ * The same in steps. A text in which something is wrong is read a second time, with the place of
+ * each value.
+ */
+export function* readResourcesInSteps(content: string, place: TextPlace): Steps<ReadText> {
+  const quick = quickYaml(content);
+  if (quick !== undefined && !isList(quick.value)) {
+    const { value, line } = quick;
+    const item: Item = { content: () => ({ ok: true, value }), line, lineOf: () => line };
+    const read = yield* readItems(value === null ? [] : [item], place);
+    if (read.flaws.length === 0) return read;
+  }
+  const parsed = yield* parseYamlInSteps(yaml, content, { uniqueKeys: true });
+  if (!parsed.ok) return { resources: [], closing: [], flaws: [flawOf(place, parsed.line, parsed.reason)] };
+  const lineAt = (offset: number) => Math.max(parsed.lines.linePos(offset).line, 1);
+  return yield* readItems(itemsOf(parsed.documents, lineAt), place);
+}
+
+const isList = (value: unknown): boolean => headOf(value).kind === 'List';
+
+/** About a whole text or document. */
+function flawOf({ source, path }: TextPlace, line: number, reason: string): Flaw {
+  return { key: undefined, origin: { source, path, line }, field: '', reason, severity: 'error' };
+}
+
+function* readItems(items: Iterable<Item>, { source, path, defaultNamespace }: TextPlace): Steps<ReadText> {
   const resources: AnyResource[] = [];
   const flaws: Flaw[] = [];
   const closing: AnyResource[] = [];
-  const parsed = yield* parseYamlInSteps(yaml, content, { uniqueKeys: true });
-  if (!parsed.ok) {
-    const origin = { source, path, line: parsed.line };
-    return { resources, closing, flaws: [{ key: undefined, origin, field: '', reason: parsed.reason, severity: 'error' }] };
-  }
-  const originAt = (offset: number): Origin => ({ source, path, line: Math.max(parsed.lines.linePos(offset).line, 1) });
-  for (const document of parsed.documents) {
-    const [error] = document.errors;
-    if (error !== undefined) {
-      const reason = `it is no YAML: ${error.message.split('\n')[0] ?? ''}`;
-      flaws.push({ key: undefined, origin: originAt(error.pos[0]), field: '', reason, severity: 'error' });
-      continue;
-    }
-    for (const node of itemsOf(document)) {
-      const read = readOne(node, document);
-      if (read !== undefined) resources.push(read);
-      yield;
-    }
+  for (const item of items) {
+    const read = readOne(item);
+    if (read !== undefined) resources.push(read);
+    yield;
   }
   return { resources, flaws, closing };
 
-  function readOne(node: ParsedNode, document: Document.Parsed): AnyResource | undefined {
-    const content = valueOfYaml(() => node.toJS(document) as unknown);
+  function readOne({ content: contentOf, line, lineOf }: Item): AnyResource | undefined {
+    const content = contentOf();
     const value = content.ok ? content.value : undefined;
-    const origin = originAt(node.range[0]);
+    const origin: Origin = { source, path, line };
     if (!content.ok) {
       flaws.push({ key: undefined, origin, field: '', reason: content.reason, severity: 'error' });
       return undefined;
@@ -125,8 +135,7 @@ export function* readResourcesInSteps(content: string, { source, path, defaultNa
     const tell: Place['tell'] = (field, reason, severity) => {
       if (severity === 'error') bad.push(field);
       if ((count += 1) > mostFlaws) return;
-      const offset = offsetOf(node, field) ?? node.range[0];
-      flaws.push({ key, origin: originAt(offset), field, reason, severity });
+      flaws.push({ key, origin: { ...origin, line: lineOf(field) }, field, reason, severity });
     };
     const foreign = isKnown ? undefined : foreignDocument(head, value);
     if (foreign !== undefined) {
@@ -189,17 +198,6 @@ export function* readResourcesInSteps(content: string, { source, path, defaultNa
     closing.push({ ...closes, version: versionOf(closes), origin } as AnyResource);
     return undefined;
   }
-}
-
-/** The resources of a document: of a `List` its items. */
-function itemsOf(document: Document.Parsed): readonly ParsedNode[] {
-  const { contents } = document;
-  if (contents === null || (isScalar(contents) && contents.value === null)) return [];
-  if (isMap(contents) && (contents.get('kind') as unknown) === 'List') {
-    const items = contents.get('items', true);
-    return isSeq(items) ? (items.items as ParsedNode[]) : [];
-  }
-  return [contents];
 }
 
 interface Head {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { create, type JsonObject, toBinary } from '@bufbuild/protobuf';
 import * as fc from 'fast-check';
 import { proxyOf } from '../../../src/discovery/proxy-of.ts';
@@ -13,7 +14,10 @@ import { freshProxy, type ProxyEvent, type ProxyStream } from '../../../src/push
 import { reduceProxy } from '../../../src/push/reduce-proxy.ts';
 import { typeUrls } from '../../../src/push/view.ts';
 import { readRequest, type Variant } from '../../../src/xds/messages.ts';
+import { quickYaml } from '../../../src/texts/quick-yaml.ts';
 import { environmentOf } from '../../support/generated.ts';
+import { slowYaml } from '../../support/slow-yaml.ts';
+import { yamlTexts } from '../../support/yaml-texts.ts';
 import { fuzzed, textOf } from '../parser.ts';
 
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
@@ -163,6 +167,27 @@ export const controlPlane = [
       hosts: (size) => `{kind: ServiceEntry, metadata: {name: a}, spec: {hosts: [${times(size).map((index) => `h${index}`).join(', ')}]}}`, // prettier-ignore
       'fields that are not known': (size) => `kind: ServiceEntry\nmetadata: {name: a}\nspec:\n${times(size).map((index) => `  x${index}: 1\n`).join('')}`, // prettier-ignore
       routes: (size) => `kind: VirtualService\nmetadata: {name: a}\nspec:\n  http:\n${times(size).map((index) => `  - match: [{uri: {prefix: /${index}}}]\n`).join('')}`, // prettier-ignore
+    },
+  }),
+  fuzzed({
+    name: 'YAML that is read quickly',
+    inputs: yamlTexts,
+    parse: (text) => {
+      const quick = quickYaml(text);
+      if (quick !== undefined && !isDeepStrictEqual(quick, slowYaml(text))) throw new Error('the package yaml says something else');
+    },
+    growing: {
+      keys: (size) => times(size).map((index) => `k${index}: a\n`).join(''), // prettier-ignore
+      'keys in braces': (size) =>
+        `a: {${times(size)
+          .map((index) => `k${index}: a`)
+          .join(', ')}}\n`,
+      'a list': (size) => `a:\n${'- b\n'.repeat(size)}`,
+      blanks: (size) => `a: b${' '.repeat(size)}c${' '.repeat(size)}\n`,
+      quotes: (size) => `a: '${"''".repeat(size)}\n`,
+      escapes: (size) => `a: "${'\\\\'.repeat(size)}"\n`,
+      comments: (size) => `a: 1\n${'  # c\n'.repeat(size)}`,
+      'empty lines among brackets': (size) => `a: [${'\n'.repeat(size)} 1]\n`,
     },
   }),
   fuzzed({

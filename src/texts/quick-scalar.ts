@@ -1,0 +1,54 @@
+import { parseJson } from './parse-json.ts';
+
+/** Of a text that may mean something else to the package `yaml`, or is wrong. */
+export const unsure = Symbol('unsure');
+export type Unsure = typeof unsure;
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const digits = '0123456789';
+const dash = 0x2d;
+/** What is in a key without quotes. */
+export const inKey: Uint8Array = setOf(`${letters}${digits}_-./`);
+const plainStart = setOf(`${letters}${digits}_./^$(+`);
+const otherStart = setOf(`${digits}.+-tTfFnN`);
+
+const number = /^-?(?:0|[1-9]\d{0,14})$|^-?(?:0|[1-9]\d{0,8})\.\d{1,6}$/;
+const other =
+  /^(?:~|null|Null|NULL|true|True|TRUE|false|False|FALSE|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|[-+]?\.(?:nan|NaN|NAN))$/;
+const odd = /\\(?!["\\/bfnrt])/;
+
+/** Whether the core schema of YAML has something else than a text for this. Pure. */
+export function isOther(said: string): boolean {
+  return other.test(said);
+}
+
+/** What a scalar without quotes stands for. Its end and its colons were looked at before. Pure. */
+export function plainScalar(said: string): unknown {
+  const first = said.charCodeAt(0);
+  const second = said.charCodeAt(1);
+  if (plainStart[first] !== 1 && (first !== dash || second === dash || inKey[second] !== 1)) return unsure;
+  if (otherStart[first] !== 1) return said;
+  if (number.test(said)) return said === '-0' ? unsure : Number(said);
+  if (!isOther(said)) return said;
+  return said === 'true' ? true : said === 'false' ? false : said === 'null' ? null : unsure;
+}
+
+/** What stands between quotes. Pure. */
+export function quotedScalar(inner: string, quotes: 'single' | 'double'): string | Unsure {
+  if (inner.includes('\n')) return unsure;
+  if (quotes === 'single') return inner.replaceAll("''", "'");
+  if (!inner.includes('\\')) return inner;
+  return odd.test(inner.replaceAll('\\\\', '')) ? unsure : (parseJson(`"${inner}"`) as string);
+}
+
+/** The codes of signs of ASCII. */
+export function codes(signs: string): readonly number[] {
+  return Array.from(signs, (sign) => sign.charCodeAt(0));
+}
+
+/** A table that has 1 at the codes of signs, and of those that `others` has. */
+export function setOf(signs: string, others: Uint8Array = new Uint8Array(128)): Uint8Array {
+  const set = Uint8Array.from(others);
+  for (const code of codes(signs)) set[code] = 1;
+  return set;
+}
