@@ -18,11 +18,12 @@ import { memoryOf } from './process-figures.ts';
 const peers = resolve('../shared/peers');
 const program = resolve('dist/pilot-discovery.cjs');
 
-/** Services × proxies, the variant of xDS, and whether each proxy has a Sidecar of its own. */
+/** Services × proxies, the namespaces of these, the variant of xDS, and Sidecars. */
 const scenes: readonly Scene[] = [
   ...[100, 1_000].flatMap((services) =>
     [10, 100, 1_000].flatMap((proxies) => [true, false].map((delta) => ({ services, proxies, delta }))),
   ),
+  ...[10, 100].flatMap((namespaces) => [true, false].map((delta) => ({ services: 1_000, proxies: 100, delta, namespaces }))),
   { services: 1_000, proxies: 100, delta: false, sidecars: true },
 ];
 
@@ -30,6 +31,9 @@ interface Scene {
   readonly services: number;
   readonly proxies: number;
   readonly delta: boolean;
+  /** Over how many the proxies are spread; 1 if left out. */
+  readonly namespaces?: number;
+  /** Whether each proxy has a Sidecar of its own. */
   readonly sidecars?: boolean;
 }
 
@@ -49,6 +53,17 @@ const goals: Readonly<Record<string, readonly number[]>> = {
   '1000 × 100, delta: cds': [0.3, 0.25, 0.01],
   '1000 × 100, delta: eds': [0.5, 0.25],
   '1000 × 100, whole: rds': [0.5],
+  ...Object.fromEntries(
+    ['delta', 'whole'].flatMap((variant) => {
+      const scene = `1000 × 100, ${variant}, 100 namespaces`;
+      return [
+        [`${scene}: rds`, [0.4, 0.3]],
+        [`${scene}: cds`, [0.5, 0.3]],
+        [`${scene}: eds`, [0.4, 0.3]],
+        [`${scene}: peak`, [0.5]],
+      ];
+    }),
+  ),
   '1000 × 100, whole, 100 Sidecars: rds': [1.2],
   '100 × 1000, delta: peak': [0.3],
   '100 × 1000, whole: peak': [0.3],
@@ -63,30 +78,79 @@ const goals: Readonly<Record<string, readonly number[]>> = {
 export async function discovery(rounds = 3): Promise<Report> {
   if (!existsSync(join(peers, 'fleet')))
     throw new Error('bench discovery: there is no ../shared/peers beside this checkout, which it runs');
-  const rows: string[][] = [];
-  for (const scene of scenes) {
-    const [ours, istiod] = [await measured('ours', scene, rounds), await measured('istiod', scene, rounds)];
-    rows.push(...rowsOf(scene, ours, istiod));
-  }
-  rows.push(await reconnectRow(1_000), await growthRow(100));
+  const results: Result[] = [];
+  for (const scene of scenes)
+    results.push({ scene, ours: await measured('ours', scene, rounds), istiod: await measured('istiod', scene, rounds) });
+  const rows = results.flatMap(rowsOf);
+  rows.push(...growthRows(results), await reconnectRow(1_000), await growthRow(100));
   for (const count of [100, 10_000]) rows.push(await startRow(count));
   return {
     columns: ['Services × proxies', 'What', 'pilot-discovery', 'istiod 1.26', 'Ratio', 'Goal'],
     rows,
     notes: [
-      `Of a change: from the change of a file until the last proxy has it; CPU of the control plane; what it sends. Medians of ${rounds} rounds. All ` +
-        'proxies are of one class, but where each has a Sidecar. istiod has its limit of requests lifted; it waits 100 ms for a file to rest, and 100 ms more in its window.',
-      'Where the other wins: an endpoint costs each proxy an answer of its own in both programs, and what JavaScript adds for each counts where there is ' +
-        'little else to do. With a Sidecar each proxy is of a class of its own, and for an endpoint all that a class has is looked through. In the state of ' +
-        'the world a subset is two answers with all clusters: what comes first, and what goes later.',
+      `A change: the time from the change of a file until the last proxy has it, the CPU time of the control plane, and the bytes that it sends. Medians of ${rounds} rounds. ` +
+        'All proxies are in one namespace if a row names no other number. istiod has its limit of requests lifted; it waits 100 ms for a file to rest, and 100 ms more in its window.',
+      lossesOf(results),
+      'Both programs send one answer per proxy for each change of an endpoint, and the cost of JavaScript per answer shows where there is little else to do. ' +
+        'With Sidecars each proxy has a class of its own, and for an endpoint everything in a class is looked through. In the state of the world a subset is ' +
+        'two answers with all clusters: new clusters come first, and old clusters go later.',
       'Most of the memory with 1,000 proxies is what Node and gRPC have for a connection, and answers that wait in sockets, because all proxies are ' +
         'answered at once.',
     ],
   };
 }
 
-function rowsOf({ services, proxies, delta, sidecars = false }: Scene, ours: Measured, istiod: Measured): string[][] {
-  const scene = `${services} × ${proxies}, ${delta ? 'delta' : 'whole'}${sidecars ? ', 100 Sidecars' : ''}`;
+/** One scene, as both have it. */
+interface Result {
+  readonly scene: Scene;
+  readonly ours: Measured;
+  readonly istiod: Measured;
+}
+
+function nameOf({ services, proxies, delta, namespaces = 1, sidecars = false }: Scene): string {
+  const parts = [`${services} × ${proxies}`, delta ? 'delta' : 'whole'];
+  return [...parts, ...(namespaces > 1 ? [`${namespaces} namespaces`] : []), ...(sidecars ? ['100 Sidecars'] : [])].join(', ');
+}
+
+/** Where istiod needs less time or less CPU time for a change, in one sentence. */
+function lossesOf(results: readonly Result[]): string {
+  const losses = results.flatMap(({ scene, ours, istiod }) =>
+    (['rds', 'cds', 'eds'] as const).flatMap((kind) => {
+      const [one, other] = [ours.changes[kind], istiod.changes[kind]];
+      const lost = [one.last > other.last ? 'time' : '', one.cpu > other.cpu ? 'CPU' : ''].filter((word) => word !== '');
+      return lost.length === 0 ? [] : [`${nameOf(scene)}: ${kinds[kind]} (${lost.join(' and ')})`];
+    }),
+  );
+  return losses.length === 0 ? 'istiod is ahead in no change.' : `istiod is ahead in: ${losses.join('; ')}.`;
+}
+
+/** The CPU time of an endpoint, over that with a tenth of the services or namespaces. */
+function growthRows(results: readonly Result[]): string[][] {
+  const cpuOf = (scene: Scene, who: 'ours' | 'istiod') =>
+    results.find((result) => nameOf(result.scene) === nameOf(scene))?.[who].changes.eds.cpu ?? NaN;
+  return [true, false].flatMap((delta) => {
+    const one = { services: 1_000, proxies: 100, delta };
+    const pairs = [
+      ['CPU of an endpoint: 1000 services, over 100', one, { ...one, services: 100 }],
+      ['CPU of an endpoint: 10 namespaces, over 1', { ...one, namespaces: 10 }, one],
+      ['CPU of an endpoint: 100 namespaces, over 10', { ...one, namespaces: 100 }, { ...one, namespaces: 10 }],
+    ] as const;
+    return pairs.map(([what, large, small]) => {
+      const [ours, istiod] = (['ours', 'istiod'] as const).map((who) => cpuOf(large, who) / cpuOf(small, who));
+      return [
+        nameOf(large),
+        what,
+        (ours ?? NaN).toFixed(2),
+        (istiod ?? NaN).toFixed(2),
+        '–',
+        `≤ 1.2${(ours ?? NaN) <= 1.2 ? '' : ' (missed)'}`,
+      ];
+    });
+  });
+}
+
+function rowsOf({ scene: measuredScene, ours, istiod }: Result): string[][] {
+  const scene = nameOf(measuredScene);
   const row = (what: string, key: string, units: readonly string[], one: readonly number[], other: readonly number[]): string[] => {
     const ratios = one.map((value, index) => value / (other[index] ?? NaN));
     const wanted = (goals[`${scene}: ${key}`] ?? []).map((goal, index) => `≤ ${goal}${(ratios[index] ?? NaN) <= goal ? '' : ' (missed)'}`);
@@ -107,9 +171,9 @@ const told = (values: readonly number[], units: readonly string[]): string =>
 
 const short = (ratio: number): string => ratio.toFixed(ratio < 0.1 ? 3 : 2);
 
-async function measured(who: 'ours' | 'istiod', { proxies, delta, ...scene }: Scene, rounds: number): Promise<Measured> {
+async function measured(who: 'ours' | 'istiod', { proxies, delta, namespaces = 1, ...scene }: Scene, rounds: number): Promise<Measured> {
   return over(who, scene, async ({ folder, port, pid }) => {
-    const args = ['-addr', `127.0.0.1:${port}`, '-n', String(proxies), '-dir', folder, '-pid', String(pid), '-rounds', String(rounds), ...(delta ? ['-delta'] : [])]; // prettier-ignore
+    const args = ['-addr', `127.0.0.1:${port}`, '-n', String(proxies), '-ns', String(namespaces), '-dir', folder, '-pid', String(pid), '-rounds', String(rounds), ...(delta ? ['-delta'] : [])]; // prettier-ignore
     const { stdout, stderr } = await execa(join(peers, 'fleet'), args, { timeout: 900_000 });
     return read(`${stdout}\n${stderr}`, pid);
   });
