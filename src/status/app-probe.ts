@@ -2,11 +2,24 @@ import { asyncScheduler, catchError, EMPTY, ignoreElements, map, mergeMap, type 
 import type { AppProbe } from '../config/app-probes.ts';
 import { attentiveTimeout } from '../operators/attentive-timer.ts';
 import { answer, type Handler } from './handler.ts';
-import type { ProbeFailed, ProbeRedirected } from './status-event.ts';
 import { ownRequest } from './own-requests.ts';
 import { hostsOf, openSocket } from './open-socket.ts';
 import { probeGrpc } from './probe-grpc.ts';
 import { type ProbeAnswer, probeHttp } from './probe-http.ts';
+
+/** An application has led a probe to another host, for the first time. */
+export interface ProbeRedirected {
+  readonly type: 'probe-redirected';
+  readonly path: string;
+  readonly location: string;
+}
+
+/** A probe fails, for another reason than before. */
+export interface ProbeFailed {
+  readonly type: 'probe-failed';
+  readonly path: string;
+  readonly reason: string;
+}
 
 /**
  * Answers what is below `/app-health` and `/app-lifecycle`: carries out the probe of that path, and

@@ -22,6 +22,8 @@ import {
   takeUntil,
   timer,
 } from 'rxjs';
+import type { AdminClient } from '../admin/admin-client.ts';
+import type { MetricsTarget } from '../config/metrics-targets.ts';
 import { type Merge, mergeExposition, type SourceReport } from '../metrics/merge-exposition.ts';
 import type { MetricFamily } from '../metrics/metric-family.ts';
 import { looks, type MetricsSource, type OpenedSource, openSource } from '../metrics/metrics-source.ts';
@@ -29,7 +31,6 @@ import { openMetrics } from './open-metrics.ts';
 import { onePlace } from '../operators/one-place.ts';
 import type { Refusal } from './control-guard.ts';
 import { answer, type Handler } from './handler.ts';
-import type { StatusParts } from './status-parts.ts';
 import { compress, type NegotiatedFormat, negotiateFormat } from './negotiate.ts';
 import { largeScrape } from './large-scrape.ts';
 import { countScrape, noScrapes, type ScrapeEvent, scrapeFamilies } from './scrape-counts.ts';
@@ -202,14 +203,18 @@ function timeoutOf(header: string | readonly string[] | undefined): number {
   return ms > 0 ? Math.min(ms, longestTimeout) : standardTimeout;
 }
 
+/** What a scrape is made of. */
+export interface ScrapeParts {
+  readonly admin: Pick<AdminClient, 'request' | 'open'>;
+  readonly targets: readonly Pick<MetricsTarget, 'port' | 'path'>[];
+  /** The agent's own metrics; emits at once, on subscribe, what holds now. */
+  readonly families$: Observable<readonly MetricFamily[]>;
+}
+
 /**
  * `/stats/prometheus`: Envoy's metrics, those of the applications in their order, then the agent's.
  */
-export function allMetrics({
-  admin,
-  targets,
-  families$,
-}: Pick<StatusParts, 'admin' | 'targets' | 'families$'>): Handler<MetricsRefused | MetricsLeftOut> {
+export function allMetrics({ admin, targets, families$ }: ScrapeParts): Handler<MetricsRefused | MetricsLeftOut> {
   const agent = new Agent({ keepAlive: true });
   const envoy: MetricsSource = { type: 'envoy', target: 'envoy', open: (headers) => admin.open('/stats/prometheus', headers) };
   const applications = targets.map(({ port, path }): MetricsSource => {

@@ -1,4 +1,5 @@
 import type { LogLevel } from '../log/log-line.ts';
+import type { ProbeFailed, ProbeRedirected } from './app-probe.ts';
 import type { ServerEvent } from './handler.ts';
 import type { MetricsLeftOut } from './tell-left-out.ts';
 import type { MetricsRefused } from './tell-refused.ts';
@@ -10,20 +11,6 @@ export type StatusRequest =
   /** `by`: how, for the log. */
   | { readonly type: 'restart-requested'; readonly by: string }
   | { readonly type: 'level-requested'; readonly level: LogLevel };
-
-/** An application has led a probe to another host, for the first time. */
-export interface ProbeRedirected {
-  readonly type: 'probe-redirected';
-  readonly path: string;
-  readonly location: string;
-}
-
-/** A probe fails, for another reason than before. */
-export interface ProbeFailed {
-  readonly type: 'probe-failed';
-  readonly path: string;
-  readonly reason: string;
-}
 
 /** What requests to the status port ask of the agent, or have shown. */
 export type StatusSign = StatusRequest | MetricsRefused | MetricsLeftOut | ProbeRedirected | ProbeFailed;

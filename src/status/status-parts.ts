@@ -1,27 +1,21 @@
 import type { Observable } from 'rxjs';
-import type { AdminClient } from '../admin/admin-client.ts';
 import type { AppProbe } from '../config/app-probes.ts';
-import type { MetricsTarget } from '../config/metrics-targets.ts';
-import type { MetricFamily } from '../metrics/metric-family.ts';
 import type { AgentReport } from '../report/agent-report.ts';
 import type { EpochsReport } from '../report/epoch-report.ts';
 import type { LiveEvent } from '../report/live-events.ts';
+import type { ScrapeParts } from './scrape.ts';
 
 /** What the status port answers from. Each `$` emits at once, on subscribe, what holds now. */
-export interface StatusParts {
+export interface StatusParts extends ScrapeParts {
   /** Why the agent is not ready, not live, not started; undefined if it is. */
   readonly unready$: Observable<string | undefined>;
   readonly unlive$: Observable<string | undefined>;
   readonly unstarted$: Observable<string | undefined>;
   /** What should be known of an agent that may be ready all the same. */
   readonly notes$: Observable<readonly string[]>;
-  readonly admin: Pick<AdminClient, 'request' | 'open'>;
   readonly probes: ReadonlyMap<string, AppProbe>;
   /** Where a probe goes that names no host, in the order in which they are tried. */
   readonly probeHosts: readonly string[];
-  readonly targets: readonly Pick<MetricsTarget, 'port' | 'path'>[];
-  /** The agent's own metrics. */
-  readonly families$: Observable<readonly MetricFamily[]>;
   readonly epochs$: Observable<EpochsReport>;
   /** How it stands with the agent. */
   readonly report$: Observable<AgentReport>;
