@@ -1,29 +1,46 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
-/** What each folder of src may import; ARCHITECTURE.md shows it. Whoever may import `everything else` puts things together, and is imported only by whom it is named for. */
-const table = JSON.parse(readFileSync(new URL('architecture.json', import.meta.url), 'utf8'));
-const composing = Object.keys(table).filter((folder) => table[folder].includes('everything else'));
+/**
+ * `areas`: the folders of src, and which of the others each may import. `rooms`: the folders inside
+ * an area, or the area itself, each with the rooms of its own area and the packages that it may
+ * import. docs/architecture/imports.md shows both.
+ */
+const { areas, rooms } = JSON.parse(readFileSync(new URL('architecture.json', import.meta.url), 'utf8'));
 
-/** The file that a package, or a part of it, begins with: it tells `zod/mini` from `zod`. From the last node_modules on, which may be a link. */
-const entryOf = (name) => `(?:^|/)node_modules/${import.meta.resolve(name).replace(/^.*\/node_modules\//, '')}$`;
+const require = createRequire(import.meta.url);
 
-function pathsOf(target) {
-  if (target === 'node:') return []; // not a path: see dependencyTypesNot
-  if (target === 'package.json') return ['^package\\.json$'];
-  if (target === 'everything else') return [`^src/(?!(?:${composing.join('|')})(?:/|$))`, '(?:^|/)node_modules/'];
-  return target in table ? [`^src/${target}/`] : [entryOf(target)];
+/**
+ * The file that a package, or a part of it, begins with, for who imports it or requires it: it
+ * tells `zod/mini` from `zod`. It counts from the last node_modules on, which may be a link.
+ */
+function entryOf(name) {
+  const entries = [import.meta.resolve(name), require.resolve(name)];
+  const files = entries.map((entry) => entry.replace(/^.*\/node_modules\//, ''));
+  return `(?:^|/)node_modules/(?:${files.join('|')})$`;
 }
 
-const packages = [...Object.values(table).flat(), 'commander'].map((target) => /^(?:@[^/]+\/)?[^/]+/.exec(target)[0]);
+const areaOf = (room) => room.replace(/\/.*/, '');
+const pathOf = (folder) => `^src/${folder}(?:/|$)`;
+
+function pathsOf(room, target) {
+  if (target === 'node:') return []; // not a path: see dependencyTypesNot
+  if (target === 'package.json') return ['^package\\.json$'];
+  const sibling = `${areaOf(room)}/${target}`;
+  return sibling in rooms ? [pathOf(sibling)] : [entryOf(target)];
+}
+
+const packageOf = (target) => /^(?:@[^/]+\/)?[^/]+/.exec(target)[0];
+const packages = [...new Set(Object.values(rooms).flat().map(packageOf))];
 
 /** Test, demo and all else outside src is in no row, and so forbidden to each. */
-const rows = Object.entries(table).map(([folder, targets]) => ({
-  name: `${folder} imports only what its row allows`,
+const rows = Object.entries(rooms).map(([room, targets]) => ({
+  name: `${room} imports only what its row allows`,
   severity: 'error',
-  from: { path: `^src/${folder}(?:/|$)` },
+  from: { path: pathOf(room) },
   to: {
-    pathNot: targets.flatMap(pathsOf),
-    ...(targets.includes('node:') || targets.includes('everything else') ? { dependencyTypesNot: ['core'] } : {}),
+    pathNot: [pathOf(room), ...areas[areaOf(room)].map(pathOf), ...targets.flatMap((target) => pathsOf(room, target))],
+    ...(targets.includes('node:') ? { dependencyTypesNot: ['core'] } : {}),
   },
 }));
 
@@ -37,7 +54,7 @@ export default {
       to: {},
     },
     {
-      name: 'src needs only packages that a row names, and commander', // all of them are bundled, so none is in `dependencies`
+      name: 'src needs only packages that a row names', // all are bundled: none is in `dependencies`
       severity: 'error',
       from: { path: '^src/' },
       to: { path: '(?:^|/)node_modules/', pathNot: packages.map((name) => `(?:^|/)node_modules/${name}/`) },
@@ -45,6 +62,13 @@ export default {
     {
       name: 'no cycle',
       severity: 'error',
+      from: { path: '^src/' },
+      to: { circular: true },
+    },
+    {
+      name: 'no circle of folders',
+      severity: 'error',
+      scope: 'folder',
       from: { path: '^src/' },
       to: { circular: true },
     },

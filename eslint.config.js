@@ -13,7 +13,7 @@ const realTime = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist', 'dist.*', 'executable', 'coverage', 'api', 'src/proto'] },
+  { ignores: ['dist', 'dist.*', 'executable', 'coverage', 'api', 'src/shared/proto'] },
   { files: ['**/*.{ts,tsx}'], extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked, rxjsX.configs.strict] },
   {
     files: ['**/*.{ts,tsx}'],
@@ -50,28 +50,28 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    ignores: ['src/texts/**'],
+    ignores: ['src/shared/text/**'],
     rules: {
       'no-restricted-syntax': [
         'error',
         ...['ImportSpecifier[imported', 'MemberExpression[property', 'Property[key'].map((where) => ({
           selector: `${where}.name=/^(parseAllDocuments|parseDocument|Composer|Parser)$/]`,
-          message: 'A text goes through parseYaml of src/texts, which counts its levels before.',
+          message: 'A text goes through parseYaml of src/shared/text, which counts its levels before.',
         })),
         {
           selector: 'MemberExpression[object.name="JSON"][property.name="parse"]',
-          message: 'A text goes through parseJson of src/texts, which counts its levels before.',
+          message: 'A text goes through parseJson of src/shared/text, which counts its levels before.',
         },
         {
           selector: 'VariableDeclarator[init.name="JSON"], MemberExpression[object.name="JSON"][computed=true]',
-          message: 'A text goes through parseJson of src/texts, which counts its levels before.',
+          message: 'A text goes through parseJson of src/shared/text, which counts its levels before.',
         },
       ],
     },
   },
   {
     files: ['src/**'],
-    ignores: ['src/cli/**'],
+    ignores: ['src/pilot-agent/cli/**'],
     rules: {
       'no-restricted-globals': ['error', ...realTime],
       'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: 'Time goes through a scheduler.' }],

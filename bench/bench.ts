@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
-import { pinnedEnvoy } from '../src/envoy/find-envoy.ts';
+import { pinnedEnvoy } from '../src/pilot-agent/envoy/find-envoy.ts';
 import { table } from '../scripts/docs/markdown.ts';
 import { missing } from './contenders.ts';
 import { discovery } from './discovery.ts';

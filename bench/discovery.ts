@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { execa } from 'execa';
-import { type DeltaDiscoveryResponse, DeltaDiscoveryRequestSchema, DeltaDiscoveryResponseSchema } from '../src/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
-import { typeUrls } from '../src/push/view.ts';
+import { type DeltaDiscoveryResponse, DeltaDiscoveryRequestSchema, DeltaDiscoveryResponseSchema } from '../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+import { typeUrls } from '../src/pilot-discovery/push/view.ts';
 import { acceptingClient, deltaClient } from '../test/support/proxy-client.ts';
 import { connects } from '../test/support/connects.ts';
 import { freePorts } from '../test/support/free-ports.ts';

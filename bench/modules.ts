@@ -32,7 +32,10 @@ const loaded: readonly (readonly [what: string, code: string])[] = [
     '`@peculiar/x509`, in a pod of a mesh',
     "import 'reflect-metadata';" + kept('@peculiar/x509', 'Pkcs10CertificateRequestGenerator, X509Certificate'),
   ],
-  ['all modules of a start, not run', "export * from './src/cli/program.ts'; export * from './src/run/whole-agent.ts'"],
+  [
+    'all modules of a start, not run',
+    "export * from './src/pilot-agent/cli/program.ts'; export * from './src/pilot-agent/run/whole-agent.ts'",
+  ],
 ];
 
 /** What is used of a package; the rest is not bundled. */

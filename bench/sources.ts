@@ -4,7 +4,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { files } from '../src/sources/files.ts';
+import { files } from '../src/pilot-agent/sources/files.ts';
 import { sourceSigns, type SourceSign } from '../src/streams/readings.ts';
 import { idleAgents } from './idle-agents.ts';
 import { median } from './median.ts';

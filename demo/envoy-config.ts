@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { sdsCluster, sdsSecretConfig } from '../src/bootstrap/secret-clusters.ts';
+import { sdsCluster, sdsSecretConfig } from '../src/pilot-agent/bootstrap/secret-clusters.ts';
 
 export interface EnvoyConfigOptions {
   readonly adminPort: number;

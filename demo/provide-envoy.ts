@@ -1,7 +1,7 @@
-import { exitCodes, Fatal } from '../src/run/exit.ts';
-import { cacheDir, findEnvoy, pinnedEnvoy } from '../src/envoy/find-envoy.ts';
-import { installEnvoy } from '../src/envoy/install-envoy.ts';
-import { showProgress } from '../src/envoy/show-progress.ts';
+import { exitCodes, Fatal } from '../src/shared/program/exit.ts';
+import { cacheDir, findEnvoy, pinnedEnvoy } from '../src/pilot-agent/envoy/find-envoy.ts';
+import { installEnvoy } from '../src/pilot-agent/envoy/install-envoy.ts';
+import { showProgress } from '../src/pilot-agent/envoy/show-progress.ts';
 
 /**
  * Puts an Envoy into the cache, with its progress on the error stream, where the agent would find

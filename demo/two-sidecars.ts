@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { certificateRequest } from '../src/ca/certificate-request.ts';
+import { certificateRequest } from '../src/pilot-agent/secrets/ca/certificate-request.ts';
 import { certificateAuthority, writeCertificates } from './certificates.ts';
 
 /** A program to be started: its arguments, and the variables that it needs beside its own. */

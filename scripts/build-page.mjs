@@ -9,7 +9,7 @@ export async function buildPage() {
   const [script, style] = await Promise.all([
     build({
       ...options,
-      entryPoints: ['src/page/main.tsx'],
+      entryPoints: ['src/pilot-agent/page/main.tsx'],
       format: 'iife',
       target: 'es2022',
       conditions: ['es2015'], // of rxjs, which offers browsers ES5 otherwise
@@ -17,10 +17,10 @@ export async function buildPage() {
       jsxImportSource: 'preact',
       tsconfigRaw: {},
     }),
-    build({ ...options, entryPoints: ['src/page/style.css'], target: 'chrome123' }),
+    build({ ...options, entryPoints: ['src/pilot-agent/page/style.css'], target: 'chrome123' }),
   ]);
   const [scriptText, styleText] = [script, style].map(({ outputFiles: [file] }) => file.text.trim());
-  const html = readFileSync('src/page/page.html', 'utf8')
+  const html = readFileSync('src/pilot-agent/page/page.html', 'utf8')
     .replace('<!-- style -->', () => `<style>${styleText}</style>`)
     .replace('<!-- advice -->', () => JSON.stringify(advice()).replaceAll('<', '\\u003c'))
     .replace('<!-- script -->', () => `<script>${scriptText.replaceAll('</script', '<\\/script')}</script>`);

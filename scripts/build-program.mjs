@@ -48,11 +48,11 @@ export async function buildProgram(folder, options = {}) {
     {
       ...asFunction,
       plugins: [...plugins, setApart],
-      entryPoints: ['src/cli/main.ts'],
+      entryPoints: ['src/pilot-agent/cli/main.ts'],
       outfile: `${folder}/main.cjs`,
     },
-    { entryPoints: ['src/cli/load.ts'], outfile: `${folder}/pilot-agent.cjs`, banner: { js: '#!/usr/bin/env node' } },
-    { entryPoints: ['src/discovery-cli/main.ts'], outfile: `${folder}/pilot-discovery.cjs`, banner: { js: '#!/usr/bin/env node' } },
+    { entryPoints: ['src/pilot-agent/cli/load.ts'], outfile: `${folder}/pilot-agent.cjs`, banner: { js: '#!/usr/bin/env node' } },
+    { entryPoints: ['src/pilot-discovery/cli/main.ts'], outfile: `${folder}/pilot-discovery.cjs`, banner: { js: '#!/usr/bin/env node' } },
   ];
   const built = await Promise.all(inputs.map((input) => build({ ...bundleOptions, ...options, ...input })));
   for (const path of parts.map((part) => `${folder}/${part}`)) writeFileSync(path, ascii(readFileSync(path, 'utf8')));

@@ -1,15 +1,15 @@
-// Makes src/proto anew from proto/: run it after a change there, and commit what comes out. The
-// compiler and its plugin are fetched for the run, in exactly these versions: nothing else needs
-// them, and they are large.
+// Makes src/shared/proto anew from proto/: run it after a change there, and commit what comes out.
+// The compiler and its plugin are fetched for the run, in exactly these versions: nothing else
+// needs them, and they are large.
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 
 const template = {
   version: 'v2',
-  plugins: [{ local: 'protoc-gen-es', out: 'src/proto', opt: ['target=ts', 'import_extension=ts', 'ts_nocheck=true'] }],
+  plugins: [{ local: 'protoc-gen-es', out: 'src/shared/proto', opt: ['target=ts', 'import_extension=ts', 'ts_nocheck=true'] }],
 };
 
-rmSync('src/proto', { recursive: true, force: true });
+rmSync('src/shared/proto', { recursive: true, force: true });
 execFileSync(
   'npx',
   [
@@ -24,4 +24,4 @@ execFileSync(
   ],
   { stdio: 'inherit' },
 );
-execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', 'src/proto'], { stdio: 'inherit' });
+execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', 'src/shared/proto'], { stdio: 'inherit' });

@@ -66,7 +66,7 @@ async function makeExecutable(cpu, { place, program }) {
   await writeCodeCache([...runner(cpu), made, ...execArgv], `${program}/pilot-agent.cjs`);
 
   const [main, output, config] = ['launcher.cjs', 'sea.blob', 'sea.json'].map((name) => join(place, name));
-  await build({ ...bundleOptions, entryPoints: ['src/cli/load.ts'], outfile: main });
+  await build({ ...bundleOptions, entryPoints: ['src/pilot-agent/cli/load.ts'], outfile: main });
   const assets = ['page.html', ...parts.flatMap((part) => [part, `${part}.cache`])].map((name) => [name, join(program, name)]);
   writeFileSync(
     config,

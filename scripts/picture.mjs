@@ -4,39 +4,89 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cruise } from 'dependency-cruiser';
 import configuration from '../.dependency-cruiser.mjs';
 
-const { output } = await cruise(['src'], { ...configuration.options, includeOnly: '^src/', collapse: '^src/[^/]+' });
-const folderOf = (path) => path.replace(/^src\//, '');
-const imports = new Map(
-  output.modules
-    .map(({ source, dependencies }) => [folderOf(source), dependencies.map(({ resolved }) => folderOf(resolved)).sort()])
-    .filter(([folder]) => !folder.endsWith('.ts'))
-    .sort(([one], [other]) => (one < other ? -1 : 1)),
-);
+const { areas, rooms } = JSON.parse(readFileSync('architecture.json', 'utf8'));
+const names = Object.keys(rooms);
+const areaOf = (room) => room.replace(/\/.*/, '');
+const roomOf = (path) => names.find((room) => `${path}/`.startsWith(`src/${room}/`));
 
-/** All that is reached from a folder, without a step over those that have been passed. */
-function reached(folder, passed) {
-  return (imports.get(folder) ?? [])
+const { output } = await cruise(['src'], { ...configuration.options, includeOnly: '^src/' });
+const imports = new Map(names.map((room) => [room, new Set()]));
+for (const { source, dependencies } of output.modules)
+  for (const { resolved } of dependencies) if (roomOf(source) !== roomOf(resolved)) imports.get(roomOf(source)).add(roomOf(resolved));
+
+/** All that is reached from a node, without a step over those that have been passed. */
+function reached(arrows, node, passed) {
+  return [...(arrows.get(node) ?? [])]
     .filter((next) => !passed.includes(next))
-    .flatMap((next) => [next, ...reached(next, [...passed, next])]);
+    .flatMap((next) => [next, ...reached(arrows, next, [...passed, next])]);
 }
 
-const arrows = [...imports].flatMap(([folder, targets]) =>
-  targets
-    .filter((target) => !targets.some((other) => other !== target && reached(other, [folder]).includes(target)))
-    .map((target) => `  ${folder} --> ${target}`),
-);
-const picture = ['```mermaid', 'flowchart TD', ...arrows, '```'].join('\n');
+/** The arrows that no longer way replaces. */
+function shortest(arrows) {
+  return [...arrows].flatMap(([node, targets]) =>
+    [...targets]
+      .filter((target) => {
+        const others = [...targets].filter((other) => other !== target);
+        return !others.some((other) => reached(arrows, other, [node]).includes(target));
+      })
+      .sort()
+      .map((target) => [node, target]),
+  );
+}
 
-const architecture = JSON.parse(readFileSync('architecture.json', 'utf8'));
-const isFolder = (target) => target in architecture || ['everything else', 'package.json'].includes(target);
-const rows = Object.entries(architecture).map(([folder, targets]) => [
-  `\`${folder}\``,
-  targets.filter((target) => isFolder(target) && target !== folder).join(', '),
-  targets.filter((target) => !isFolder(target)).join(', '),
-]);
-const lines = [['Folder', 'Folders that it may import', 'Packages'], ['---', '---', '---'], ...rows];
-// Prettier would pad each row to the widest one.
-const table = ['<!-- prettier-ignore -->', ...lines.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
+/** Both pictures leave out `index.ts`, which imports everything. */
+const betweenAreas = new Map(
+  Object.keys(areas)
+    .filter((area) => !area.endsWith('.ts'))
+    .map((area) => {
+      const targets = [...imports].flatMap(([room, its]) => (areaOf(room) === area ? [...its] : []));
+      return [area, new Set(targets.map(areaOf).filter((target) => target !== area))];
+    }),
+);
+const within = (area) =>
+  new Map(
+    [...imports]
+      .filter(([room]) => room.startsWith(`${area}/`))
+      .map(([room, its]) => [room, new Set([...its].filter((target) => areaOf(target) === area))]),
+  );
+const inner = Object.keys(areas).filter((area) => within(area).size > 0);
+const short = (room) => room.replace(/^.*\//, '');
+const picture = [
+  '```mermaid',
+  'flowchart TD',
+  ...shortest(betweenAreas).map(([from, to]) => `  ${from} --> ${to}`),
+  '```',
+  ...inner.flatMap((area) => [
+    '',
+    `Inside \`${area}\`:`,
+    '',
+    '```mermaid',
+    'flowchart TD',
+    ...[...within(area).keys()].map((room) => `  ${room.replace('/', '.')}[${short(room)}]`),
+    ...shortest(within(area)).map((ends) => `  ${ends.map((room) => room.replace('/', '.')).join(' --> ')}`),
+    '```',
+  ]),
+].join('\n');
+
+const isRoom = (room, target) => `${areaOf(room)}/${target}` in rooms;
+const tableOf = (header, rows) =>
+  // Prettier would pad each row to the widest one.
+  ['<!-- prettier-ignore -->', ...[header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)];
+const table = [
+  ...tableOf(
+    ['Area', 'Areas that it may import'],
+    Object.entries(areas).map(([area, targets]) => [`\`${area}\``, targets.join(', ')]),
+  ),
+  '',
+  ...tableOf(
+    ['Room', 'Rooms of its area that it may import', 'Packages'],
+    Object.entries(rooms).map(([room, targets]) => [
+      `\`${room}\``,
+      targets.filter((target) => isRoom(room, target)).join(', '),
+      targets.filter((target) => !isRoom(room, target)).join(', '),
+    ]),
+  ),
+].join('\n');
 
 const path = 'docs/architecture/imports.md';
 const text = readFileSync(path, 'utf8');

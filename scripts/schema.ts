@@ -1,5 +1,5 @@
 import { format, resolveConfig } from 'prettier';
-import { agentSchema } from '../src/config/json-schema.ts';
+import { agentSchema } from '../src/pilot-agent/config/json-schema.ts';
 import { variables } from './docs/variables.ts';
 
 export const schemaPath = 'schema/pilot-agent.schema.json';

@@ -1,9 +1,9 @@
 import { format, resolveConfig } from 'prettier';
-import type { Flag } from '../src/config/flag.ts';
-import { flags } from '../src/config/flags.ts';
-import { logFlags } from '../src/config/log-flags.ts';
+import type { Flag } from '../src/shared/text/flag.ts';
+import { flags } from '../src/pilot-agent/config/flags.ts';
+import { logFlags } from '../src/shared/log/log-flags.ts';
 
-export const settingsPath = 'src/config/agent-settings.ts';
+export const settingsPath = 'src/pilot-agent/config/agent-settings.ts';
 
 /** The widest line of a comment. */
 const width = 100;

@@ -17,7 +17,7 @@ const units = readdirSync('test/unit', { recursive: true })
 /** `test/e2e` otherwise runs the program, and its build for the Node that has built it. */
 const files = [...units, 'test/e2e/plain-node.test.ts', 'test/e2e/examples.test.ts'];
 /** It floods what tells of the agents of a machine: a second run of it would find none. */
-const wholeMachine = ['test/unit/agents-here.test.ts'];
+const wholeMachine = ['test/unit/pilot-agent/run/end/agents-here.test.ts'];
 
 /** Resolves to the exit code. What a Node prints comes in one piece, when it is through. */
 function testsOn(name, tests) {

@@ -1,6 +1,6 @@
-export { agent, type AgentTransition, type Inputs } from './agent/agent.ts';
-export type { World } from './agent/interpret.ts';
-export type { Epoch, Stage } from './agent/epoch.ts';
+export { agent, type AgentTransition, type Inputs } from './epochs/agent.ts';
+export type { World } from './epochs/interpret.ts';
+export type { Epoch, Stage } from './epochs/epoch.ts';
 export {
   type AgentEvent,
   type AgentState,
@@ -14,9 +14,9 @@ export {
   initialState,
   type Outcome,
   type Running,
-} from './agent/model.ts';
-export { narrate } from './agent/narrate.ts';
-export type { EpochRecord } from './agent/timeline.ts';
+} from './epochs/model.ts';
+export { narrate } from './epochs/narrate.ts';
+export type { EpochRecord } from './epochs/timeline.ts';
 export type {
   Additions,
   AdoptedEpoch,
@@ -30,14 +30,14 @@ export type {
   Refusal,
   Signal,
   Verdict,
-} from './agent/ports.ts';
+} from './epochs/ports.ts';
 export type { Change, Reading } from './streams/reading.ts';
-export type { RestartPolicy } from './agent/exits.ts';
-export { newestEpoch } from './agent/lineage.ts';
-export { reducer } from './agent/reducer.ts';
-export { fixedTiming, type Timing } from './agent/timing.ts';
-export type { LogEvent } from './log/log-event.ts';
-export type { LogLine } from './log/log-line.ts';
+export type { RestartPolicy } from './epochs/exits.ts';
+export { newestEpoch } from './epochs/lineage.ts';
+export { reducer } from './epochs/reducer.ts';
+export { fixedTiming, type Timing } from './epochs/timing.ts';
+export type { LogEvent } from './shared/log/log-event.ts';
+export type { LogLine } from './shared/log/log-line.ts';
 export { coalesce } from './operators/coalesce.ts';
 export { ofType } from './operators/tagged-union.ts';
 export { reduceWithEffects, type Step, type Transition } from './operators/reduce-with-effects.ts';
@@ -48,22 +48,22 @@ export { type ReadingDelays, readings } from './streams/readings.ts';
 export { fileSource, hashFiles } from './streams/file-source.ts';
 export { signals } from './streams/process-events.ts';
 export { watchFiles } from './streams/watch-files.ts';
-export type { Content, Contribution, ContributingSource, Use } from './sources/contribution.ts';
-export { type Read, type ReadContext, source, type SourceOptions } from './sources/source.ts';
-export type { Ms } from './sources/ms.ts';
-export { compose } from './sources/compose.ts';
-export { gated, mapped, polled, renamed, shared } from './sources/combinators.ts';
-export { debounced, throttled } from './sources/pace.ts';
-export { withFallback } from './sources/with-fallback.ts';
-export { consul, type ConsulOptions, type ConsulWatch } from './sources/consul.ts';
-export { files, type FilesOptions } from './sources/files.ts';
-export type { OutsideProxy } from './http/outside-proxy.ts';
-export { http, type HttpOptions } from './sources/http.ts';
-export { kube, type KubeOptions, type KubeTarget } from './sources/kube.ts';
-export type { SourceConfig } from './config/source-config.ts';
-export { Fatal as AgentFailure } from './run/exit.ts';
-export type { AgentSettings, Duration } from './config/agent-settings.ts';
-export { type PilotAgent, pilotAgent, type PilotAgentOptions, type Readiness } from './run/pilot-agent.ts';
-export type { FlagName } from './config/flags.ts';
-export type { LogFlagName } from './config/log-flags.ts';
+export type { Content, Contribution, ContributingSource, Use } from './pilot-agent/sources/contribution.ts';
+export { type Read, type ReadContext, source, type SourceOptions } from './pilot-agent/sources/source.ts';
+export type { Ms } from './pilot-agent/sources/ms.ts';
+export { compose } from './pilot-agent/sources/compose.ts';
+export { gated, mapped, polled, renamed, shared } from './pilot-agent/sources/combinators.ts';
+export { debounced, throttled } from './pilot-agent/sources/pace.ts';
+export { withFallback } from './pilot-agent/sources/with-fallback.ts';
+export { consul, type ConsulOptions, type ConsulWatch } from './pilot-agent/sources/consul.ts';
+export { files, type FilesOptions } from './pilot-agent/sources/files.ts';
+export type { OutsideProxy } from './shared/http/outside-proxy.ts';
+export { http, type HttpOptions } from './pilot-agent/sources/http.ts';
+export { kube, type KubeOptions, type KubeTarget } from './pilot-agent/sources/kube.ts';
+export type { SourceConfig } from './pilot-agent/config/source-config.ts';
+export { Fatal as AgentFailure } from './shared/program/exit.ts';
+export type { AgentSettings, Duration } from './pilot-agent/config/agent-settings.ts';
+export { type PilotAgent, pilotAgent, type PilotAgentOptions, type Readiness } from './pilot-agent/run/pilot-agent.ts';
+export type { FlagName } from './pilot-agent/config/flags.ts';
+export type { LogFlagName } from './shared/log/log-flags.ts';
 export type { Pauses } from './operators/back-off.ts';

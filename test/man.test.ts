@@ -4,9 +4,9 @@ import packageJson from '../package.json' with { type: 'json' };
 import { commands } from '../scripts/docs/commands.ts';
 import { manFile, manPage } from '../scripts/docs/man.ts';
 import { variables } from '../scripts/docs/variables.ts';
-import { flags } from '../src/config/flags.ts';
-import { logFlags } from '../src/config/log-flags.ts';
-import { exitCodes } from '../src/run/exit.ts';
+import { flags } from '../src/pilot-agent/config/flags.ts';
+import { logFlags } from '../src/shared/log/log-flags.ts';
+import { exitCodes } from '../src/shared/program/exit.ts';
 import { leftOut } from './support/left-out.ts';
 import { read } from './support/source-text.ts';
 

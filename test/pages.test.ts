@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { caFiles } from '../src/config/certificate-files.ts';
-import { flags } from '../src/config/flags.ts';
-import { discoveryFlags } from '../src/discovery/discovery-flags.ts';
-import { annotationsFile } from '../src/run/effective-config.ts';
-import { exitCodes } from '../src/run/exit.ts';
+import { caFiles } from '../src/pilot-agent/config/certificate-files.ts';
+import { flags } from '../src/pilot-agent/config/flags.ts';
+import { discoveryFlags } from '../src/pilot-discovery/run/discovery-flags.ts';
+import { annotationsFile } from '../src/pilot-agent/run/start/effective-config.ts';
+import { exitCodes } from '../src/shared/program/exit.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const pagesIn = (folder: string) =>
@@ -28,7 +28,7 @@ const guide = (name: string) => join('docs', 'guide', `${name}.md`);
 /** What `pilot-agent config print` says against a command line: its exit code and its warnings. */
 async function objections(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const surroundings = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env };
-  const { stderr } = await promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'config', 'print', ...args], { env: surroundings }); // prettier-ignore
+  const { stderr } = await promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/pilot-agent/cli/main.ts', 'config', 'print', ...args], { env: surroundings }); // prettier-ignore
   return stderr;
 }
 
@@ -36,7 +36,7 @@ describe.each(pages)('%s', (page) => {
   const text = read(page);
 
   it('names paths of the status port that exist', () => {
-    const [routes, guard] = ['routes', 'readiness'].map((name) => read(`src/status/${name}.ts`));
+    const [routes, guard] = ['routes', 'probe/readiness'].map((name) => read(`src/pilot-agent/status/${name}.ts`));
     const named = [...text.matchAll(/(?:localhost|127\.0\.0\.1):15020(\/[a-z][\w/]*)|["`](?:POST |GET )?(\/(?:healthz|debug|app-\w+|drain|restart|logging|quitquitquit|stats|version)[\w/]*)/g)]; // prettier-ignore
     const paths = named.map(([, asked, mentioned]) => (asked ?? mentioned ?? '').replace(/^\/app-.*/, '/app-health/'));
     expect(paths.filter((path) => path !== '/debug' && !`${String(routes)}${String(guard)}`.includes(`'${path}'`))).toEqual([]);
@@ -128,7 +128,7 @@ describe('the pod', () => {
 
   it('mounts what the agent reads and writes, below the working directory /', () => {
     const mounts = proxy.volumeMounts.map(({ mountPath }) => mountPath);
-    const token = /'third-party-jwt', '(.*?)'/.exec(read('src/config/secrets-config.ts'))?.[1] ?? '';
+    const token = /'third-party-jwt', '(.*?)'/.exec(read('src/pilot-agent/config/secrets-config.ts'))?.[1] ?? '';
     const needed = [token, caFiles.istiod, annotationsFile].map((path) => dirname(join('/', path)));
     expect([...mounts].sort()).toEqual([flags.configPath.default, ...needed].sort());
     expect(proxy.volumeMounts.map(({ name }) => name).sort()).toEqual(spec.volumes.map(({ name }) => name).sort());

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 /** In columns. A table may be wider where a cell cannot be shorter. */
 const widest = 120;
 /** In lines. */
-const longest = { 'README.md': 150, 'ARCHITECTURE.md': 211 };
+const longest = { 'README.md': 150, 'ARCHITECTURE.md': 225 };
 
 const linesOf = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n');
 

@@ -11,14 +11,14 @@ import { families, more as moreOfMetrics } from '../scripts/docs/metrics.ts';
 import { folder, pages } from '../scripts/docs/pages.ts';
 import { passedOn, signals } from '../scripts/docs/signals.ts';
 import { variables as groups } from '../scripts/docs/variables.ts';
-import { environment } from '../src/config/environment.ts';
-import type { Flag } from '../src/config/flag.ts';
-import { flags } from '../src/config/flags.ts';
-import { logFlags } from '../src/config/log-flags.ts';
-import { resolveConfig, type ResolvedConfig } from '../src/config/resolve-config.ts';
-import { discoveryConfig } from '../src/discovery/discovery-config.ts';
-import { logEvents } from '../src/log/log-event.ts';
-import { exitCodes } from '../src/run/exit.ts';
+import { environment } from '../src/pilot-agent/config/environment.ts';
+import type { Flag } from '../src/shared/text/flag.ts';
+import { flags } from '../src/pilot-agent/config/flags.ts';
+import { logFlags } from '../src/shared/log/log-flags.ts';
+import { resolveConfig, type ResolvedConfig } from '../src/pilot-agent/config/resolve-config.ts';
+import { discoveryConfig } from '../src/pilot-discovery/run/discovery-config.ts';
+import { logEvents } from '../src/shared/log/log-event.ts';
+import { exitCodes } from '../src/shared/program/exit.ts';
 import { literals, read, sources, templates, writtenLines } from './support/source-text.ts';
 
 const made = pages();
@@ -86,16 +86,20 @@ describe('the page of', () => {
 
   it('variables sees all: the configuration reads them, but for those of commands that have none, and of the program itself', () => {
     const elsewhere = sources.filter(
-      (file) => !file.startsWith(join('src', 'config')) && /\benv\[|' in (?:process\.)?env\b/.test(read(file)),
+      (file) => !file.startsWith(join('src', 'pilot-agent', 'config')) && /\benv\[|' in (?:process\.)?env\b/.test(read(file)),
     );
-    expect(elsewhere).toEqual(
-      ['cli/load.ts', 'discovery/discovery-config.ts', 'envoy/find-envoy.ts', 'kube/find-access.ts', 'terminal/paint.ts'].map((file) =>
-        join('src', file),
-      ),
+    expect(sorted(elsewhere)).toEqual(
+      [
+        'pilot-agent/cli/load.ts',
+        'pilot-agent/envoy/find-envoy.ts',
+        'pilot-discovery/run/discovery-config.ts',
+        'shared/kube/find-access.ts',
+        'shared/log/paint.ts',
+      ].map((file) => join('src', file)),
     );
     const computed = sources.filter((file) => /\benv\[[^']|\} = (?:process\.)?env\b/.test(read(file)));
     // The second one reads none: it looks for those that nobody reads.
-    expect(computed).toEqual(['config/environment.ts', 'config/misspelt-variables.ts', 'discovery/discovery-config.ts'].map((name) => join('src', name))); // prettier-ignore
+    expect(sorted(computed)).toEqual(['pilot-agent/config/environment.ts', 'pilot-agent/config/misspelt-variables.ts', 'pilot-discovery/run/discovery-config.ts'].map((name) => join('src', name))); // prettier-ignore
   });
 
   it('variables has the defaults as they are', () => {
@@ -113,7 +117,9 @@ describe('the page of', () => {
   });
 
   it('layers has those that the program reads, in its order', () => {
-    const annotations = literals(join('src', 'config', 'text-layers.ts')).filter((text) => /^[\w.]+istio\.io\/\w+$/.test(text));
+    const annotations = literals(join('src', 'pilot-agent', 'config', 'text-layers.ts')).filter((text) =>
+      /^[\w.]+istio\.io\/\w+$/.test(text),
+    );
     const names = layers.map(([name]) => /`(.*)`/.exec(name)?.[1] ?? name);
     expect(names).toEqual(['Defaults', 'STACKDRIVER_TRACING_ENABLED', '--meshConfig', 'PROXY_CONFIG', ...sorted(annotations), '--config', 'A variable of a flag', 'A flag that is given', 'ISTIO_BOOTSTRAP']); // prettier-ignore
   });
@@ -127,7 +133,9 @@ describe('the page of', () => {
   });
 
   it('the log has no event that no line has', () => {
-    const texts = [...sources, 'demo/start.ts', 'demo/mesh.ts'].filter((file) => file !== join('src', 'log', 'log-event.ts')).map(read);
+    const texts = [...sources, 'demo/start.ts', 'demo/mesh.ts']
+      .filter((file) => file !== join('src', 'shared', 'log', 'log-event.ts'))
+      .map(read);
     expect(Object.keys(logEvents).filter((event) => !texts.some((text) => text.includes(`'${event}'`)))).toEqual([]);
     expect(rows('log-events.md').slice(-Object.keys(logEvents).length)).toEqual(Object.keys(logEvents));
   });
@@ -170,15 +178,19 @@ describe('the page of', () => {
   });
 
   it('HTTP has each path of the status port', () => {
-    const paths = literals(join('src', 'status', 'routes.ts')).filter((text) => text.startsWith('/') && text !== '/app-health');
+    const paths = literals(join('src', 'pilot-agent', 'status', 'routes.ts')).filter(
+      (text) => text.startsWith('/') && text !== '/app-health',
+    );
     expect(sorted(endpoints.map(({ path }) => path))).toEqual(sorted([...paths, '/app-lifecycle/']));
   });
 
   it('HTTP has each reason for not being ready, and no other', () => {
     const pieces = [
-      ...literals('src/status/readiness.ts').filter((text) => text.includes(' ') || ['draining', 'terminating'].includes(text)),
-      ...literals('src/run/serve-status.ts').filter((text) => text.startsWith('terminating')),
-      ...literals('src/run/secret-troubles.ts').filter((text) => ['secret ', 'no certificate yet: '].includes(text)),
+      ...literals('src/pilot-agent/status/probe/readiness.ts').filter(
+        (text) => text.includes(' ') || ['draining', 'terminating'].includes(text),
+      ),
+      ...literals('src/pilot-agent/run/status/serve-status.ts').filter((text) => text.startsWith('terminating')),
+      ...literals('src/pilot-agent/run/state/secret-troubles.ts').filter((text) => ['secret ', 'no certificate yet: '].includes(text)),
     ];
     const all = reasons.map(([reason]) => reason);
     expect(pieces.filter((piece) => !all.some((reason) => reason.includes(piece)))).toEqual([]);
@@ -187,8 +199,8 @@ describe('the page of', () => {
 
   it('signals has each that the agent takes, and each that `exec` passes on', () => {
     const named = (file: string) => sorted(literals(file).filter((text) => /^SIG[A-Z\d]+$/.test(text)));
-    expect(sorted(signals.flatMap(([signal]) => signal.match(/SIG[A-Z\d]+/g) ?? []))).toEqual(sorted([...named('src/run/run-agent.ts'), 'SIGKILL'])); // prettier-ignore
-    expect(sorted(passedOn)).toEqual(named('src/cli/exec.ts'));
+    expect(sorted(signals.flatMap(([signal]) => signal.match(/SIG[A-Z\d]+/g) ?? []))).toEqual(sorted([...named('src/pilot-agent/run/run-agent.ts'), 'SIGKILL'])); // prettier-ignore
+    expect(sorted(passedOn)).toEqual(named('src/pilot-agent/cli/exec.ts'));
   });
 
   it('files has each that the agent writes into its folder', () => {

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { flaws, toldInLog } from '../src/check/finding.ts';
-import { seeAlso, troubleshooting } from '../src/log/see-also.ts';
-import type { LogEvent } from '../src/log/log-event.ts';
-import { exitCodes, seeExit } from '../src/run/exit.ts';
-import { reasonName } from '../src/report/reason-name.ts';
+import { flaws, toldInLog } from '../src/pilot-agent/check/finding.ts';
+import { seeAlso, troubleshooting } from '../src/shared/log/see-also.ts';
+import type { LogEvent } from '../src/shared/log/log-event.ts';
+import { exitCodes, seeExit } from '../src/shared/program/exit.ts';
+import { reasonName } from '../src/pilot-agent/report/reason-name.ts';
 
 const page = 'docs/troubleshooting.md';
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
@@ -70,8 +70,8 @@ const anchorOf = (see: string | undefined) => (see ?? '').replace(`${page}#`, ''
 
 describe(page, () => {
   it('has each reason for not being ready or live, and no other', () => {
-    const names = ['status/readiness', 'status/liveness', 'run/secret-troubles']
-      .flatMap((file) => reasons(`src/${file}.ts`))
+    const names = ['status/probe/readiness', 'status/probe/liveness', 'run/state/secret-troubles']
+      .flatMap((file) => reasons(`src/pilot-agent/${file}.ts`))
       .map((reason) => reasonName(reason))
       .filter((name) => name !== '');
     expect(names).toEqual(expect.arrayContaining(['waiting-for', 'envoy-does-not-answer', 'envoy-is-not-running', 'envoy-hangs']));
@@ -100,7 +100,7 @@ describe(page, () => {
 
   it('has no flaw that check does not find', () => {
     const found = new Set<string>();
-    for (const source of sources.filter((name) => name.startsWith('check/'))) {
+    for (const source of sources.filter((name) => name.startsWith('pilot-agent/check/'))) {
       walk(join('src', source), (node) => {
         if (ts.isCallExpression(node) && /(?:^|\.)(?:warn|fail)$/.test(node.expression.getText()))
           for (const name of [...node.getText().matchAll(/^\S*?\((?:\s*)'([\w. ]+)'/g)]) found.add(name[1] ?? '');

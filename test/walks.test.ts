@@ -45,6 +45,10 @@ describe('docs/architecture/walks.md', () => {
       'An agent has left its Envoy',
       'A change of the control plane',
       'An Envoy starts while the control plane is away',
+      'A rule of the control plane changed',
+      'A proxy connects to the control plane',
+      'A proxy refuses an answer',
+      'The control plane ends',
     ]);
     expect(steps.filter(([, found]) => found.length < 6)).toEqual([]);
   });

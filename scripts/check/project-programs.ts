@@ -2,7 +2,7 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 
 /** The configurations whose files are checked. The page is for browsers and has one of its own. */
-const configurations = ['tsconfig.json', 'src/page/tsconfig.json'];
+const configurations = ['tsconfig.json', 'src/pilot-agent/page/tsconfig.json'];
 
 /** One TypeScript program for each configuration of the project. Throws if one cannot be read. */
 export function projectPrograms(): ts.Program[] {

@@ -9,7 +9,7 @@ import { ownFiles, pathOf, projectPrograms, told } from './project-programs.ts';
 
 const cacheFile = 'node_modules/.cache/check/types-and-lint.json';
 /** A change of one of these may change each verdict. */
-const rules = ['package-lock.json', 'eslint.config.js', 'tsconfig.json', 'src/page/tsconfig.json'];
+const rules = ['package-lock.json', 'eslint.config.js', 'tsconfig.json', 'src/pilot-agent/page/tsconfig.json'];
 
 interface Cache {
   /** The keys of files that were good. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { program } from '../../src/cli/program.ts';
-import { flags } from '../../src/config/flags.ts';
-import { pinnedEnvoy } from '../../src/envoy/find-envoy.ts';
+import { program } from '../../src/pilot-agent/cli/program.ts';
+import { flags } from '../../src/pilot-agent/config/flags.ts';
+import { pinnedEnvoy } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
 
 /** What there is to say of a command that its help page does not say. */

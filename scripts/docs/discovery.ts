@@ -1,7 +1,7 @@
-import { debugAnswers, proxyAnswers } from '../../src/debug/debug-answers.ts';
-import { discoveryFamilies } from '../../src/debug/discovery-families.ts';
-import { freshView } from '../../src/discovery/fold-view.ts';
-import { type DiscoveryFlagName, discoveryFlags } from '../../src/discovery/discovery-flags.ts';
+import { debugAnswers, proxyAnswers } from '../../src/pilot-discovery/debug/debug-answers.ts';
+import { discoveryFamilies } from '../../src/pilot-discovery/debug/discovery-families.ts';
+import { freshView } from '../../src/pilot-discovery/run/fold-view.ts';
+import { type DiscoveryFlagName, discoveryFlags } from '../../src/pilot-discovery/run/discovery-flags.ts';
 import { code, page, paragraph, section, sentence, table } from './markdown.ts';
 
 /** The variables that `pilot-discovery discovery` reads, with their defaults. */

@@ -1,4 +1,4 @@
-import { exitCodes } from '../../src/run/exit.ts';
+import { exitCodes } from '../../src/shared/program/exit.ts';
 import { code, list, page, paragraph, section, table } from './markdown.ts';
 
 interface ExitCode {

@@ -1,6 +1,6 @@
-import { type Flag, flagGroups } from '../../src/config/flag.ts';
-import { type FlagName, flags } from '../../src/config/flags.ts';
-import { logFlags, type LogFlagName } from '../../src/config/log-flags.ts';
+import { type Flag, flagGroups } from '../../src/shared/text/flag.ts';
+import { type FlagName, flags } from '../../src/pilot-agent/config/flags.ts';
+import { logFlags, type LogFlagName } from '../../src/shared/log/log-flags.ts';
 import { code, list, page, paragraph, section, sentence, shortRow, table } from './markdown.ts';
 
 /** What there is to say of a flag that has no room on the help page. */

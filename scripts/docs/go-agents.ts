@@ -1,8 +1,8 @@
-import type { Flag } from '../../src/config/flag.ts';
-import { flags } from '../../src/config/flags.ts';
-import { logFlags } from '../../src/config/log-flags.ts';
+import type { Flag } from '../../src/shared/text/flag.ts';
+import { flags } from '../../src/pilot-agent/config/flags.ts';
+import { logFlags } from '../../src/shared/log/log-flags.ts';
 import { goFlags, goVariables, olderGoFlags } from './go-agent-names.ts';
-import { idleVariables } from '../../src/config/idle-variables.ts';
+import { idleVariables } from '../../src/pilot-agent/config/idle-variables.ts';
 import { controlPlaneVariables } from './control-plane-variables.ts';
 import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
 import { variables } from './variables.ts';

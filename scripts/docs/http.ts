@@ -2,7 +2,7 @@ import { block, code, list, page, paragraph, section, table } from './markdown.t
 
 interface Endpoint {
   readonly method: 'GET' | 'POST';
-  /** As `src/status/routes.ts` has it. */
+  /** As `src/pilot-agent/status/routes.ts` has it. */
   readonly path: string;
   /** What follows the path in a request. */
   readonly rest?: string;

@@ -1,5 +1,5 @@
-import { istioFields } from '../../src/config/istio-fields.ts';
-import { proxyConfigNode } from '../../src/config/json-schema.ts';
+import { istioFields } from '../../src/pilot-agent/config/istio-fields.ts';
+import { proxyConfigNode } from '../../src/pilot-agent/config/json-schema.ts';
 import { code, list, page, paragraph, section, shortRow, table } from './markdown.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { logEvents } from '../../src/log/log-event.ts';
+import { logEvents } from '../../src/shared/log/log-event.ts';
 import { code, list, page, paragraph, section, table } from './markdown.ts';
 
 /** The fields of a line, by what they are about. */

@@ -1,10 +1,10 @@
 import type { Command, Option } from 'commander';
-import { examples } from '../../src/cli/examples.ts';
-import { program } from '../../src/cli/program.ts';
-import { type Flag, flagGroups } from '../../src/config/flag.ts';
-import { flags } from '../../src/config/flags.ts';
-import { logFlags } from '../../src/config/log-flags.ts';
-import { version } from '../../src/run/version.ts';
+import { examples } from '../../src/pilot-agent/cli/examples.ts';
+import { program } from '../../src/pilot-agent/cli/program.ts';
+import { type Flag, flagGroups } from '../../src/shared/text/flag.ts';
+import { flags } from '../../src/pilot-agent/config/flags.ts';
+import { logFlags } from '../../src/shared/log/log-flags.ts';
+import { version } from '../../src/shared/program/version.ts';
 import { commands, more, usage } from './commands.ts';
 import { exitCodeRows } from './exit-codes.ts';
 import { files } from './files.ts';

@@ -1,18 +1,24 @@
-import { initialState } from '../../src/agent/model.ts';
-import { noTimeline } from '../../src/agent/timeline.ts';
-import { caFamilies, noCa } from '../../src/ca/telemetry.ts';
-import { buildFamily, lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../../src/metrics/agent-families.ts';
-import { certificateExpiryFamily } from '../../src/metrics/certificate-expiry.ts';
-import { joinedByName, type MetricFamily } from '../../src/metrics/metric-family.ts';
-import type { FaultReason } from '../../src/metrics/metrics-source.ts';
-import { parts } from '../../src/run/part.ts';
-import { sourceFamilies, sourceTold } from '../../src/run/source-status.ts';
-import { noSds, sdsFamilies } from '../../src/sds/telemetry.ts';
-import { absentSecret } from '../../src/secrets/secret.ts';
-import { secretFamilies } from '../../src/secrets/telemetry.ts';
-import { countScrape, noScrapes, scrapeFamilies } from '../../src/status/scrape-counts.ts';
-import { noSts, stsFamilies } from '../../src/sts/telemetry.ts';
-import { noXds, xdsFamilies } from '../../src/xds/xds-counts.ts';
+import { initialState } from '../../src/epochs/model.ts';
+import { noTimeline } from '../../src/epochs/timeline.ts';
+import { caFamilies, noCa } from '../../src/pilot-agent/secrets/ca/authority-telemetry.ts';
+import {
+  buildFamily,
+  lifecycleFamilies,
+  partFamilies,
+  processFamilies,
+  stateFamilies,
+} from '../../src/pilot-agent/report/agent-families.ts';
+import { certificateExpiryFamily } from '../../src/pilot-agent/secrets/expiry-family.ts';
+import { joinedByName, type MetricFamily } from '../../src/shared/metrics/metric-family.ts';
+import type { FaultReason } from '../../src/pilot-agent/status/scrape/metrics-source.ts';
+import { parts } from '../../src/pilot-agent/run/state/part.ts';
+import { sourceFamilies, sourceTold } from '../../src/pilot-agent/run/state/source-status.ts';
+import { noSds, sdsFamilies } from '../../src/pilot-agent/secrets/sds/sds-telemetry.ts';
+import { absentSecret } from '../../src/pilot-agent/secrets/secret.ts';
+import { secretFamilies } from '../../src/pilot-agent/secrets/secret-telemetry.ts';
+import { countScrape, noScrapes, scrapeFamilies } from '../../src/pilot-agent/status/scrape/scrape-counts.ts';
+import { noSts, stsFamilies } from '../../src/pilot-agent/sts/sts-telemetry.ts';
+import { noXds, xdsFamilies } from '../../src/pilot-agent/xds-proxy/xds-counts.ts';
 import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
 
 const faults: Readonly<Record<FaultReason, string>> = {

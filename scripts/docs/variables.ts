@@ -1,5 +1,5 @@
-import type { Flag } from '../../src/config/flag.ts';
-import { flags } from '../../src/config/flags.ts';
+import type { Flag } from '../../src/shared/text/flag.ts';
+import { flags } from '../../src/pilot-agent/config/flags.ts';
 import { code, list, page, paragraph, section, table } from './markdown.ts';
 
 interface Variable {

@@ -1,6 +1,6 @@
 import { forkJoin, map, type Observable } from 'rxjs';
-import type { AdminClient } from '../admin/admin-client.ts';
-import { parseJson } from '../texts/parse-json.ts';
+import type { AdminClient } from './admin-client.ts';
+import { parseJson } from '../shared/text/parse-json.ts';
 
 /**
  * What is asked of Envoy's `/server_info`. While a child comes up it is still its parent that

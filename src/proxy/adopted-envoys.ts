@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { AdoptedEpoch } from '../agent/ports.ts';
+import type { AdoptedEpoch } from '../epochs/ports.ts';
 import { isMeetingPlace, type MeetingPlace } from './meeting-places.ts';
 import { startTime, uidOf } from './proc.ts';
-import { parseJson } from '../texts/parse-json.ts';
+import { parseJson } from '../shared/text/parse-json.ts';
 
 /** An Envoy that outlives its agent: all that the next agent has to know of it. */
 export interface AdoptedEnvoy extends AdoptedEpoch, MeetingPlace {

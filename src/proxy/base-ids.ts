@@ -1,8 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { accessSync, constants, readdirSync, renameSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { privately } from '../files/privately.ts';
-import { remove } from '../files/whole-file.ts';
+import { privately } from '../shared/files/privately.ts';
+import { remove } from '../shared/files/whole-file.ts';
 
 /** Envoy multiplies `--base-id` by this, and keeps the numbers between for its epochs. */
 const factor = 10;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import type { Verdict } from '../agent/ports.ts';
+import type { Verdict } from '../epochs/ports.ts';
 import { noRoomFor, memory, residentOf } from './memory.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { defer, finalize, type Observable, of, switchMap } from 'rxjs';
-import type { EpochConfig } from '../agent/ports.ts';
-import { remove, writeWhole } from '../files/whole-file.ts';
+import type { EpochConfig } from '../epochs/ports.ts';
+import { remove, writeWhole } from '../shared/files/whole-file.ts';
 
 /** What to do with a configuration file, and what to say where there can be none. */
 export interface ConfigUse<T> {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';
-import type { ProcessEvent, Signal } from '../agent/ports.ts';
-import { remove, writeWhole } from '../files/whole-file.ts';
-import type { LogLine } from '../log/log-line.ts';
+import type { ProcessEvent, Signal } from '../epochs/ports.ts';
+import { remove, writeWhole } from '../shared/files/whole-file.ts';
+import type { LogLine } from '../shared/log/log-line.ts';
 import { type AdoptedEnvoy, adoptedEnvoys } from './adopted-envoys.ts';
 import { startTime } from './proc.ts';
 import { watchDetached, type Watched } from './watch-detached.ts';

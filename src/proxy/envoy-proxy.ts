@@ -1,7 +1,7 @@
 import { asyncScheduler, defer, EMPTY, finalize, ignoreElements, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
-import { type AdminClient, parseStats } from '../admin/admin-client.ts';
-import type { Health, Launch, ProcessEvent, Proxy, Signal } from '../agent/ports.ts';
-import type { EnvoyLine } from '../log/envoy-lines.ts';
+import { type AdminClient, parseStats } from './admin-client.ts';
+import type { Health, Launch, ProcessEvent, Proxy, Signal } from '../epochs/ports.ts';
+import type { EnvoyLine } from './envoy-lines.ts';
 import { activeFilter, activeRequests, hasInbound, isLive } from './admin-questions.ts';
 import { identityOf } from './compatibility.ts';
 import { withConfigFile } from './config-file.ts';

@@ -1,5 +1,5 @@
 import type { ScalarTag } from 'yaml';
-import { parseYaml, valueOfYaml } from '../texts/parse-yaml.ts';
+import { parseYaml, valueOfYaml } from '../shared/text/parse-yaml.ts';
 
 /** What a text says, or why it says nothing. No reason has anything of the text in it. */
 export type Parsed =

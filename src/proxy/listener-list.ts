@@ -1,4 +1,4 @@
-import { parseJson } from '../texts/parse-json.ts';
+import { parseJson } from '../shared/text/parse-json.ts';
 /** A listener of an Envoy, by its name and the address on which it listens. */
 export interface ListenerPlace {
   readonly name: string;

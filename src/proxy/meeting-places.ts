@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { remove } from '../files/whole-file.ts';
+import { remove } from '../shared/files/whole-file.ts';
 import { holdBaseId, type ReservedBaseId, reserveBaseId, sharedMemoryOf } from './base-ids.ts';
 
 /** By what the Envoys of one lineage find each other, and nobody else does. */

@@ -1,7 +1,7 @@
-import type { EpochConfig } from '../agent/ports.ts';
-import { bytesOutside, largest } from '../files/outside-file.ts';
+import type { EpochConfig } from '../epochs/ports.ts';
+import { bytesOutside, largest } from '../shared/files/outside-file.ts';
 import { type Parsed, parseEnvoyYaml } from './envoy-yaml.ts';
-import { parseJson, TooDeep } from '../texts/parse-json.ts';
+import { parseJson, TooDeep } from '../shared/text/parse-json.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type WithOverride = Exclude<EpochConfig, { readonly kind: 'refused' }>;

@@ -1,7 +1,7 @@
 import { catchError, connect, defer, map, mergeMap, type Observable, of, type SchedulerLike, startWith, timer, withLatestFrom } from 'rxjs';
-import type { Verdict, Exit } from '../agent/ports.ts';
-import { largest, type OutsideFile, readOutside } from '../files/outside-file.ts';
-import { refusalOf } from '../log/envoy-refusal.ts';
+import type { Verdict, Exit } from '../epochs/ports.ts';
+import { largest, type OutsideFile, readOutside } from '../shared/files/outside-file.ts';
+import { refusalOf } from '../shared/log/envoy-refusal.ts';
 import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
 
 /** The two files that a TLS identity is made of. */
@@ -19,7 +19,7 @@ export interface KeyPair {
  */
 export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike): Observable<Verdict> {
   return defer(async (): Promise<Verdict> => {
-    const { keyPairFlaw } = await import('../secrets/key-pair-flaw.ts');
+    const { keyPairFlaw } = await import('../shared/certificates/key-pair-flaw.ts');
     for (const pair of pairs) {
       const [chain, key] = await Promise.all([read(pair.chain), read(pair.key)]);
       if (chain.kind === 'unreadable') return refusal(pair.chain, `the certificate cannot be read: ${chain.reason}`);

@@ -1,8 +1,8 @@
 import { renameSync } from 'node:fs';
 import { of, throwError } from 'rxjs';
-import { type AdminClient, adminClient } from '../admin/admin-client.ts';
-import type { Launch } from '../agent/ports.ts';
-import { remove } from '../files/whole-file.ts';
+import { type AdminClient, adminClient } from './admin-client.ts';
+import type { Launch } from '../epochs/ports.ts';
+import { remove } from '../shared/files/whole-file.ts';
 import type { MeetingPlace, MeetingPlaces } from './meeting-places.ts';
 import { orphanReaper } from './orphan-reaper.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';

@@ -1,5 +1,5 @@
 import { concatMap, defer, from, ignoreElements, map, type MonoTypeOperatorFunction, type Observable, of, type SchedulerLike, switchMap, tap, timer } from 'rxjs'; // prettier-ignore
-import type { EpochConfig, Proxy, Refusal, Verdict } from '../agent/ports.ts';
+import type { EpochConfig, Proxy, Refusal, Verdict } from '../epochs/ports.ts';
 import type { Reading } from '../streams/reading.ts';
 import { withCompatibility } from './compatibility.ts';
 import { withConfigFile } from './config-file.ts';

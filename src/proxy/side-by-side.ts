@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
 import { defer, map, type Observable, of, switchMap } from 'rxjs';
-import type { AdminClient } from '../admin/admin-client.ts';
-import { largest, readOutside } from '../files/outside-file.ts';
-import { writeWhole } from '../files/whole-file.ts';
+import type { AdminClient } from './admin-client.ts';
+import { largest, readOutside } from '../shared/files/outside-file.ts';
+import { writeWhole } from '../shared/files/whole-file.ts';
 import { sharesPorts } from './admin-questions.ts';
-import { parseJson } from '../texts/parse-json.ts';
+import { parseJson } from '../shared/text/parse-json.ts';
 
 /**
  * What an Envoy is started from, what is put over that, and where its admin endpoint then is, if

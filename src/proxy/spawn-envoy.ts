@@ -3,10 +3,10 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { execa } from 'execa';
 import { Observable, type SchedulerLike, Subject } from 'rxjs';
-import { withMessage } from '../agent/exit-cause.ts';
-import type { ProcessEvent, Signal, Exit } from '../agent/ports.ts';
-import { remove } from '../files/whole-file.ts';
-import { type EnvoyLine, envoyLines } from '../log/envoy-lines.ts';
+import { withMessage } from '../epochs/exit-cause.ts';
+import type { ProcessEvent, Signal, Exit } from '../epochs/ports.ts';
+import { remove } from '../shared/files/whole-file.ts';
+import { type EnvoyLine, envoyLines } from './envoy-lines.ts';
 import { endFirst, memory } from './memory.ts';
 
 /** The small programs that take part in a start, where the machine has them. */

@@ -17,9 +17,9 @@ import {
   timer,
   toArray,
 } from 'rxjs';
-import { withMessage } from '../agent/exit-cause.ts';
-import type { ProcessEvent, Signal, Exit } from '../agent/ports.ts';
-import { envoyLines } from '../log/envoy-lines.ts';
+import { withMessage } from '../epochs/exit-cause.ts';
+import type { ProcessEvent, Signal, Exit } from '../epochs/ports.ts';
+import { envoyLines } from './envoy-lines.ts';
 import { pollUntil } from '../operators/poll-until.ts';
 import { memory } from './memory.ts';
 import { startTime } from './proc.ts';

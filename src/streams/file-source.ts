@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { asyncScheduler, defaultIfEmpty, forkJoin, map, Observable, type SchedulerLike } from 'rxjs';
-import { eachPiece, largest } from '../files/outside-file.ts';
+import { eachPiece, largest } from '../shared/files/outside-file.ts';
 import type { ConfigSource, SourceReading } from './config-source.ts';
 import { watchFiles } from './watch-files.ts';
 

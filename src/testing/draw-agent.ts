@@ -1,13 +1,13 @@
 import { AssertionError } from 'node:assert';
 import { asyncScheduler, defer, filter, ignoreElements, map, merge, type Observable, of, ReplaySubject, share, takeUntil, tap, throwError, timer, timestamp } from 'rxjs'; // prettier-ignore
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
-import type { RestartPolicy } from '../agent/exits.ts';
+import type { RestartPolicy } from '../epochs/exits.ts';
 import type { Reading } from '../streams/reading.ts';
-import type { Timing } from '../agent/timing.ts';
+import type { Timing } from '../epochs/timing.ts';
 import { ofType } from '../operators/tagged-union.ts';
-import { compose } from '../sources/compose.ts';
-import type { Contribution } from '../sources/contribution.ts';
-import { neverResolves, source as makeSource } from '../sources/source.ts';
+import { compose } from '../pilot-agent/sources/compose.ts';
+import type { Contribution } from '../pilot-agent/sources/contribution.ts';
+import { neverResolves, source as makeSource } from '../pilot-agent/sources/source.ts';
 import type { ConfigSource } from '../streams/config-source.ts';
 import { sourceSigns } from '../streams/readings.ts';
 import { diagramOf, type DrawnSign, signsOf } from './diagram.ts';

@@ -16,7 +16,7 @@ import {
   timer,
 } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
-import type { Launch, ProcessEvent, Proxy, Verdict, Health, Exit } from '../agent/ports.ts';
+import type { Launch, ProcessEvent, Proxy, Verdict, Health, Exit } from '../epochs/ports.ts';
 
 const letters = { SIGTERM: 'T', SIGKILL: 'K', SIGUSR1: 'U' } as const;
 

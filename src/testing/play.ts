@@ -1,6 +1,6 @@
 import { map, type Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
-import { ownMember } from '../texts/own-member.ts';
+import { ownMember } from '../shared/text/own-member.ts';
 
 /** Marbles, or marbles and what their signs stand for. */
 type Diagram = string | readonly [marbles: string, values: Readonly<Record<string, unknown>>];

@@ -1,4 +1,4 @@
-import type { EpochConfig } from '../agent/ports.ts';
+import type { EpochConfig } from '../epochs/ports.ts';
 import type { Reading } from '../streams/reading.ts';
 
 /** A reading that is known by its hash alone, of a configuration that nobody looks at. */

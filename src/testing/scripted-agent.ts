@@ -1,9 +1,9 @@
 import { asyncScheduler, concat, debounce, distinctUntilChanged, EMPTY, map, NEVER, type Observable, share, skip, timer } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
-import { agent, type Inputs } from '../agent/agent.ts';
-import type { RestartPolicy } from '../agent/exits.ts';
-import type { AgentState, ConfigEvent } from '../agent/model.ts';
-import { fixedTiming, type Timing } from '../agent/timing.ts';
+import { agent, type Inputs } from '../epochs/agent.ts';
+import type { RestartPolicy } from '../epochs/exits.ts';
+import type { AgentState, ConfigEvent } from '../epochs/model.ts';
+import { fixedTiming, type Timing } from '../epochs/timing.ts';
 import { readingOf } from './reading.ts';
 import { answerTime, fakeProxy, type Script } from './fake-proxy.ts';
 

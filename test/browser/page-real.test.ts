@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { EpochReport, EpochsReport } from '../../src/report/epoch-report.ts';
+import type { EpochReport, EpochsReport } from '../../src/pilot-agent/report/epoch-report.ts';
 import { makeRig, type Rig } from '../e2e/support/rig.ts';
 import { ask } from '../support/ask.ts';
 import { leftOut } from '../support/left-out.ts';

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { leftOut } from '../support/left-out.ts';
 import { faults, hasBrowser, openBrowser, sizes, visit } from './support/browser.ts';
 import { type FakeStatus, fakeStatus } from './support/fake-status.ts';
-import type { LiveEvent } from '../../src/report/live-events.ts';
-import type { EpochReport } from '../../src/report/epoch-report.ts';
+import type { LiveEvent } from '../../src/pilot-agent/report/live-events.ts';
+import type { EpochReport } from '../../src/pilot-agent/report/epoch-report.ts';
 import { aLife, someLines, told } from './support/told.ts';
 
 /** In ms, on a machine that does other things besides. */

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filter, firstValueFrom, from, lastValueFrom, map, mergeMap, NEVER, of, scan, startWith, take, timeout, toArray } from 'rxjs';
-import { sdsCluster, sdsSecretConfig } from '../../src/bootstrap/secret-clusters.ts';
-import { refusalOf } from '../../src/log/envoy-refusal.ts';
-import { sdsServer } from '../../src/sds/sds-server.ts';
-import { absentSecret, type Secret, type SecretState, secretVersion } from '../../src/secrets/secret.ts';
+import { sdsCluster, sdsSecretConfig } from '../../src/pilot-agent/bootstrap/secret-clusters.ts';
+import { refusalOf } from '../../src/shared/log/envoy-refusal.ts';
+import { sdsServer } from '../../src/pilot-agent/secrets/sds/sds-server.ts';
+import { absentSecret, type Secret, type SecretState, secretVersion } from '../../src/pilot-agent/secrets/secret.ts';
 import { freePorts } from '../support/free-ports.ts';
 import type { CertificateKind } from './kinds.ts';
 

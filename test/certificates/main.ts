@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheDir, findEnvoy, pinnedEnvoy } from '../../src/envoy/find-envoy.ts';
+import { cacheDir, findEnvoy, pinnedEnvoy } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { pushVerdicts, restartVerdicts } from './envoy-verdicts.ts';
 import { certificateKinds } from './kinds.ts';
 import { report, type Verdicts } from './report.ts';

@@ -1,5 +1,5 @@
-import { setFlaws } from '../../src/secrets/certificates.ts';
-import { keyPairFlaw } from '../../src/secrets/key-pair-flaw.ts';
+import { setFlaws } from '../../src/pilot-agent/secrets/certificates.ts';
+import { keyPairFlaw } from '../../src/shared/certificates/key-pair-flaw.ts';
 import type { Way } from './deviations.ts';
 import type { KindVerdict } from './envoy-verdicts.ts';
 import type { CertificateKind } from './kinds.ts';

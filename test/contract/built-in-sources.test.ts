@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
-import { consul } from '../../src/sources/consul.ts';
-import type { ContributingSource } from '../../src/sources/contribution.ts';
-import { files } from '../../src/sources/files.ts';
-import { http } from '../../src/sources/http.ts';
+import { consul } from '../../src/pilot-agent/sources/consul.ts';
+import type { ContributingSource } from '../../src/pilot-agent/sources/contribution.ts';
+import { files } from '../../src/pilot-agent/sources/files.ts';
+import { http } from '../../src/pilot-agent/sources/http.ts';
 import { sourceContract, type SourceStage } from '../../src/testing/source-contract.ts';
 
 const promised = (name: string, stage: () => SourceStage | Promise<SourceStage>) => {

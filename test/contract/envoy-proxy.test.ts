@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { asyncScheduler, concat, defer, filter, ignoreElements, lastValueFrom, NEVER, type Observable, switchMap, take, tap, toArray } from 'rxjs'; // prettier-ignore
 import { afterAll, describe, expect, it } from 'vitest';
 import { envoyConfig } from '../../demo/envoy-config.ts';
-import { adminClient } from '../../src/admin/admin-client.ts';
-import { findExecutable } from '../../src/envoy/find-envoy.ts';
-import { envoyLogFormat } from '../../src/log/envoy-lines.ts';
+import { adminClient } from '../../src/proxy/admin-client.ts';
+import { findExecutable } from '../../src/pilot-agent/envoy/find-envoy.ts';
+import { envoyLogFormat } from '../../src/proxy/envoy-lines.ts';
 import { envoyProxy } from '../../src/proxy/envoy-proxy.ts';
 import { detachedEnvoys } from '../../src/proxy/detached-envoys.ts';
 import { reserveBaseId, sharedMemoryOf } from '../../src/proxy/base-ids.ts';

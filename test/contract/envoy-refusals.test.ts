@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncScheduler, lastValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findExecutable } from '../../src/envoy/find-envoy.ts';
-import { envoyLogFormat } from '../../src/log/envoy-lines.ts';
+import { findExecutable } from '../../src/pilot-agent/envoy/find-envoy.ts';
+import { envoyLogFormat } from '../../src/proxy/envoy-lines.ts';
 import { validate } from '../../src/proxy/preflight.ts';
-import { explainRefusal } from '../../src/refusal/explain-refusal.ts';
+import { explainRefusal } from '../../src/pilot-agent/envoy/explain-refusal.ts';
 
 const binary = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
 const inPath = (name: string) => findExecutable(name, process.env['PATH']);

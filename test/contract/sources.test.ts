@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BehaviorSubject, map, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { gated, mapped, polled, renamed, shared } from '../../src/sources/combinators.ts';
-import { compose } from '../../src/sources/compose.ts';
-import type { ContributingSource } from '../../src/sources/contribution.ts';
-import { debounced, throttled } from '../../src/sources/pace.ts';
-import { source } from '../../src/sources/source.ts';
-import { withFallback } from '../../src/sources/with-fallback.ts';
+import { gated, mapped, polled, renamed, shared } from '../../src/pilot-agent/sources/combinators.ts';
+import { compose } from '../../src/pilot-agent/sources/compose.ts';
+import type { ContributingSource } from '../../src/pilot-agent/sources/contribution.ts';
+import { debounced, throttled } from '../../src/pilot-agent/sources/pace.ts';
+import { source } from '../../src/pilot-agent/sources/source.ts';
+import { withFallback } from '../../src/pilot-agent/sources/with-fallback.ts';
 import { fileSource } from '../../src/streams/file-source.ts';
 import { sourceContract, type SourceStage } from '../../src/testing/source-contract.ts';
 

@@ -23,7 +23,7 @@ import {
   toArray,
 } from 'rxjs';
 import { expect } from 'vitest';
-import type { EpochConfig, ProcessEvent, Proxy, Signal, Verdict, Health, Exit } from '../../src/agent/ports.ts';
+import type { EpochConfig, ProcessEvent, Proxy, Signal, Verdict, Health, Exit } from '../../src/epochs/ports.ts';
 import type { Reading } from '../../src/streams/reading.ts';
 
 /** How long something takes: `about` is from a third of so many ms to three times as many. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Published, Told } from '../support/ads-client.ts';
-import { xdsTypes } from '../../src/push/view.ts';
+import { xdsTypes } from '../../src/pilot-discovery/push/view.ts';
 
 /** Lists whose order means nothing to Envoy, with what tells their entries apart. */
 const unordered: Readonly<Record<string, (entry: Published) => unknown>> = {

@@ -18,8 +18,8 @@ describe('npm run build', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each([
-    ['the program does not bundle', 'src/cli/main.ts', "import './no-such-file.ts';"],
-    ['the program does not run', 'src/cli/main.ts', "throw new Error('at the start');"],
+    ['the program does not bundle', 'src/pilot-agent/cli/main.ts', "import './no-such-file.ts';"],
+    ['the program does not run', 'src/pilot-agent/cli/main.ts', "throw new Error('at the start');"],
     ['the library does not compile', 'src/testing/index.ts', "export { none } from './no-such-file.ts';"],
   ])('leaves what was built before where %s', { timeout: 120_000 }, (_, file, broken) => {
     const path = join(folder, file);

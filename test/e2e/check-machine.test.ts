@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { envoyConfig } from '../../demo/envoy-config.ts';
-import { findExecutable } from '../../src/envoy/find-envoy.ts';
+import { findExecutable } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { leftOut } from '../support/left-out.ts';
 import { realEnvoy } from './support/bad-input-program.ts';
 import { groupable } from './support/machine-faults.ts';

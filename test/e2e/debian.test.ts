@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { exitCodes } from '../../src/run/exit.ts';
+import { exitCodes } from '../../src/shared/program/exit.ts';
 import { leftOut } from '../support/left-out.ts';
 
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;

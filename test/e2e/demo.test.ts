@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { LogEvent } from '../../src/log/log-event.ts';
+import type { LogEvent } from '../../src/shared/log/log-event.ts';
 import { sharedMemoryOf } from '../../src/proxy/base-ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';

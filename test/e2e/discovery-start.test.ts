@@ -4,8 +4,11 @@ import { join, resolve } from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import { execa } from 'execa';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DeltaDiscoveryRequestSchema, type DeltaDiscoveryResponse } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { typeUrls } from '../../src/push/view.ts';
+import {
+  DeltaDiscoveryRequestSchema,
+  type DeltaDiscoveryResponse,
+} from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';

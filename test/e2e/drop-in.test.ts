@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LogEvent } from '../../src/log/log-event.ts';
+import type { LogEvent } from '../../src/shared/log/log-event.ts';
 import { leftOut } from '../support/left-out.ts';
 import { type DroppedIn, dropIn } from './support/dropped-in.ts';
 import { injectedPods } from './support/injected.ts';

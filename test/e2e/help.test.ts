@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { examples } from '../../src/cli/examples.ts';
+import { examples } from '../../src/pilot-agent/cli/examples.ts';
 import { oldestEnvoy } from '../support/oldest-envoy.ts';
 import { program } from './support/program.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 
-/** Those that need no agent; test/unit/help.test.ts says of all that they are taken. */
+/** Those that need no agent; a test of the help says of all that they are taken. */
 const commands = ['bootstrap', 'config print', 'envoy install', 'envoy path', 'version', 'help'];
 const shown = commands.flatMap((name) => [...examples(`pilot-agent ${name}`).matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line));
 

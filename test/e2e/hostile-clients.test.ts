@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { typeUrls } from '../../src/push/view.ts';
+import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { type Attacker, startAttacker } from '../hostile/attacker.ts';
 import { type AttackedControlPlane, attackedControlPlane } from '../hostile/control-plane.ts';
 import { clients } from '../hostile/rows-of-clients.ts';

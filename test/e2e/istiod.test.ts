@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
-import { certificateRequest } from '../../src/ca/certificate-request.ts';
+import { certificateRequest } from '../../src/pilot-agent/secrets/ca/certificate-request.ts';
 import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';

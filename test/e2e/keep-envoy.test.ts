@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
-import { findExecutable } from '../../src/envoy/find-envoy.ts';
-import type { LogEvent } from '../../src/log/log-event.ts';
+import { findExecutable } from '../../src/pilot-agent/envoy/find-envoy.ts';
+import type { LogEvent } from '../../src/shared/log/log-event.ts';
 import { sharedMemoryOf } from '../../src/proxy/base-ids.ts';
 import { startLoad } from '../support/load.ts';
 import { makeRig, type Rig } from './support/rig.ts';

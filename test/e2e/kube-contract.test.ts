@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { kube } from '../../src/sources/kube.ts';
+import { kube } from '../../src/pilot-agent/sources/kube.ts';
 import { sourceContract } from '../../src/testing/source-contract.ts';
 import { leftOut } from '../support/left-out.ts';
 import { kubeProgram, type KubeServer, startKubeServer } from './support/kube-server.ts';

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Subscription } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findAccess } from '../../src/kube/find-access.ts';
-import { followObjects } from '../../src/kube/follow.ts';
-import { type KubeApi, kubeApi } from '../../src/kube/kube-api.ts';
-import type { KubeObject } from '../../src/kube/kube-object.ts';
-import { objectStore, type ObjectChange, type Store } from '../../src/kube/object-store.ts';
+import { findAccess } from '../../src/shared/kube/find-access.ts';
+import { followObjects } from '../../src/shared/kube/follow.ts';
+import { type KubeApi, kubeApi } from '../../src/shared/kube/kube-api.ts';
+import type { KubeObject } from '../../src/shared/kube/kube-object.ts';
+import { objectStore, type ObjectChange, type Store } from '../../src/shared/kube/object-store.ts';
 import { leftOut } from '../support/left-out.ts';
 import { kubeProgram, type KubeServer, type Resource, startKubeServer } from './support/kube-server.ts';
 

@@ -14,7 +14,7 @@ describe('dist/THIRD-PARTY-NOTICES.txt', () => {
 
   beforeAll(async () => {
     const { metafile } = await build({
-      entryPoints: ['src/cli/main.ts', 'src/cli/load.ts', 'src/page/main.tsx'],
+      entryPoints: ['src/pilot-agent/cli/main.ts', 'src/pilot-agent/cli/load.ts', 'src/pilot-agent/page/main.tsx'],
       bundle: true,
       platform: 'node',
       outdir: 'dist',

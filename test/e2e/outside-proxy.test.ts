@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { certificateRequest } from '../../src/ca/certificate-request.ts';
+import { certificateRequest } from '../../src/pilot-agent/secrets/ca/certificate-request.ts';
 import { clearedAfter } from '../support/cleared-after.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';

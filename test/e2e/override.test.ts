@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
-import { cacheDir, findEnvoy, pinnedEnvoy } from '../../src/envoy/find-envoy.ts';
+import { cacheDir, findEnvoy, pinnedEnvoy } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { mergeOverride } from '../../src/proxy/merge-override.ts';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';

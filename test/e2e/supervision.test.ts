@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parts } from '../../src/run/part.ts';
+import { parts } from '../../src/pilot-agent/run/state/part.ts';
 import { clearedAfter } from '../support/cleared-after.ts';
 import { idle, type MomentName, moments } from './support/part-moments.ts';
 

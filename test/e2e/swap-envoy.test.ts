@@ -1,8 +1,8 @@
 import { copyFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { cacheDir, pinnedEnvoy } from '../../src/envoy/find-envoy.ts';
-import { installEnvoy } from '../../src/envoy/install-envoy.ts';
+import { cacheDir, pinnedEnvoy } from '../../src/pilot-agent/envoy/find-envoy.ts';
+import { installEnvoy } from '../../src/pilot-agent/envoy/install-envoy.ts';
 import { ask } from '../support/ask.ts';
 import { startLoad } from '../support/load.ts';
 import { oldestEnvoy } from '../support/oldest-envoy.ts';

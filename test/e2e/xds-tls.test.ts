@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { certificateAuthority, writeCertificates } from '../../demo/certificates.ts';
-import { certificateRequest } from '../../src/ca/certificate-request.ts';
+import { certificateRequest } from '../../src/pilot-agent/secrets/ca/certificate-request.ts';
 import { type CaServer, startCaServer } from '../support/ca-server.ts';
 import { type MutualControlPlane, startMutualControlPlane } from '../support/mutual-control-plane.ts';
 import { makeRig, type Rig } from './support/rig.ts';

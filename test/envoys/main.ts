@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { cacheDir } from '../../src/envoy/find-envoy.ts';
-import { installEnvoy } from '../../src/envoy/install-envoy.ts';
+import { cacheDir } from '../../src/pilot-agent/envoy/find-envoy.ts';
+import { installEnvoy } from '../../src/pilot-agent/envoy/install-envoy.ts';
 import { oldestEnvoy } from '../support/oldest-envoy.ts';
 
 /** What says in a minute or two whether the agent and an Envoy understand each other. */

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
-import { environmentMetadata, podPorts } from '../../src/bootstrap/environment-metadata.ts';
-import { appProbes } from '../../src/config/app-probes.ts';
-import { flagLayer } from '../../src/config/flag-layer.ts';
-import { metricsTargets } from '../../src/config/metrics-targets.ts';
-import { findMembers } from '../../src/config/text-position.ts';
-import { parseText } from '../../src/config/parse-text.ts';
-import { readMeshConfig } from '../../src/mesh/read-mesh-config.ts';
-import { readResources } from '../../src/mesh/read-resources.ts';
-import { decodeJson, decodeSecrets } from '../../src/kube/kube-object.ts';
+import { environmentMetadata, podPorts } from '../../src/pilot-agent/bootstrap/environment-metadata.ts';
+import { appProbes } from '../../src/pilot-agent/config/app-probes.ts';
+import { flagLayer } from '../../src/pilot-agent/config/flag-layer.ts';
+import { metricsTargets } from '../../src/pilot-agent/config/metrics-targets.ts';
+import { findMembers } from '../../src/shared/text/text-position.ts';
+import { parseText } from '../../src/pilot-agent/config/parse-text.ts';
+import { readMeshConfig } from '../../src/pilot-discovery/istio/read-mesh-config.ts';
+import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
+import { decodeJson, decodeSecrets } from '../../src/shared/kube/kube-object.ts';
 import { parseEnvoyYaml } from '../../src/proxy/envoy-yaml.ts';
 import { listenersIn } from '../../src/proxy/listener-list.ts';
 

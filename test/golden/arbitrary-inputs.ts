@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { ProxyConfig, RemoteService, TlsSettings } from '../../src/config/proxy-config.ts';
+import type { ProxyConfig, RemoteService, TlsSettings } from '../../src/pilot-agent/config/proxy-config.ts';
 import { certificates, type GoldenCase, inputsOf } from './cases.ts';
 
 /** Of whatever characters, and halves of them. */

@@ -1,9 +1,9 @@
-import { environment } from '../../src/config/environment.ts';
-import type { ProxyConfig, RemoteService, TlsSettings } from '../../src/config/proxy-config.ts';
-import type { BootstrapInputs, SdsInputs } from '../../src/bootstrap/bootstrap-inputs.ts';
-import { bootstrap, type BootstrapResult } from '../../src/bootstrap/bootstrap.ts';
-import { nodeMetadata, type NodeMetadataInputs } from '../../src/bootstrap/node-metadata.ts';
-import type { TemplateInputs } from '../../src/bootstrap/template.ts';
+import { environment } from '../../src/pilot-agent/config/environment.ts';
+import type { ProxyConfig, RemoteService, TlsSettings } from '../../src/pilot-agent/config/proxy-config.ts';
+import type { BootstrapInputs, SdsInputs } from '../../src/pilot-agent/bootstrap/bootstrap-inputs.ts';
+import { bootstrap, type BootstrapResult } from '../../src/pilot-agent/bootstrap/envoy-bootstrap.ts';
+import { nodeMetadata, type NodeMetadataInputs } from '../../src/pilot-agent/bootstrap/node-metadata.ts';
+import type { TemplateInputs } from '../../src/pilot-agent/bootstrap/template.ts';
 
 /** Stands in the golden files for the folder where the certificates are. */
 export const certificates = '/CERTIFICATES';

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { certificateAuthority, writeCertificates } from '../../demo/certificates.ts';
-import { cacheDir, findEnvoy, pinnedEnvoy } from '../../src/envoy/find-envoy.ts';
+import { cacheDir, findEnvoy, pinnedEnvoy } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { eventually } from '../support/eventually.ts';
 import { certificates } from './cases.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
-import { typeUrls } from '../../src/push/view.ts';
+import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { ask } from '../support/ask.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type AdsClient, acceptingClient } from '../support/proxy-client.ts';

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { DiscoveryRequestSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { typeUrls } from '../../src/push/view.ts';
+import { DiscoveryRequestSchema } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 
 const whole = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
 export const delta = '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources';

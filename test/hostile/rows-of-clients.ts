@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { typeUrls } from '../../src/push/view.ts';
+import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { connection, delta, firstRequest, framed, nodeOf, openStream, prefix } from './raw-grpc.ts';
 import type { Row } from './rows.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { DiscoveryRequestSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { typeUrls } from '../../src/push/view.ts';
+import { DiscoveryRequestSchema } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { connection, framed, nodeOf, openStream } from './raw-grpc.ts';
 import type { Row } from './rows.ts';
 

@@ -1,8 +1,8 @@
 import { map, type Observable, of, Subject } from 'rxjs';
 import { describe, it } from 'vitest';
-import type { AdminClient } from '../../src/admin/admin-client.ts';
-import { applyRuntime, type RuntimeWish } from '../../src/run/apply-runtime.ts';
-import { noSettings } from '../../src/run/runtime-settings.ts';
+import type { AdminClient } from '../../src/proxy/admin-client.ts';
+import { applyRuntime, type RuntimeWish } from '../../src/pilot-agent/run/sources/apply-runtime.ts';
+import { noSettings } from '../../src/pilot-agent/run/start/runtime-settings.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 

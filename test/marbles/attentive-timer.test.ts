@@ -1,9 +1,9 @@
 import { catchError, delay, map, type Observable, of, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { follow } from '../../src/agent/follow.ts';
-import type { AgentEvent } from '../../src/agent/model.ts';
-import type { Health } from '../../src/agent/ports.ts';
-import { fixedTiming } from '../../src/agent/timing.ts';
+import { follow } from '../../src/epochs/follow.ts';
+import type { AgentEvent } from '../../src/epochs/model.ts';
+import type { Health } from '../../src/epochs/ports.ts';
+import { fixedTiming } from '../../src/epochs/timing.ts';
 import { attentiveTimeout, attentiveTimer } from '../../src/operators/attentive-timer.ts';
 import { at } from '../../src/testing/at.ts';
 import { lateScheduler } from './support/late-scheduler.ts';

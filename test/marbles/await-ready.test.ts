@@ -1,7 +1,7 @@
 import { defer, EMPTY, type Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, it } from 'vitest';
-import { awaitReady } from '../../src/cli/wait.ts';
+import { awaitReady } from '../../src/pilot-agent/cli/wait.ts';
 import { marbles } from './support/marbles.ts';
 
 const standard = { limit: 60_000, timeoutMs: 500, period: 500 };

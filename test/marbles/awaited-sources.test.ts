@@ -1,9 +1,9 @@
 import { map, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
-import { awaitedSources } from '../../src/run/awaited-sources.ts';
-import type { ContributingSource } from '../../src/sources/contribution.ts';
-import { compose, noSource } from '../../src/sources/compose.ts';
-import { source, type SourceOptions } from '../../src/sources/source.ts';
+import { awaitedSources } from '../../src/pilot-agent/run/sources/awaited-sources.ts';
+import type { ContributingSource } from '../../src/pilot-agent/sources/contribution.ts';
+import { compose, noSource } from '../../src/pilot-agent/sources/compose.ts';
+import { source, type SourceOptions } from '../../src/pilot-agent/sources/source.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import { asOneServer } from '../../src/run/beside-envoy.ts';
-import type { ServersSign } from '../../src/run/view.ts';
+import { asOneServer } from '../../src/pilot-agent/run/beside-envoy.ts';
+import type { ServersSign } from '../../src/pilot-agent/run/state/view.ts';
 import { marbles } from './support/marbles.ts';
 
 const signs: Record<string, ServersSign> = {

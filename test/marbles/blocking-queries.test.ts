@@ -1,6 +1,6 @@
 import { defer, map, NEVER, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { blockingQueries, type Queried, type QueryTimes } from '../../src/sources/blocking-queries.ts';
+import { blockingQueries, type Queried, type QueryTimes } from '../../src/pilot-agent/sources/blocking-queries.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 

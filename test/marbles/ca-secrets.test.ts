@@ -1,9 +1,9 @@
 import { asyncScheduler, defer, filter, map, NEVER, type Observable, of, timer } from 'rxjs';
 import { describe, it } from 'vitest';
-import type { Failure } from '../../src/ca/authority.ts';
-import { type CaEvent, caSecrets } from '../../src/ca/ca-secrets.ts';
-import type { Issue } from '../../src/ca/issue-certificate.ts';
-import type { SetReading } from '../../src/secrets/secret.ts';
+import type { Failure } from '../../src/pilot-agent/secrets/ca/authority.ts';
+import { type CaEvent, caSecrets } from '../../src/pilot-agent/secrets/ca/ca-secrets.ts';
+import type { Issue } from '../../src/pilot-agent/secrets/ca/issue-certificate.ts';
+import type { SetReading } from '../../src/pilot-agent/secrets/secret.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { map, type Observable } from 'rxjs';
-import { expirySigns, type ServedCertificate } from '../../src/secrets/certificate-expiry.ts';
+import { expirySigns, type ServedCertificate } from '../../src/pilot-agent/secrets/certificate-expiry.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 

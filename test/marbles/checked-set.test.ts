@@ -1,7 +1,7 @@
 import { asyncScheduler, defer, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
-import { oncePatient, untilWhole } from '../../src/secrets/checked-set.ts';
-import type { SetReading } from '../../src/secrets/secret.ts';
+import { oncePatient, untilWhole } from '../../src/pilot-agent/secrets/checked-set.ts';
+import type { SetReading } from '../../src/pilot-agent/secrets/secret.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 

@@ -1,11 +1,11 @@
 import { asyncScheduler, defer, map, NEVER, type Observable, of, throwError } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { gated, mapped, polled, renamed, shared } from '../../src/sources/combinators.ts';
-import { compose } from '../../src/sources/compose.ts';
-import { type Content, contentHash, type ContributingSource, readingOf } from '../../src/sources/contribution.ts';
-import { source } from '../../src/sources/source.ts';
-import { withFallback } from '../../src/sources/with-fallback.ts';
+import { gated, mapped, polled, renamed, shared } from '../../src/pilot-agent/sources/combinators.ts';
+import { compose } from '../../src/pilot-agent/sources/compose.ts';
+import { type Content, contentHash, type ContributingSource, readingOf } from '../../src/pilot-agent/sources/contribution.ts';
+import { source } from '../../src/pilot-agent/sources/source.ts';
+import { withFallback } from '../../src/pilot-agent/sources/with-fallback.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';

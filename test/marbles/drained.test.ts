@@ -1,8 +1,8 @@
 import { asyncScheduler, defer, map, of } from 'rxjs';
 import { describe, it } from 'vitest';
-import { drained } from '../../src/agent/drained.ts';
-import type { AgentEvent } from '../../src/agent/model.ts';
-import { fixedTiming } from '../../src/agent/timing.ts';
+import { drained } from '../../src/epochs/drained.ts';
+import type { AgentEvent } from '../../src/epochs/model.ts';
+import { fixedTiming } from '../../src/epochs/timing.ts';
 import { exits } from '../../src/testing/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
 

@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { Use } from '../../src/sources/contribution.ts';
-import { source } from '../../src/sources/source.ts';
-import { withFallback } from '../../src/sources/with-fallback.ts';
+import type { Use } from '../../src/pilot-agent/sources/contribution.ts';
+import { source } from '../../src/pilot-agent/sources/source.ts';
+import { withFallback } from '../../src/pilot-agent/sources/with-fallback.ts';
 import { drawAgent } from '../../src/testing/draw-agent.ts';
 import { marbles } from '../../src/testing/marbles.ts';
 import { play } from '../../src/testing/play.ts';

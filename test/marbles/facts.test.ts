@@ -1,8 +1,8 @@
 import type { RunHelpers } from 'rxjs/testing';
 import { map, NEVER, type Observable, of } from 'rxjs';
 import { describe, it } from 'vitest';
-import { type Platform, unknownPlatform } from '../../src/node/cloud.ts';
-import { factsOf } from '../../src/run/facts.ts';
+import { type Platform, unknownPlatform } from '../../src/pilot-agent/bootstrap/cloud.ts';
+import { factsOf } from '../../src/pilot-agent/run/start/facts.ts';
 import { marbles } from './support/marbles.ts';
 
 const nothing = { statsdUdpAddress: '', customConfigFile: '', cpuLimit: 7 };

@@ -1,9 +1,9 @@
 import { map, type Observable, type ObservableInput, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { TakenEntries } from '../../src/sources/changed-entries.ts';
-import type { SeenPath } from '../../src/sources/file-tree.ts';
-import { lookedAt } from '../../src/sources/files.ts';
-import type { PathEvent } from '../../src/sources/watch-folders.ts';
+import type { TakenEntries } from '../../src/streams/changed-entries.ts';
+import type { SeenPath } from '../../src/pilot-agent/sources/file-tree.ts';
+import { lookedAt } from '../../src/pilot-agent/sources/files.ts';
+import type { PathEvent } from '../../src/streams/watch-folders.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 import { signs } from './support/told.ts';

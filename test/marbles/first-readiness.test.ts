@@ -1,6 +1,6 @@
 import { asyncScheduler, defer, of, takeUntil } from 'rxjs';
 import { expect, it } from 'vitest';
-import { firstReadiness } from '../../src/run/first-readiness.ts';
+import { firstReadiness } from '../../src/pilot-agent/run/status/first-readiness.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 

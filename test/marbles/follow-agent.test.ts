@@ -1,8 +1,8 @@
 import { map, NEVER, throwError } from 'rxjs';
 import { describe, it } from 'vitest';
-import { eventsIn } from '../../src/page/event-stream.ts';
-import { followAgent } from '../../src/page/follow-agent.ts';
-import type { LiveEvent } from '../../src/report/live-events.ts';
+import { eventsIn } from '../../src/pilot-agent/page/followed-events.ts';
+import { followAgent } from '../../src/pilot-agent/page/follow-agent.ts';
+import type { LiveEvent } from '../../src/pilot-agent/report/live-events.ts';
 import { marbles } from './support/marbles.ts';
 
 const log: LiveEvent = { event: 'log', data: [] };

@@ -1,9 +1,9 @@
 import { asyncScheduler, defer, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
-import { follow } from '../../src/agent/follow.ts';
-import type { AgentEvent } from '../../src/agent/model.ts';
-import type { Health } from '../../src/agent/ports.ts';
-import { fixedTiming } from '../../src/agent/timing.ts';
+import { follow } from '../../src/epochs/follow.ts';
+import type { AgentEvent } from '../../src/epochs/model.ts';
+import type { Health } from '../../src/epochs/ports.ts';
+import { fixedTiming } from '../../src/epochs/timing.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 

@@ -1,9 +1,9 @@
 import { concat, concatMap, defer, map, NEVER, type Observable, of, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { HttpAnswer, HttpQuestion } from '../../src/http/http-answer.ts';
+import type { HttpAnswer, HttpQuestion } from '../../src/shared/http/http-answer.ts';
 import type { Settled } from '../../src/operators/settle.ts';
-import { googleTokenExchange } from '../../src/sts/google-token-exchange.ts';
-import type { Exchanged } from '../../src/sts/token-exchange.ts';
+import { googleTokenExchange } from '../../src/pilot-agent/sts/google-token-exchange.ts';
+import type { Exchanged } from '../../src/pilot-agent/sts/token-exchange.ts';
 import { marbles } from './support/marbles.ts';
 
 type Answer = Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { TestScheduler } from 'rxjs/testing';
 import { map, NEVER } from 'rxjs';
-import type { ResourceKey } from '../../src/mesh/model.ts';
-import { holdRemovals } from '../../src/snapshot/hold-removals.ts';
-import type { StoreEvent } from '../../src/store/store-event.ts';
+import type { ResourceKey } from '../../src/pilot-discovery/istio/model.ts';
+import { holdRemovals } from '../../src/pilot-discovery/environment/hold-removals.ts';
+import type { StoreEvent } from '../../src/pilot-discovery/environment/store-event.ts';
 import { anyResource, serviceEntry } from '../support/mesh-resources.ts';
 
 const key = (name: string, namespace = 'default'): ResourceKey => `ServiceEntry/${namespace}/${name}`;

@@ -1,7 +1,7 @@
 import { map, NEVER, switchMap } from 'rxjs';
 import { describe, it } from 'vitest';
-import type { Fetched } from '../../src/sources/fetched.ts';
-import { document, type HttpOptions } from '../../src/sources/http.ts';
+import type { Fetched } from '../../src/pilot-agent/sources/fetched.ts';
+import { document, type HttpOptions } from '../../src/pilot-agent/sources/http.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 import { readings } from './support/readings.ts';

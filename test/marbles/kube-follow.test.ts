@@ -1,10 +1,10 @@
 import { concat, defer, map, NEVER, type Observable, of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { FollowSign } from '../../src/kube/follow-state.ts';
-import { followObjects } from '../../src/kube/follow.ts';
-import type { Answer, KubeApi, WatchSign } from '../../src/kube/kube-api.ts';
-import type { KubeObject } from '../../src/kube/kube-object.ts';
-import { objectStore } from '../../src/kube/object-store.ts';
+import type { FollowSign } from '../../src/shared/kube/follow-state.ts';
+import { followObjects } from '../../src/shared/kube/follow.ts';
+import type { Answer, KubeApi, WatchSign } from '../../src/shared/kube/kube-api.ts';
+import type { KubeObject } from '../../src/shared/kube/kube-object.ts';
+import { objectStore } from '../../src/shared/kube/object-store.ts';
 import { marbles } from './support/marbles.ts';
 
 const object = (name: string, resourceVersion: string): KubeObject => ({ metadata: { name, resourceVersion } });

@@ -1,9 +1,9 @@
 import { concat, defer, EMPTY, map, NEVER, type Observable, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { KubeApi, WatchSign } from '../../src/kube/kube-api.ts';
-import type { KubeObject } from '../../src/kube/kube-object.ts';
-import { contentHash } from '../../src/sources/contribution.ts';
-import { kubeFrom, type KubeOptions, type KubeTarget } from '../../src/sources/kube.ts';
+import type { KubeApi, WatchSign } from '../../src/shared/kube/kube-api.ts';
+import type { KubeObject } from '../../src/shared/kube/kube-object.ts';
+import { contentHash } from '../../src/pilot-agent/sources/contribution.ts';
+import { kubeFrom, type KubeOptions, type KubeTarget } from '../../src/pilot-agent/sources/kube.ts';
 import { marbles } from './support/marbles.ts';
 
 const secret = (version: string, data: object, more: object = {}): KubeObject => ({ metadata: { name: 'front', namespace: 'ns', resourceVersion: version }, data, ...more }); // prettier-ignore

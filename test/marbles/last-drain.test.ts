@@ -16,10 +16,10 @@ import {
 } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import type { Launch, Proxy, Signal } from '../../src/agent/ports.ts';
-import { fixedTiming } from '../../src/agent/timing.ts';
-import { holdProcesses } from '../../src/run/held-processes.ts';
-import { lastDrain } from '../../src/run/last-drain.ts';
+import type { Launch, Proxy, Signal } from '../../src/epochs/ports.ts';
+import { fixedTiming } from '../../src/epochs/timing.ts';
+import { holdProcesses } from '../../src/pilot-agent/run/start/held-processes.ts';
+import { lastDrain } from '../../src/pilot-agent/run/end/last-drain.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 import { at } from '../../src/testing/at.ts';
 import type { Script } from '../../src/testing/fake-proxy.ts';

@@ -1,10 +1,10 @@
 import { map, merge, mergeMap, type Observable, scan, Subject, tap } from 'rxjs';
 import { describe, it } from 'vitest';
-import { patience } from '../../src/push/patience.ts';
-import { freshProxy, type ProxyEvent } from '../../src/push/proxy-stream.ts';
-import { type ProxyStep, reduceProxy } from '../../src/push/reduce-proxy.ts';
-import { type TypedView, typeUrls, type View, type XdsType } from '../../src/push/view.ts';
-import type { EnvoyRequest, Variant } from '../../src/xds/messages.ts';
+import { patience } from '../../src/pilot-discovery/push/patience.ts';
+import { freshProxy, type ProxyEvent } from '../../src/pilot-discovery/push/proxy-stream.ts';
+import { type ProxyStep, reduceProxy } from '../../src/pilot-discovery/push/reduce-proxy.ts';
+import { type TypedView, typeUrls, type View, type XdsType } from '../../src/pilot-discovery/push/view.ts';
+import type { EnvoyRequest, Variant } from '../../src/shared/xds/messages.ts';
 import { marbles } from './support/marbles.ts';
 
 const typed = (version: string, ...names: readonly string[]): TypedView => ({

@@ -1,12 +1,12 @@
 import { asyncScheduler, defer, map, NEVER, type Observable, of, switchMap, tap } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { gated, mapped, polled, renamed, shared } from '../../src/sources/combinators.ts';
-import { compose } from '../../src/sources/compose.ts';
-import { contentHash, type ContributingSource, readingOf } from '../../src/sources/contribution.ts';
-import { debounced, throttled } from '../../src/sources/pace.ts';
-import { source, type SourceOptions } from '../../src/sources/source.ts';
-import { withFallback } from '../../src/sources/with-fallback.ts';
+import { gated, mapped, polled, renamed, shared } from '../../src/pilot-agent/sources/combinators.ts';
+import { compose } from '../../src/pilot-agent/sources/compose.ts';
+import { contentHash, type ContributingSource, readingOf } from '../../src/pilot-agent/sources/contribution.ts';
+import { debounced, throttled } from '../../src/pilot-agent/sources/pace.ts';
+import { source, type SourceOptions } from '../../src/pilot-agent/sources/source.ts';
+import { withFallback } from '../../src/pilot-agent/sources/with-fallback.ts';
 import { at } from '../../src/testing/at.ts';
 import { drawAgent } from '../../src/testing/draw-agent.ts';
 import { marbles } from './support/marbles.ts';

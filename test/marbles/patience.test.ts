@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { patience } from '../../src/push/patience.ts';
+import { patience } from '../../src/pilot-discovery/push/patience.ts';
 import { marbles } from './support/marbles.ts';
 
 const values = { i: { type: 'introduced' }, w: { type: 'warmed' } };

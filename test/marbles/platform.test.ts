@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { distinctUntilChanged, type Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, it } from 'vitest';
-import { amazonPlatform } from '../../src/node/amazon-platform.ts';
-import { googlePlatform } from '../../src/node/google-platform.ts';
-import type { MetadataServer } from '../../src/node/metadata-server.ts';
-import { type Platform, unknownPlatform } from '../../src/node/cloud.ts';
+import { amazonPlatform } from '../../src/pilot-agent/bootstrap/amazon-platform.ts';
+import { googlePlatform } from '../../src/pilot-agent/bootstrap/google-platform.ts';
+import type { MetadataServer } from '../../src/pilot-agent/bootstrap/metadata-server.ts';
+import { type Platform, unknownPlatform } from '../../src/pilot-agent/bootstrap/cloud.ts';
 import { marbles } from './support/marbles.ts';
 
 /**

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { firstValueFrom, mergeMap, Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import type { Handler } from '../../src/status/handler.ts';
-import { inspect } from '../../src/status/profile.ts';
+import type { Handler } from '../../src/shared/http/handler.ts';
+import { inspect } from '../../src/pilot-agent/status/profile.ts';
 import { marbles } from './support/marbles.ts';
 
 const profile = '/debug/pprof/profile';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { looked, serviceFigures } from '../../src/run/request-figures.ts';
+import { looked, serviceFigures } from '../../src/pilot-agent/run/status/request-figures.ts';
 import { marbles } from './support/marbles.ts';
 
 const counts = (completed: number, failed = 0) =>

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { resolveAddress } from '../../src/node/address.ts';
+import { resolveAddress } from '../../src/pilot-agent/bootstrap/address.ts';
 import { marbles } from './support/marbles.ts';
 
 const values = { a: { ok: true, address: '1.2.3.4:9125' }, x: { ok: false, reason: "lookup failed for 'statsd': no answer within 5 s" } };

@@ -17,16 +17,16 @@ import {
 } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { narrate } from '../../src/agent/narrate.ts';
-import type { AdminClient } from '../../src/admin/admin-client.ts';
-import type { AdoptedEpoch } from '../../src/agent/ports.ts';
-import type { Timeline } from '../../src/agent/timeline.ts';
-import { runAgent } from '../../src/run/run-agent.ts';
-import type { ShapedConfig } from '../../src/run/shape-source.ts';
-import type { ServersSign, View } from '../../src/run/view.ts';
-import type { Sources } from '../../src/config/sources.ts';
-import type { LogLine } from '../../src/log/log-line.ts';
-import type { StatusEvent } from '../../src/status/status-event.ts';
+import { narrate } from '../../src/epochs/narrate.ts';
+import type { AdminClient } from '../../src/proxy/admin-client.ts';
+import type { AdoptedEpoch } from '../../src/epochs/ports.ts';
+import type { Timeline } from '../../src/epochs/timeline.ts';
+import { runAgent } from '../../src/pilot-agent/run/run-agent.ts';
+import type { ShapedConfig } from '../../src/pilot-agent/run/start/shape-source.ts';
+import type { ServersSign, View } from '../../src/pilot-agent/run/state/view.ts';
+import type { Sources } from '../../src/pilot-agent/config/sources.ts';
+import type { LogLine } from '../../src/shared/log/log-line.ts';
+import type { StatusEvent } from '../../src/pilot-agent/status/status-event.ts';
 import type { SourceChange, SourceReading } from '../../src/streams/config-source.ts';
 import { shown } from '../support/shown.ts';
 import { configOf } from '../support/resolved.ts';
@@ -37,7 +37,7 @@ import { fakeProxy } from './support/slow-envoy.ts';
 import { marbles } from './support/marbles.ts';
 import { play } from '../../src/testing/play.ts';
 import { drawnSource, readings } from './support/readings.ts';
-import type { AgentConfig } from '../../src/config/agent-config.ts';
+import type { AgentConfig } from '../../src/pilot-agent/config/agent-config.ts';
 
 const statusEvents: Record<string, StatusEvent> = {
   l: { type: 'listening' },

@@ -1,7 +1,7 @@
 import { BehaviorSubject, map } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { looks, untilLate } from '../../src/metrics/metrics-source.ts';
+import { looks, untilLate } from '../../src/pilot-agent/status/scrape/metrics-source.ts';
 import { marbles } from './support/marbles.ts';
 
 /**

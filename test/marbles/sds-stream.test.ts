@@ -1,10 +1,10 @@
 import { EMPTY, map } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, it } from 'vitest';
-import { fetchSecrets } from '../../src/sds/fetch-secrets.ts';
-import { sdsStream } from '../../src/sds/serve-stream.ts';
-import type { StreamRequest } from '../../src/sds/stream.ts';
-import { absentSecret, type SecretState } from '../../src/secrets/secret.ts';
+import { fetchSecrets } from '../../src/pilot-agent/secrets/sds/fetch-secrets.ts';
+import { sdsStream } from '../../src/pilot-agent/secrets/sds/serve-stream.ts';
+import type { StreamRequest } from '../../src/pilot-agent/secrets/sds/stream.ts';
+import { absentSecret, type SecretState } from '../../src/pilot-agent/secrets/secret.ts';
 import { marbles } from './support/marbles.ts';
 
 const state = (version: string): SecretState => {

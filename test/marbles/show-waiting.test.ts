@@ -2,7 +2,7 @@ import { defer, ignoreElements, merge, Subject } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { showWaiting, type WaitingFor } from '../../src/cli/waiting.ts';
+import { showWaiting, type WaitingFor } from '../../src/pilot-agent/cli/waiting.ts';
 import { marbles } from './support/marbles.ts';
 
 const answers: Record<string, string | undefined> = { r: undefined, x: 'refused', y: 'it answers 503:\n starting\n' };

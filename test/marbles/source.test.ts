@@ -1,7 +1,7 @@
 import { asyncScheduler, NEVER, type ObservableInput, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { Content } from '../../src/sources/contribution.ts';
-import { source, type SourceOptions } from '../../src/sources/source.ts';
+import type { Content } from '../../src/pilot-agent/sources/contribution.ts';
+import { source, type SourceOptions } from '../../src/pilot-agent/sources/source.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 import { given, givenAt, signs } from './support/told.ts';

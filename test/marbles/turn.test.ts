@@ -1,8 +1,8 @@
 import { asyncScheduler, defer, NEVER, of } from 'rxjs';
 import { describe, it } from 'vitest';
-import type { AgentEvent, AwaitedParent } from '../../src/agent/model.ts';
-import { fixedTiming } from '../../src/agent/timing.ts';
-import { turn } from '../../src/agent/turn.ts';
+import type { AgentEvent, AwaitedParent } from '../../src/epochs/model.ts';
+import { fixedTiming } from '../../src/epochs/timing.ts';
+import { turn } from '../../src/epochs/turn.ts';
 import { exits } from '../../src/testing/fake-proxy.ts';
 import { marbles } from './support/marbles.ts';
 

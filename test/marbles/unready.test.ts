@@ -1,11 +1,11 @@
 import { asyncScheduler, concat, defer, NEVER, type Observable, of, ReplaySubject } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import type { AdminAnswer, AdminClient } from '../../src/admin/admin-client.ts';
-import type { Epoch, Stage } from '../../src/agent/epoch.ts';
-import { type AgentState, initialState } from '../../src/agent/model.ts';
+import type { AdminAnswer, AdminClient } from '../../src/proxy/admin-client.ts';
+import type { Epoch, Stage } from '../../src/epochs/epoch.ts';
+import { type AgentState, initialState } from '../../src/epochs/model.ts';
 import type { Settled } from '../../src/operators/settle.ts';
-import { readinessFilter, notReady } from '../../src/status/readiness.ts';
+import { readinessFilter, notReady } from '../../src/pilot-agent/status/probe/readiness.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 import { marbles } from './support/marbles.ts';
 

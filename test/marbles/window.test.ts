@@ -1,8 +1,8 @@
 import { concat, map, type Observable, of, scan, Subject, switchMap, tap, timer } from 'rxjs';
 import { describe, it } from 'vitest';
-import { inWindows, type WindowOptions } from '../../src/snapshot/window.ts';
-import type { Changes } from '../../src/store/changes.ts';
-import { emptyStore, type Store } from '../../src/store/store.ts';
+import { inWindows, type WindowOptions } from '../../src/pilot-discovery/environment/window.ts';
+import type { Changes } from '../../src/pilot-discovery/environment/changes.ts';
+import { emptyStore, type Store } from '../../src/pilot-discovery/environment/store.ts';
 import { marbles } from './support/marbles.ts';
 
 const defaults: WindowOptions = { after: 100, max: 10_000, endpoints: true, adaptive: false };

@@ -1,10 +1,10 @@
 import { asyncScheduler, filter, ignoreElements, map, merge, type Observable, of, Subject, take, tap } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import type { LastGood } from '../../src/xds/last-good.ts';
-import { typeUrls } from '../../src/xds/resources.ts';
-import { narrateXds } from '../../src/xds/telemetry.ts';
-import { xdsRelay } from '../../src/xds/xds-relay.ts';
+import type { LastGood } from '../../src/pilot-agent/xds-proxy/last-good.ts';
+import { typeUrls } from '../../src/shared/xds/resources.ts';
+import { narrateXds } from '../../src/pilot-agent/xds-proxy/relay-telemetry.ts';
+import { xdsRelay } from '../../src/pilot-agent/xds-proxy/xds-relay.ts';
 import { config, fakeControlPlane, fakeEnvoy, type FakeEnvoyOptions, type Mood, resource } from './support/fake-mesh.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';

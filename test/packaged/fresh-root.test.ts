@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readlinkSync, renameSync, rmSync, 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
-import { cacheDir, pinnedEnvoy } from '../../src/envoy/find-envoy.ts';
+import { cacheDir, pinnedEnvoy } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { leftOut } from '../support/left-out.ts';
 import { program } from '../e2e/support/program.ts';
 import { makeRig, type Rig } from '../e2e/support/rig.ts';

@@ -1,9 +1,9 @@
 import { Agent } from 'node:http';
 import { catchError, firstValueFrom, map, NEVER, of, timeout } from 'rxjs';
-import { type FaultReason, openSource, ScrapeFault } from '../../src/metrics/metrics-source.ts';
-import { readLines } from '../../src/metrics/read-lines.ts';
-import { openMetrics } from '../../src/status/open-metrics.ts';
-import { probeHttp } from '../../src/status/probe-http.ts';
+import { type FaultReason, openSource, ScrapeFault } from '../../src/pilot-agent/status/scrape/metrics-source.ts';
+import { readLines } from '../../src/pilot-agent/status/scrape/read-lines.ts';
+import { openMetrics } from '../../src/pilot-agent/status/scrape/open-metrics.ts';
+import { probeHttp } from '../../src/pilot-agent/status/probe/probe-http.ts';
 import { type RawAnswer, rawServer } from './raw-server.ts';
 import type { Verdict } from './verdicts.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeCertificates } from '../../demo/certificates.ts';
-import type { LogEvent } from '../../src/log/log-event.ts';
+import type { LogEvent } from '../../src/shared/log/log-event.ts';
 import { makeRig } from '../e2e/support/rig.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -1,9 +1,9 @@
 import { type ClientDuplexStream, Client, credentials, Metadata } from '@grpc/grpc-js';
 import { create, type JsonObject } from '@bufbuild/protobuf';
-import { grpcDefinition } from '../../src/grpc/grpc-definition.ts';
-import { AggregatedDiscoveryService } from '../../src/proto/envoy/service/discovery/v3/ads_pb.ts';
-import { type DiscoveryRequest, DiscoveryRequestSchema, type DiscoveryResponse } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
-import { typeUrls, type XdsType, xdsTypes } from '../../src/push/view.ts';
+import { grpcDefinition } from '../../src/shared/grpc/grpc-definition.ts';
+import { AggregatedDiscoveryService } from '../../src/shared/proto/envoy/service/discovery/v3/ads_pb.ts';
+import { type DiscoveryRequest, DiscoveryRequestSchema, type DiscoveryResponse } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+import { typeUrls, type XdsType, xdsTypes } from '../../src/pilot-discovery/push/view.ts';
 import { published } from './envoy-api.ts';
 
 /** A resource as the published API reads it. */

@@ -1,5 +1,5 @@
-import type { AgentReport } from '../../src/report/agent-report.ts';
-import type { EpochReport } from '../../src/report/epoch-report.ts';
+import type { AgentReport } from '../../src/pilot-agent/report/agent-report.ts';
+import type { EpochReport } from '../../src/pilot-agent/report/epoch-report.ts';
 
 const start = Date.parse('2026-11-22T12:00:00.000Z');
 

@@ -1,7 +1,7 @@
-import { type AgentEvent, type AgentState, type Effect, initialState } from '../../src/agent/model.ts';
-import type { RestartPolicy } from '../../src/agent/exits.ts';
-import type { AdoptedEpoch, Exit, Launch } from '../../src/agent/ports.ts';
-import { reducer } from '../../src/agent/reducer.ts';
+import { type AgentEvent, type AgentState, type Effect, initialState } from '../../src/epochs/model.ts';
+import type { RestartPolicy } from '../../src/epochs/exits.ts';
+import type { AdoptedEpoch, Exit, Launch } from '../../src/epochs/ports.ts';
+import { reducer } from '../../src/epochs/reducer.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 
 /** A process as its surroundings see it, whatever the agent thinks of it. */

@@ -2,13 +2,13 @@ import { promisify } from 'node:util';
 import { create } from '@bufbuild/protobuf';
 import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, type ServiceError, status } from '@grpc/grpc-js';
 import type { CertificateAuthority } from '../../demo/certificates.ts';
-import { grpcDefinition } from '../../src/grpc/grpc-definition.ts';
+import { grpcDefinition } from '../../src/shared/grpc/grpc-definition.ts';
 import {
   type IstioCertificateRequest,
   type IstioCertificateResponse,
   IstioCertificateResponseSchema,
   IstioCertificateService,
-} from '../../src/proto/istio/v1/auth/ca_pb.ts';
+} from '../../src/shared/proto/istio/v1/auth/ca_pb.ts';
 
 /** What a test authority was asked. */
 interface Asked {

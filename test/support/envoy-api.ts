@@ -9,13 +9,15 @@ const folders = [
 
 let loaded: protobuf.Root | undefined;
 
-/** Envoy's API as it is published, as far as it is needed here: what src/proto has a part of. */
+/**
+ * Envoy's API as it is published, as far as it is needed here: src/shared/proto has a part of it.
+ */
 export function envoyApi(): protobuf.Root {
   if (loaded !== undefined) return loaded;
   const root = new protobuf.Root();
   // What is in none of the folders protobufjs has built in.
   root.resolvePath = (_, target) => folders.map((folder) => join(folder, target)).find((path) => existsSync(path)) ?? target;
-  const parts = readdirSync('src/proto/envoy', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('_pb.ts'));
+  const parts = readdirSync('src/shared/proto/envoy', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('_pb.ts'));
   root.loadSync(
     parts.map((name) => join('envoy', name.replace(/_pb\.ts$/, '.proto'))),
     { keepCase: true },

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LiveEvent } from '../../src/report/live-events.ts';
+import type { LiveEvent } from '../../src/pilot-agent/report/live-events.ts';
 
 /** What answers in place of an agent on the socket in its folder. */
 export interface FakeStatus {

@@ -1,16 +1,16 @@
 import { createRegistry, fromBinary, toJson, type DescMessage, type JsonObject } from '@bufbuild/protobuf';
-import type { ProxyNode } from '../../src/generate/proxy-node.ts';
-import { readNode } from '../../src/generate/read-node.ts';
-import { defaultMeshConfig, type MeshConfig } from '../../src/mesh/mesh-config.ts';
-import { readResources } from '../../src/mesh/read-resources.ts';
-import { RawBufferSchema } from '../../src/proto/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer_pb.ts';
-import { CaresDnsResolverConfigSchema } from '../../src/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
-import { UpstreamTlsContextSchema } from '../../src/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
-import { HttpProtocolOptionsSchema } from '../../src/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
-import type { XdsResource } from '../../src/push/view.ts';
-import { buildEnvironment } from '../../src/snapshot/build-environment.ts';
-import type { Environment } from '../../src/snapshot/environment.ts';
-import { emptyStore, reduceStore } from '../../src/store/store.ts';
+import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
+import { readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
+import { defaultMeshConfig, type MeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
+import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
+import { RawBufferSchema } from '../../src/shared/proto/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer_pb.ts';
+import { CaresDnsResolverConfigSchema } from '../../src/shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
+import { UpstreamTlsContextSchema } from '../../src/shared/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
+import { HttpProtocolOptionsSchema } from '../../src/shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
+import type { XdsResource } from '../../src/pilot-discovery/push/view.ts';
+import { buildEnvironment } from '../../src/pilot-discovery/environment/build-environment.ts';
+import type { Environment } from '../../src/pilot-discovery/environment/environment.ts';
+import { emptyStore, reduceStore } from '../../src/pilot-discovery/environment/store.ts';
 
 /** The environment of a text of resources, after another where one is given. */
 export function environmentOf(yaml: string, { mesh = {}, before }: { mesh?: Partial<MeshConfig>; before?: Environment } = {}): Environment {

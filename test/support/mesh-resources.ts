@@ -1,6 +1,6 @@
-import type { HttpMatch, HttpRoute, VirtualService } from '../../src/mesh/virtual-service.ts';
-import type { AnyResource, Kind, Resource, Specs } from '../../src/mesh/model.ts';
-import type { ServiceEntry, Workload } from '../../src/mesh/service-entry.ts';
+import type { HttpMatch, HttpRoute, VirtualService } from '../../src/pilot-discovery/istio/virtual-service.ts';
+import type { AnyResource, Kind, Resource, Specs } from '../../src/pilot-discovery/istio/model.ts';
+import type { ServiceEntry, Workload } from '../../src/pilot-discovery/istio/service-entry.ts';
 
 /** A resource `KIND/NAMESPACE/NAME`, whose version is what it says. */
 export function resource<K extends Kind>(

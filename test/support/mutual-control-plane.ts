@@ -1,13 +1,13 @@
 import { promisify } from 'node:util';
 import { create } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
-import { grpcDefinition } from '../../src/grpc/grpc-definition.ts';
+import { grpcDefinition } from '../../src/shared/grpc/grpc-definition.ts';
 import {
   type DiscoveryRequest,
   type DiscoveryResponse,
   DiscoveryResponseSchema,
-} from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { SecretDiscoveryService } from '../../src/proto/envoy/service/secret/v3/sds_pb.ts';
+} from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { SecretDiscoveryService } from '../../src/shared/proto/envoy/service/secret/v3/sds_pb.ts';
 
 /** A control plane that asks for a client certificate, and has no resource for anybody. */
 export interface MutualControlPlane {

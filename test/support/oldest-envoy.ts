@@ -1,5 +1,5 @@
-import { cacheDir } from '../../src/envoy/find-envoy.ts';
-import { installEnvoy } from '../../src/envoy/install-envoy.ts';
+import { cacheDir } from '../../src/pilot-agent/envoy/find-envoy.ts';
+import { installEnvoy } from '../../src/pilot-agent/envoy/install-envoy.ts';
 
 /** The oldest Envoy that the agent supports and that is to be had. The newest is the pinned one. */
 const version = '1.36.2';

@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { type ClientDuplexStream, Client, credentials, Metadata, type StatusObject } from '@grpc/grpc-js';
-import { grpcDefinition } from '../../src/grpc/grpc-definition.ts';
-import { AggregatedDiscoveryService } from '../../src/proto/envoy/service/discovery/v3/ads_pb.ts';
-import { type DeltaDiscoveryResponse, DeltaDiscoveryRequestSchema, type DiscoveryResponse } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+import { grpcDefinition } from '../../src/shared/grpc/grpc-definition.ts';
+import { AggregatedDiscoveryService } from '../../src/shared/proto/envoy/service/discovery/v3/ads_pb.ts';
+import { type DeltaDiscoveryResponse, DeltaDiscoveryRequestSchema, type DiscoveryResponse } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
 
 /** A stream of a proxy that says what a test has it say. */
 export interface AdsClient<Response> {

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { environment } from '../../src/config/environment.ts';
-import type { Layers } from '../../src/config/text-layers.ts';
-import { type ConfigInputs, resolveConfig, type ResolvedConfig } from '../../src/config/resolve-config.ts';
-import type { Problem } from '../../src/config/value.ts';
-import type { AgentConfig } from '../../src/config/agent-config.ts';
+import { environment } from '../../src/pilot-agent/config/environment.ts';
+import type { Layers } from '../../src/pilot-agent/config/text-layers.ts';
+import { type ConfigInputs, resolveConfig, type ResolvedConfig } from '../../src/pilot-agent/config/resolve-config.ts';
+import type { Problem } from '../../src/shared/text/value.ts';
+import type { AgentConfig } from '../../src/pilot-agent/config/agent-config.ts';
 
 /** What a test says of a configuration. The contents of texts are given as what is in them. */
 export interface Said extends Partial<Omit<ConfigInputs, 'layers' | 'surroundings'>> {

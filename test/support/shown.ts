@@ -1,5 +1,5 @@
 import { NEVER } from 'rxjs';
-import type { StatusOptions } from '../../src/run/serve-status.ts';
+import type { StatusOptions } from '../../src/pilot-agent/run/status/serve-status.ts';
 
 /** What a status port shows beside what happens in a run, of an agent of which nothing is known. */
 export const shown: Pick<StatusOptions, 'status' | 'identity' | 'lines$'> = {

@@ -1,7 +1,7 @@
 import { connect } from 'node:http2';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { DiscoveryRequestSchema } from '../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { typeUrls } from '../../src/push/view.ts';
+import { DiscoveryRequestSchema } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 
 /** A proxy that asks for all clusters and reads so many bytes of the answer a second (0: none). */
 export function slowReader(port: number, id: string, bytesPerSecond: number): { readonly read: () => number; readonly close: () => void } {

@@ -1,6 +1,6 @@
 import * as yaml from 'yaml';
-import { parseYaml, valueOfYaml } from '../../src/texts/parse-yaml.ts';
-import type { QuickYaml } from '../../src/texts/quick-yaml.ts';
+import { parseYaml, valueOfYaml } from '../../src/shared/text/parse-yaml.ts';
+import type { QuickYaml } from '../../src/shared/text/quick-yaml.ts';
 
 /** What the package `yaml` says of a text with one document; undefined if something is wrong. */
 export function slowYaml(text: string): QuickYaml | undefined {

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { of } from 'rxjs';
-import { routes } from '../../src/status/routes.ts';
-import { statusServer } from '../../src/status/status-server.ts';
+import { routes } from '../../src/pilot-agent/status/routes.ts';
+import { statusServer } from '../../src/shared/http/status-server.ts';
 import { agentReport } from './agent-report.ts';
 import { statusParts } from './status-parts.ts';
 

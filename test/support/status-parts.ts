@@ -1,5 +1,5 @@
 import { NEVER, of } from 'rxjs';
-import type { StatusParts } from '../../src/status/status-parts.ts';
+import type { StatusParts } from '../../src/pilot-agent/status/status-parts.ts';
 
 /**
  * What a status port answers from whose agent is ready, live and started, and has nothing else to

@@ -1,7 +1,7 @@
 import { writeFileSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeCertificates } from '../../../demo/certificates.ts';
-import type { EpochsReport } from '../../../src/report/epoch-report.ts';
+import type { EpochsReport } from '../../../src/pilot-agent/report/epoch-report.ts';
 import { ask } from '../../support/ask.ts';
 import type { Rig, RunningAgent } from '../../e2e/support/rig.ts';
 

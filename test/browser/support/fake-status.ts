@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LiveEvent } from '../../../src/report/live-events.ts';
-import { controlGuard, insideGuard } from '../../../src/status/control-guard.ts';
-import { page } from '../../../src/status/page.ts';
+import type { LiveEvent } from '../../../src/pilot-agent/report/live-events.ts';
+import { controlGuard, insideGuard } from '../../../src/shared/http/control-guard.ts';
+import { page } from '../../../src/pilot-agent/status/page.ts';
 
 /** A status port that answers as the real one, of an agent whose events a test tells. */
 export interface FakeStatus {

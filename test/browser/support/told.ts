@@ -1,7 +1,7 @@
-import type { AgentReport } from '../../../src/report/agent-report.ts';
-import type { EpochReport } from '../../../src/report/epoch-report.ts';
-import type { ServiceReport } from '../../../src/report/request-report.ts';
-import type { LiveEvent, LogReport, TrafficReport } from '../../../src/report/live-events.ts';
+import type { AgentReport } from '../../../src/pilot-agent/report/agent-report.ts';
+import type { EpochReport } from '../../../src/pilot-agent/report/epoch-report.ts';
+import type { ServiceReport } from '../../../src/pilot-agent/report/request-report.ts';
+import type { LiveEvent, LogReport, TrafficReport } from '../../../src/pilot-agent/report/live-events.ts';
 
 /** The time of an agent that is told of: ISO, ms after its beginning. */
 const iso = (at: number) => new Date(at).toISOString();

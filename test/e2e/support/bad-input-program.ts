@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { exitCodes } from '../../../src/run/exit.ts';
+import { exitCodes } from '../../../src/shared/program/exit.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startLoad } from '../../support/load.ts';
 import { program } from './program.ts';

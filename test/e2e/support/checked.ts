@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import type { Finding, Flaw } from '../../../src/check/finding.ts';
-import { troubleshooting } from '../../../src/log/see-also.ts';
+import type { Finding, Flaw } from '../../../src/pilot-agent/check/finding.ts';
+import { troubleshooting } from '../../../src/shared/log/see-also.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import { program } from './program.ts';
 

@@ -1,6 +1,6 @@
 import { get } from 'node:https';
 import { expect } from 'vitest';
-import type { Part } from '../../../src/run/part.ts';
+import type { Part } from '../../../src/pilot-agent/run/state/part.ts';
 import type { Clear } from '../../support/cleared-after.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePorts } from '../../support/free-ports.ts';

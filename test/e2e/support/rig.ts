@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CertificateAuthority, certificateAuthority, type Issued, writeCertificates } from '../../../demo/certificates.ts';
 import { envoyConfig, type EnvoyConfigOptions } from '../../../demo/envoy-config.ts';
-import type { LogEvent } from '../../../src/log/log-event.ts';
+import type { LogEvent } from '../../../src/shared/log/log-event.ts';
 import { sharedMemoryOf } from '../../../src/proxy/base-ids.ts';
 import { type Answer, ask } from '../../support/ask.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,15 +1,15 @@
 import { type ClientDuplexStream, Client, credentials, Metadata } from '@grpc/grpc-js';
 import { create, fromBinary, type DescMessage, type Message, type MessageInitShape } from '@bufbuild/protobuf';
-import { SecretSchema } from '../../../src/proto/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts';
+import { SecretSchema } from '../../../src/shared/proto/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts';
 import {
   DeltaDiscoveryRequestSchema,
   type DeltaDiscoveryResponse,
   DiscoveryRequestSchema,
   type DiscoveryResponse,
-} from '../../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { SecretDiscoveryService } from '../../../src/proto/envoy/service/secret/v3/sds_pb.ts';
-import { grpcDefinition } from '../../../src/grpc/grpc-definition.ts';
-import { secretTypeUrl } from '../../../src/sds/messages.ts';
+} from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { SecretDiscoveryService } from '../../../src/shared/proto/envoy/service/secret/v3/sds_pb.ts';
+import { grpcDefinition } from '../../../src/shared/grpc/grpc-definition.ts';
+import { secretTypeUrl } from '../../../src/pilot-agent/secrets/sds/sds-messages.ts';
 import { eventually } from '../../support/eventually.ts';
 
 /** The fields of a message that are given, the others as they are when empty. */

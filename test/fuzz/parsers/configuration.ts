@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
-import { environmentMetadata, podPorts } from '../../../src/bootstrap/environment-metadata.ts';
-import { renderTemplate } from '../../../src/bootstrap/template.ts';
-import { parseDownwardApi } from '../../../src/config/downward-api.ts';
-import { readConfigFile } from '../../../src/config/config-file.ts';
-import { environment } from '../../../src/config/environment.ts';
-import { looksSecret } from '../../../src/config/looks-secret.ts';
-import { parseText } from '../../../src/config/parse-text.ts';
-import { resolveConfig } from '../../../src/config/resolve-config.ts';
-import { noLayers } from '../../../src/config/text-layers.ts';
-import { printable } from '../../../src/log/printable.ts';
+import { environmentMetadata, podPorts } from '../../../src/pilot-agent/bootstrap/environment-metadata.ts';
+import { renderTemplate } from '../../../src/pilot-agent/bootstrap/template.ts';
+import { parseDownwardApi } from '../../../src/pilot-agent/config/downward-api.ts';
+import { readConfigFile } from '../../../src/pilot-agent/config/config-file.ts';
+import { environment } from '../../../src/pilot-agent/config/environment.ts';
+import { looksSecret } from '../../../src/pilot-agent/config/looks-secret.ts';
+import { parseText } from '../../../src/pilot-agent/config/parse-text.ts';
+import { resolveConfig } from '../../../src/pilot-agent/config/resolve-config.ts';
+import { noLayers } from '../../../src/pilot-agent/config/text-layers.ts';
+import { printable } from '../../../src/shared/log/printable.ts';
 import { fuzzed, textOf } from '../parser.ts';
 
 const json = fc.oneof(fc.json(), textOf('{', '}', '[', ']', ':', ',', '"', '"port"', '"path"', '1', 'null', '"a"'));

@@ -6,13 +6,13 @@ import {
   DiscoveryRequestSchema,
   DiscoveryResponseSchema,
   NodeSchema,
-} from '../../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { toStreamRequest } from '../../../src/sds/messages.ts';
-import { freshStream, reduceStream, type StreamEvent, type StreamState } from '../../../src/sds/stream.ts';
-import { readRequest, readResponse } from '../../../src/xds/messages.ts';
-import { relay } from '../../../src/xds/relay.ts';
-import { initialRelay, type RelayEvent, type RelayState } from '../../../src/xds/relay-state.ts';
-import { typeUrls } from '../../../src/xds/resources.ts';
+} from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { toStreamRequest } from '../../../src/pilot-agent/secrets/sds/sds-messages.ts';
+import { freshStream, reduceStream, type StreamEvent, type StreamState } from '../../../src/pilot-agent/secrets/sds/stream.ts';
+import { readRequest, readResponse } from '../../../src/shared/xds/messages.ts';
+import { relay } from '../../../src/pilot-agent/xds-proxy/relay.ts';
+import { initialRelay, type RelayEvent, type RelayState } from '../../../src/pilot-agent/xds-proxy/relay-state.ts';
+import { typeUrls } from '../../../src/shared/xds/resources.ts';
 import { fuzzed } from '../parser.ts';
 
 const name = fc.oneof(fc.constantFrom('a', 'b', '*', 'default', '__proto__', ''), fc.string());
@@ -69,7 +69,10 @@ function playXds(events: readonly RelayEvent[]): RelayState {
   return events.reduce((state, event) => step(state, { ...event, at: 0 })[0], initialRelay);
 }
 
-/** An answer that cannot be read ends its connection, in `src/xds/control-plane.ts`. */
+/**
+ * An answer that cannot be read ends its connection, in
+ * `src/pilot-agent/xds-proxy/control-plane.ts`.
+ */
 function updateOf(message: Parameters<typeof readResponse>[0]): RelayEvent {
   try {
     return { type: 'updated', connection: 1, update: readResponse(message) };

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
-import { answerText } from '../../../src/metrics/answer-text.ts';
-import type { ExpositionFormat } from '../../../src/metrics/exposition-format.ts';
-import { expositionRewriter } from '../../../src/metrics/exposition-rewriter.ts';
-import { ScrapeFault } from '../../../src/metrics/metrics-source.ts';
-import { readLines } from '../../../src/metrics/read-lines.ts';
+import { answerText } from '../../../src/pilot-agent/status/scrape/answer-text.ts';
+import type { ExpositionFormat } from '../../../src/pilot-agent/status/scrape/exposition-format.ts';
+import { expositionRewriter } from '../../../src/pilot-agent/status/scrape/exposition-rewriter.ts';
+import { ScrapeFault } from '../../../src/pilot-agent/status/scrape/metrics-source.ts';
+import { readLines } from '../../../src/pilot-agent/status/scrape/read-lines.ts';
 import { fuzzed, textOf } from '../parser.ts';
 
 const formats: readonly ExpositionFormat[] = ['text', 'openmetrics'];

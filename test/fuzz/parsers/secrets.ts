@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { NEVER } from 'rxjs';
-import { workloadIdentity } from '../../../src/ca/issue-certificate.ts';
-import { setFlaws } from '../../../src/secrets/certificates.ts';
-import { pemCertificates } from '../../../src/secrets/key-pair-flaw.ts';
-import { gatewayFolder, gatewaySecrets } from '../../../src/secrets/gateway-secrets.ts';
-import { findSecret } from '../../../src/secrets/secret-book.ts';
+import { workloadIdentity } from '../../../src/pilot-agent/secrets/ca/issue-certificate.ts';
+import { setFlaws } from '../../../src/pilot-agent/secrets/certificates.ts';
+import { pemCertificates } from '../../../src/shared/certificates/key-pair-flaw.ts';
+import { gatewayFolder, gatewaySecrets } from '../../../src/pilot-agent/secrets/gateway-secrets.ts';
+import { findSecret } from '../../../src/pilot-agent/secrets/secret-book.ts';
 import { fuzzed, textOf } from '../parser.ts';
 
 const begin = '-----BEGIN CERTIFICATE-----\n';

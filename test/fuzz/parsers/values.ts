@@ -1,5 +1,5 @@
-import { parseHostPort, portNumber } from '../../../src/config/host-port.ts';
-import { parseBoolean, parseDuration } from '../../../src/config/value.ts';
+import { parseHostPort, portNumber } from '../../../src/shared/text/host-port.ts';
+import { parseBoolean, parseDuration } from '../../../src/shared/text/value.ts';
 import { fuzzed, textOf } from '../parser.ts';
 
 export const values = [

@@ -1,11 +1,11 @@
 import { create } from '@bufbuild/protobuf';
 import { anyPack, StringValueSchema } from '@bufbuild/protobuf/wkt';
 import { asyncScheduler, concat, defer, EMPTY, ignoreElements, map, merge, mergeMap, NEVER, type Observable, of, Subject, takeUntil, timer } from 'rxjs'; // prettier-ignore
-import { NodeSchema, type Resource, ResourceSchema } from '../../../src/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import type { LinkEvent, Question } from '../../../src/xds/control-plane.ts';
-import type { EnvoyRequest, Push, Variant } from '../../../src/xds/messages.ts';
-import { typeName, typeUrls, type Update } from '../../../src/xds/resources.ts';
-import type { EnvoyCall } from '../../../src/xds/xds-server.ts';
+import { NodeSchema, type Resource, ResourceSchema } from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import type { LinkEvent, Question } from '../../../src/pilot-agent/xds-proxy/control-plane.ts';
+import type { EnvoyRequest, Push, Variant } from '../../../src/shared/xds/messages.ts';
+import { typeName, typeUrls, type Update } from '../../../src/shared/xds/resources.ts';
+import type { EnvoyCall } from '../../../src/pilot-agent/xds-proxy/xds-server.ts';
 
 /** A resource of a fake type: its name, and a text that differs where it differs. */
 export function resource(name: string, content: string): Resource {

@@ -1,5 +1,5 @@
 import { map, type Observable, switchMap } from 'rxjs';
-import type { Contribution, ContributingSource } from '../../../src/sources/contribution.ts';
+import type { Contribution, ContributingSource } from '../../../src/pilot-agent/sources/contribution.ts';
 import type { SourceChange } from '../../../src/streams/config-source.ts';
 
 /**

@@ -3,22 +3,22 @@ import type { Mutant } from '../mutant.ts';
 export const admin: readonly Mutant[] = [
   {
     id: 'admin/own-connection',
-    file: 'admin/admin-client.ts',
+    file: 'proxy/admin-client.ts',
     find: 'ofOneEpoch.test(path) ? false : connections',
     replace: 'connections',
   },
-  { id: 'admin/patience', file: 'admin/admin-client.ts', find: 'timeoutMs = 1_000', replace: 'timeoutMs = 10_000' },
+  { id: 'admin/patience', file: 'proxy/admin-client.ts', find: 'timeoutMs = 1_000', replace: 'timeoutMs = 10_000' },
   {
     id: 'admin/stale-connection',
-    file: 'admin/admin-client.ts',
+    file: 'proxy/admin-client.ts',
     find: 'request.reusedSocket && error.code',
     replace: '!request.reusedSocket && error.code',
   },
   {
     id: 'admin/request-torn-down',
-    file: 'admin/admin-client.ts',
+    file: 'proxy/admin-client.ts',
     find: 'return () => request.destroy();',
     replace: 'return () => undefined;',
   },
-  { id: 'admin/stats-number', file: 'admin/admin-client.ts', find: 'Number.isSafeInteger', replace: '!Number.isSafeInteger' },
+  { id: 'admin/stats-number', file: 'proxy/admin-client.ts', find: 'Number.isSafeInteger', replace: '!Number.isSafeInteger' },
 ];

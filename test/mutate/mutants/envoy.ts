@@ -3,13 +3,13 @@ import type { Mutant } from '../mutant.ts';
 export const envoy: readonly Mutant[] = [
   {
     id: 'envoy/pinned-sum',
-    file: 'envoy/install-envoy.ts',
+    file: 'pilot-agent/envoy/install-envoy.ts',
     find: 'given === undefined && sum !== wanted',
     replace: 'given === undefined && false',
   },
   {
     id: 'envoy/empty-path',
-    file: 'envoy/find-envoy.ts',
+    file: 'pilot-agent/envoy/find-envoy.ts',
     find: "const folders = (path ?? '').split(':').filter((folder) => folder !== '');",
     replace: "const folders = (path ?? '').split(':');",
   },

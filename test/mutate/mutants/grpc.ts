@@ -3,30 +3,40 @@ import type { Mutant } from '../mutant.ts';
 export const grpc: readonly Mutant[] = [
   {
     id: 'grpc/waits-for-client',
-    file: 'grpc/grpc-on-socket.ts',
+    file: 'shared/grpc/grpc-on-socket.ts',
     find: "isEager ? event$.pipe(ofType('listening')) : socket$",
     replace: 'event$',
   },
-  { id: 'grpc/keeps-waiting', file: 'grpc/grpc-on-socket.ts', find: '.forEach(receive)', replace: '' },
+  { id: 'grpc/keeps-waiting', file: 'shared/grpc/grpc-on-socket.ts', find: '.forEach(receive)', replace: '' },
   {
     id: 'grpc/socket-private',
-    file: 'files/own-socket.ts',
+    file: 'shared/files/own-socket.ts',
     find: 'privately(() => server.listen(beside, placeIt));',
     replace: 'server.listen(beside, placeIt);',
   },
   {
     id: 'grpc/proxy-of-environment',
-    file: 'grpc/grpc-client.ts',
+    file: 'shared/grpc/grpc-client.ts',
     find: "'grpc.enable_http_proxy': 0",
     replace: "'grpc.enable_http_proxy': 1",
   },
   {
     id: 'grpc/partial-chain',
-    file: 'grpc/grpc-client.ts',
+    file: 'shared/grpc/grpc-client.ts',
     find: '...trustAnchors(roots)',
     replace: '...(roots !== undefined && { ca: roots })',
   },
-  { id: 'http/partial-chain', file: 'http/http-answer.ts', find: 'allowPartialTrustChain: true', replace: 'allowPartialTrustChain: false' },
-  { id: 'files/own-socket', file: 'files/own-socket.ts', find: ' && inodeOf(path) === own', replace: '' },
-  { id: 'grpc/connections-closed', file: 'files/own-socket.ts', find: 'for (const socket of sockets) socket.destroy();', replace: '' },
+  {
+    id: 'http/partial-chain',
+    file: 'shared/http/http-answer.ts',
+    find: 'allowPartialTrustChain: true',
+    replace: 'allowPartialTrustChain: false',
+  },
+  { id: 'files/own-socket', file: 'shared/files/own-socket.ts', find: ' && inodeOf(path) === own', replace: '' },
+  {
+    id: 'grpc/connections-closed',
+    file: 'shared/files/own-socket.ts',
+    find: 'for (const socket of sockets) socket.destroy();',
+    replace: '',
+  },
 ];

@@ -1,14 +1,29 @@
 import type { Mutant } from '../mutant.ts';
 
 export const node: readonly Mutant[] = [
-  { id: 'node/namespace-default', file: 'node/control-plane.ts', find: 'more.length > 0', replace: 'more.length > 1' },
-  { id: 'node/localhost-san', file: 'node/control-plane.ts', find: "host === 'localhost' ?", replace: "host === '' ?" },
-  { id: 'node/address-ipv4-first', file: 'node/address.ts', find: "!one.includes(':')", replace: "one.includes(':')" },
-  { id: 'node/trust-domain-at', file: 'node/control-plane.ts', find: ".replaceAll('@', '.')", replace: '' },
-  { id: 'node/platform-distinct', file: 'node/platform.ts', find: '.pipe(distinctUntilChanged<Platform>(isDeepStrictEqual))', replace: '' },
+  {
+    id: 'node/namespace-default',
+    file: 'pilot-agent/bootstrap/control-plane-identity.ts',
+    find: 'more.length > 0',
+    replace: 'more.length > 1',
+  },
+  {
+    id: 'node/localhost-san',
+    file: 'pilot-agent/bootstrap/control-plane-identity.ts',
+    find: "host === 'localhost' ?",
+    replace: "host === '' ?",
+  },
+  { id: 'node/address-ipv4-first', file: 'pilot-agent/bootstrap/address.ts', find: "!one.includes(':')", replace: "one.includes(':')" },
+  { id: 'node/trust-domain-at', file: 'pilot-agent/bootstrap/control-plane-identity.ts', find: ".replaceAll('@', '.')", replace: '' },
+  {
+    id: 'node/platform-distinct',
+    file: 'pilot-agent/bootstrap/platform.ts',
+    find: '.pipe(distinctUntilChanged<Platform>(isDeepStrictEqual))',
+    replace: '',
+  },
   {
     id: 'node/port-of-ipv4',
-    file: 'node/port-holder.ts',
+    file: 'shared/program/port-holder.ts',
     find: "address === '0.0.0.0' && isIP(host) === 4",
     replace: "address === '0.0.0.0'",
   },

@@ -1,7 +1,17 @@
 import type { Mutant } from '../mutant.ts';
 
 export const sts: readonly Mutant[] = [
-  { id: 'sts/token-grace', file: 'sts/google-token-exchange.ts', find: 'scheduler.now() > grace', replace: 'scheduler.now() > 0' },
-  { id: 'sts/tries', file: 'sts/google-token-exchange.ts', find: 'left > 1 &&', replace: 'left > 0 &&' },
-  { id: 'sts/origin', file: 'sts/sts-server.ts', find: 'if (headers.origin !== undefined)', replace: "if (headers.origin === '')" },
+  {
+    id: 'sts/token-grace',
+    file: 'pilot-agent/sts/google-token-exchange.ts',
+    find: 'scheduler.now() > grace',
+    replace: 'scheduler.now() > 0',
+  },
+  { id: 'sts/tries', file: 'pilot-agent/sts/google-token-exchange.ts', find: 'left > 1 &&', replace: 'left > 0 &&' },
+  {
+    id: 'sts/origin',
+    file: 'pilot-agent/sts/sts-server.ts',
+    find: 'if (headers.origin !== undefined)',
+    replace: "if (headers.origin === '')",
+  },
 ];

@@ -1,0 +1,65 @@
+import { asyncScheduler, catchError, map, type Observable, of, type SchedulerLike, timeout, TimeoutError } from 'rxjs';
+import { parseHostPort } from '../../shared/text/host-port.ts';
+import { addressesOf } from '../../shared/http/local-lookup.ts';
+
+/** An address without its port; or what is wrong with it. */
+export type SplitAddress =
+  { readonly ok: true; readonly host: string; readonly port: string } | { readonly ok: false; readonly reason: string };
+
+/**
+ * Splits `host:port` or `[host]:port`; an IPv6 address has to be in brackets. The parts may be
+ * empty, and are not looked into. Pure.
+ */
+export function splitAddress(address: string): SplitAddress {
+  if (address === '') return { ok: false, reason: 'no address specified' };
+  const { host, port, isBracketed = false } = parseHostPort(address) ?? {};
+  if (host === undefined || port === undefined) return { ok: false, reason: `'${address}' is not host:port: the port is missing` };
+  if (!isBracketed && host.includes(':'))
+    return { ok: false, reason: `'${address}' has too many colons: an IPv6 address goes in brackets` };
+  return { ok: true, host, port };
+}
+
+/** An address with a number for its host; or why there is none. */
+export type ResolvedAddress = { readonly ok: true; readonly address: string } | { readonly ok: false; readonly reason: string };
+
+/** What knows the addresses of hosts. */
+export interface HostNames {
+  /**
+   * Looks once, on subscribe; emits the addresses and completes, or errors where there are none.
+   */
+  lookup(host: string): Observable<readonly string[]>;
+}
+
+/** In ms. The Go agent waits for 15 s, and Envoy waits meanwhile. */
+const timeoutMs = 5_000;
+
+const systemNames: HostNames = { lookup: addressesOf };
+
+/**
+ * Resolves the host of `host:port`, once, on subscribe: to its first IPv4 address, or to its first
+ * one where it has none of those. Emits one value, within 5 s, and completes. Never errors. The
+ * port is left as it is, empty too.
+ */
+export function resolveAddress(
+  address: string,
+  names: HostNames = systemNames,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<ResolvedAddress> {
+  const split = splitAddress(address);
+  if (!split.ok) return of(split);
+  const { host, port } = split;
+  const failed = (why: string): ResolvedAddress => ({ ok: false, reason: `lookup failed for '${host}': ${why}` });
+  if (host === '') return of(failed('there is no host'));
+  return names.lookup(host).pipe(
+    timeout({ first: timeoutMs, scheduler }),
+    map((found): ResolvedAddress => {
+      const [best] = [...found.filter((one) => !one.includes(':')), ...found];
+      if (best === undefined) return failed('no such host');
+      return { ok: true, address: `${best.includes(':') ? `[${best}]` : best}:${port}` };
+    }),
+    catchError((error: unknown) => {
+      const why = error instanceof TimeoutError ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message;
+      return of(failed(why));
+    }),
+  );
+}

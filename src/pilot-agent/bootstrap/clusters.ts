@@ -1,0 +1,201 @@
+import { isIpAddress, parseHostPort, portNumber } from '../../shared/text/host-port.ts';
+import type { ProxyConfig, RemoteService } from '../config/proxy-config.ts';
+import type { BootstrapInputs } from './bootstrap-inputs.ts';
+import { type Findings, type Json, protoDuration, sparing, typedConfig } from './proto-json.ts';
+import { sdsSecretConfig, socketCluster } from './secret-clusters.ts';
+import { upstreamTls } from './upstream-tls.ts';
+
+/** Envoy's `socket_address`. */
+export interface SocketAddress {
+  readonly address: string;
+  readonly port_value: number;
+}
+
+/**
+ * What `host:port` says, an IPv6 host in brackets; undefined if it does not say both. (The Go agent
+ * takes a missing port.) Pure.
+ */
+export function socketAddress(text: string): SocketAddress | undefined {
+  const { host = '', isBracketed = false, port: digits } = parseHostPort(text) ?? {};
+  const port = portNumber(digits);
+  return host === '' || (host.includes(':') && !isBracketed) || port === undefined ? undefined : { address: host, port_value: port };
+}
+
+export interface RemoteCluster {
+  readonly name: string;
+  readonly address: SocketAddress;
+  readonly http2: boolean;
+  /** An `UpstreamTlsContext`; without it the cluster speaks plaintext. */
+  readonly tls: Readonly<Record<string, Json>> | undefined;
+  /** The rest of the cluster. */
+  readonly more?: Readonly<Record<string, Json>>;
+  /** One connection carries so many requests. */
+  readonly requestsPerConnection?: number;
+  /** A name is looked up when its DNS record has expired, not each `dnsRefreshRate`. */
+  readonly respectTtl?: boolean;
+}
+
+/** Envoy refuses to look names up as often as each millisecond. In ms. */
+const fastestRefresh = 2;
+/**
+ * A lookup that failed is tried again after 1 to 5 s: with `dnsRefreshRate` alone a proxy that is
+ * up before its DNS waits for minutes.
+ */
+const afterFailure = { base_interval: '1s', max_interval: '5s' };
+
+/**
+ * A cluster of one endpoint elsewhere: looked up again and again, or fixed if it is an address
+ * already. Pure.
+ */
+export function remoteCluster(
+  { name, address, http2, tls, more, requestsPerConnection, respectTtl = false }: RemoteCluster,
+  { connectTimeout, dnsRefreshRate }: Pick<ProxyConfig, 'connectTimeout' | 'dnsRefreshRate'>,
+  ipv6: boolean,
+): Json {
+  const options = {
+    common_http_protocol_options: requestsPerConnection === undefined ? undefined : { max_requests_per_connection: requestsPerConnection },
+    explicit_http_config: { http2_protocol_options: {} },
+  };
+  return {
+    name,
+    connect_timeout: protoDuration(connectTimeout),
+    ...(isIpAddress(address.address)
+      ? { type: 'STATIC' }
+      : {
+          cluster_type: {
+            name: 'envoy.cluster.dns',
+            typed_config: typedConfig('extensions.clusters.dns.v3.DnsCluster', {
+              dns_lookup_family: ipv6 ? 'AUTO' : 'V4_ONLY',
+              dns_refresh_rate: dnsRefreshRate > 0 ? protoDuration(Math.max(dnsRefreshRate, fastestRefresh)) : undefined,
+              dns_failure_refresh_rate: afterFailure,
+              respect_dns_ttl: respectTtl ? true : undefined,
+            }),
+          },
+        }),
+    lb_policy: 'ROUND_ROBIN',
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: { ...address } } } }] }],
+    },
+    typed_extension_protocol_options: http2
+      ? { 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typedConfig('extensions.upstreams.http.v3.HttpProtocolOptions', options) } // prettier-ignore
+      : undefined,
+    transport_socket:
+      tls === undefined
+        ? undefined
+        : { name: 'envoy.transport_sockets.tls', typed_config: typedConfig('extensions.transport_sockets.tls.v3.UpstreamTlsContext', tls) }, // prettier-ignore
+    ...more,
+  };
+}
+
+/** A cluster of one port on this machine. Pure. */
+export function localCluster(name: string, address: string, port: number): Json {
+  return {
+    name,
+    type: 'STATIC',
+    connect_timeout: '0.250s',
+    lb_policy: 'ROUND_ROBIN',
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: { address, port_value: port } } } }] }],
+    },
+  };
+}
+
+/** What Linux takes; with more the socket is refused, and so is each connection. */
+const most = { probes: 127, seconds: 32_767 };
+
+/** Envoy's `tcp_keepalive`, in seconds. What is 0 is left to the system. Pure. */
+export function tcpKeepalive({ probes, time, interval }: NonNullable<RemoteService['tcpKeepalive']>): Readonly<Record<string, number>> {
+  const seconds = (ms: number) => Math.min(Math.ceil(ms / 1000), most.seconds);
+  const all = {
+    keepalive_probes: Math.min(probes, most.probes),
+    keepalive_time: seconds(time),
+    keepalive_interval: seconds(interval),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value > 0));
+}
+
+type ReportInputs = Pick<BootstrapInputs, 'config' | 'ipv6' | 'metadata'>;
+
+/**
+ * The cluster of a service that Envoy reports to over gRPC. One that is wrong is a warning, and the
+ * cluster has no endpoint: listeners of the control plane may name it. Pure.
+ */
+export function reportCluster(name: string, place: string, service: RemoteService, inputs: ReportInputs, findings: Findings): Json {
+  const cluster = sparing(findings, 'nothing is reported to it', (own) => reachedCluster(name, place, service, inputs, own));
+  if (cluster !== undefined) return cluster;
+  const connect_timeout = protoDuration(inputs.config.connectTimeout);
+  return { name, type: 'STATIC', connect_timeout, load_assignment: { cluster_name: name, endpoints: [] } };
+}
+
+function reachedCluster(
+  name: string,
+  place: string,
+  service: RemoteService,
+  { config, ipv6, metadata }: ReportInputs,
+  findings: Findings,
+): Json {
+  const address = socketAddress(service.address);
+  if (address === undefined) {
+    findings.problems.push({ place: `${place}.address`, text: `'${service.address}' is not host:port` });
+    return undefined;
+  }
+  const { tlsSettings: settings, tcpKeepalive: keepalive } = service;
+  const tls = settings && upstreamTls({ settings, place: `${place}.tlsSettings`, metadata, http2: true, name }, findings);
+  const more = { upstream_connection_options: keepalive && { tcp_keepalive: tcpKeepalive(keepalive) } };
+  return remoteCluster({ name, address, http2: true, tls, more }, config, ipv6);
+}
+
+/** What the control plane may have to send at once is no reason to break the circuit. */
+const limits = { max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000 };
+
+/**
+ * The control plane, `xds-grpc`: by way of the xDS proxy; or itself, in plaintext, or by mutual TLS
+ * with secrets that the agent pushes or with files. Undefined where there is a problem. Pure.
+ */
+export function xdsCluster({ config, ipv6, sans, controlPlaneTls, sds, xdsSocket }: BootstrapInputs, { problems }: Findings): Json {
+  const address = socketAddress(config.discoveryAddress);
+  const secured = config.controlPlaneAuthPolicy === 'MUTUAL_TLS';
+  if (address === undefined) problems.push({ place: 'discoveryAddress', text: `'${config.discoveryAddress}' is not host:port` });
+  if (secured && sans.length === 0)
+    problems.push({ place: 'controlPlaneAuthPolicy', text: 'MUTUAL_TLS wants a name that the control plane proves to have' });
+  if (address === undefined || (secured && sans.length === 0)) return undefined;
+  if (xdsSocket !== undefined) return socketCluster('xds-grpc', xdsSocket);
+
+  const { chain, key, root } = controlPlaneTls;
+  const names = { match_typed_subject_alt_names: sans.map(({ type, value }) => ({ san_type: type, matcher: { exact: value } })) };
+  const secrets =
+    sds?.isPushed === true
+      ? {
+          tls_certificate_sds_secret_configs: [sdsSecretConfig('default')],
+          combined_validation_context: {
+            default_validation_context: names,
+            validation_context_sds_secret_config: sdsSecretConfig(`file-root:${sds.root}`),
+          },
+        }
+      : {
+          tls_certificates: [{ certificate_chain: { filename: chain }, private_key: { filename: key } }],
+          validation_context: { trusted_ca: { filename: root }, ...names },
+        };
+  const tls = {
+    common_tls_context: { ...secrets, alpn_protocols: ['h2'] },
+    sni: isIpAddress(address.address) ? undefined : address.address,
+  };
+  return remoteCluster(
+    {
+      name: 'xds-grpc',
+      address,
+      http2: true,
+      tls: secured ? tls : undefined,
+      requestsPerConnection: 1,
+      respectTtl: true,
+      more: {
+        circuit_breakers: { thresholds: ['DEFAULT', 'HIGH'].map((priority) => ({ priority, ...limits })) },
+        upstream_connection_options: { tcp_keepalive: { keepalive_time: 300 } },
+      },
+    },
+    config,
+    ipv6,
+  );
+}

@@ -1,0 +1,133 @@
+import { isIpAddress } from '../../shared/text/host-port.ts';
+import { splitAddress } from './address.ts';
+
+/** What is known of the control plane before it is asked. */
+export interface ControlPlane {
+  readonly controlPlaneAuthPolicy: 'NONE' | 'MUTUAL_TLS';
+  /** `host:port`. */
+  readonly discoveryAddress: string;
+  readonly registry: string;
+  readonly podNamespace: string;
+  /** `ISTIO_NAMESPACE`; empty for `istio-system`. */
+  readonly istioNamespace: string;
+  readonly trustDomain: string;
+}
+
+/** A name that a certificate has to carry. */
+export interface SubjectAltName {
+  readonly type: 'DNS' | 'URI';
+  readonly value: string;
+}
+
+/**
+ * The host of a discovery address, without the dot that may end a full name. The Go agent took an
+ * IPv6 address apart at its first colon. Pure.
+ */
+function discoveryHost(discoveryAddress: string): string {
+  const split = splitAddress(discoveryAddress);
+  return (split.ok ? split.host : discoveryAddress).replace(/\.$/, '');
+}
+
+/**
+ * The namespace of the control plane, by how many names its host has: one, and it is the pod's own;
+ * two, and the second one is it; more, or an address, and it is `ISTIO_NAMESPACE`. Empty outside of
+ * Kubernetes. Pure.
+ */
+export function controlPlaneNamespace({
+  registry,
+  discoveryAddress,
+  podNamespace,
+  istioNamespace,
+}: Pick<ControlPlane, 'registry' | 'discoveryAddress' | 'podNamespace' | 'istioNamespace'>): string {
+  if (registry !== 'Kubernetes') return '';
+  const host = discoveryHost(discoveryAddress);
+  const [, second, ...more] = host.split('.');
+  if (isIpAddress(host) || more.length > 0) return istioNamespace === '' ? 'istio-system' : istioNamespace;
+  return second ?? podNamespace;
+}
+
+/** Whom a SPIFFE id names: an account of a namespace; without a namespace the identity as it is. */
+export interface SpiffeName {
+  readonly namespace: string;
+  readonly identity: string;
+}
+
+/**
+ * `spiffe://<trust domain>/ns/<namespace>/sa/<account>`, or `spiffe://<trust domain>/<identity>`
+ * without a namespace; empty without an identity. An empty trust domain stays empty, as in the Go
+ * agent: with Consul it is the rule. Pure.
+ */
+export function spiffeId(trustDomain: string, { namespace, identity }: SpiffeName): string {
+  if (identity === '') return '';
+  return `spiffe://${trustDomain}/${namespace === '' ? identity : `ns/${namespace}/sa/${identity}`}`;
+}
+
+export interface TrustDomainInputs {
+  /** `--trust-domain`. */
+  readonly given: string;
+  readonly registry: string;
+  /** The DNS domain of the node. */
+  readonly domain: string;
+  readonly podNamespace: string;
+}
+
+/**
+ * The SPIFFE trust domain of the mesh: the rules of the Go agent 1.6. It is the DNS domain, unless
+ * that is what the registry makes of none. `@`, which an account of Google Cloud has in it, becomes
+ * `.`. Pure.
+ */
+export function trustDomain({ given, registry, domain, podNamespace }: TrustDomainInputs): string {
+  const defaults = new Map<string, readonly [domain: string, trusted: string]>([
+    ['Kubernetes', [`${podNamespace}.svc.cluster.local`, 'cluster.local']],
+    ['Consul', ['service.consul', '']],
+  ]);
+  const [standard, trusted] = defaults.get(registry) ?? ['', ''];
+  const found = given !== '' ? given : domain === '' || domain === standard ? trusted : domain;
+  return found.replaceAll('@', '.');
+}
+
+export interface ControlPlaneInputs extends Omit<ControlPlane, 'registry'> {
+  readonly serviceregistry: string;
+  /** The DNS domain of the node. */
+  readonly domain: string;
+}
+
+/** What a configuration says of the control plane. Pure. */
+export function controlPlaneOf(config: ControlPlaneInputs): ControlPlane {
+  const { serviceregistry: registry, domain, controlPlaneAuthPolicy, discoveryAddress, istioNamespace, podNamespace } = config;
+  const trusted = trustDomain({ given: config.trustDomain, registry, domain, podNamespace });
+  return { controlPlaneAuthPolicy, discoveryAddress, registry, podNamespace, istioNamespace, trustDomain: trusted };
+}
+
+/**
+ * The SPIFFE id of an account of the control plane; of `identity` instead, if that is not empty.
+ * Pure.
+ */
+function accountSan(controlPlane: ControlPlane, account: string, identity: string): SubjectAltName {
+  const namespace = identity === '' ? controlPlaneNamespace(controlPlane) : '';
+  return { type: 'URI', value: spiffeId(controlPlane.trustDomain, { namespace, identity: identity === '' ? account : identity }) };
+}
+
+/**
+ * The names of which a control plane's certificate has to carry one; none without MUTUAL_TLS.
+ *
+ * istiod carries the DNS name by which it is asked, or `istiod.istio-system.svc` where it is asked
+ * by way of localhost; the pilot of Istio 1.1–1.5 carries the SPIFFE id of its account, or that of
+ * `pilotIdentity`. An address is no name: then the SPIFFE id alone is left. Pure.
+ */
+export function controlPlaneSans(controlPlane: ControlPlane, pilotIdentity: string): readonly SubjectAltName[] {
+  if (controlPlane.controlPlaneAuthPolicy !== 'MUTUAL_TLS') return [];
+  const host = discoveryHost(controlPlane.discoveryAddress);
+  const pilot = accountSan(controlPlane, 'istio-pilot-service-account', pilotIdentity);
+  if (isIpAddress(host)) return [pilot];
+  return [{ type: 'DNS', value: host === 'localhost' ? 'istiod.istio-system.svc' : host }, pilot];
+}
+
+/**
+ * The name in the certificate of Mixer (Istio 1.1–1.5): its account's SPIFFE id, or that of
+ * `mixerIdentity`; none without MUTUAL_TLS. Pure.
+ */
+export function mixerSan(controlPlane: ControlPlane, mixerIdentity: string): readonly SubjectAltName[] {
+  if (controlPlane.controlPlaneAuthPolicy !== 'MUTUAL_TLS') return [];
+  return [accountSan(controlPlane, 'istio-mixer-service-account', mixerIdentity)];
+}

@@ -1,0 +1,67 @@
+import type { BootstrapInputs } from './bootstrap-inputs.ts';
+import { overloadManager } from './overload.ts';
+import { type Findings, type Json, typedConfig, wellFormed } from './proto-json.ts';
+import { portClashes, staticResources } from './static-resources.ts';
+import { statLabels, statsConfig, statsInclusion, statsSinks, statsTags } from './stats.ts';
+import { tracing } from './tracing.ts';
+import type { Problem } from '../../shared/text/value.ts';
+
+export type BootstrapResult =
+  | { readonly ok: true; readonly bootstrap: Readonly<Record<string, Json>>; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/**
+ * Envoy's bootstrap for xDS v3, with the sections of the Go agent 1.6, as an object that is JSON;
+ * or all that keeps it from being one. Pure.
+ *
+ * Whatever the inputs, Envoy 1.36 takes it, as long as the files that it names are there.
+ */
+export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
+  const { config, metadata, addresses, ipv6, outlierLogPath } = inputs;
+  const { region, zone, subZone } = inputs.locality;
+  const findings: Findings = { problems: [...portClashes(inputs)], warnings: [] };
+  const given = (text: string) => (text === '' ? undefined : text);
+  const accessLog = typedConfig('extensions.access_loggers.file.v3.FileAccessLog', { path: '/dev/null' });
+  // Without a limit: an Envoy that gave up would serve without a listener of the mesh.
+  const dynamic = { ads: {}, initial_fetch_timeout: '0s', resource_api_version: 'V3' };
+  const tracer = tracing(inputs, findings);
+  const sinks = statsSinks(config, findings);
+
+  const document = {
+    node: {
+      id: inputs.serviceNode,
+      cluster: config.serviceCluster,
+      locality: { region: given(region), zone: given(zone), sub_zone: given(subZone) },
+      metadata,
+    },
+    stats_config: statsConfig(
+      statsTags(statLabels(metadata, config.extraStatTags), findings),
+      statsInclusion(metadata, addresses, findings),
+    ),
+    admin: {
+      access_log: [{ name: 'envoy.access_loggers.file', typed_config: accessLog }],
+      profile_path: '/var/lib/istio/data/envoy.prof',
+      address: { socket_address: { address: ipv6 ? '::1' : '127.0.0.1', port_value: config.proxyAdminPort } },
+      ignore_global_conn_limit: true, // the agent is to be heard, whatever is going on
+    },
+    dynamic_resources: {
+      lds_config: dynamic,
+      cds_config: dynamic,
+      ads_config: {
+        api_type: inputs.deltaXds ? 'DELTA_GRPC' : 'GRPC',
+        transport_api_version: 'V3',
+        grpc_services: [{ envoy_grpc: { cluster_name: 'xds-grpc' } }],
+      },
+    },
+    static_resources: staticResources(inputs, tracer?.cluster, findings),
+    // Deprecated, with a warning of Envoy's; but a control plane that leaves the choice of a tracer
+    // to the proxy means this one.
+    tracing: tracer && { http: tracer.http },
+    overload_manager: inputs.hasOverloadManager ? undefined : overloadManager(inputs.memoryLimit, metadata, findings),
+    stats_sinks: sinks.length === 0 ? undefined : sinks,
+    cluster_manager: outlierLogPath === '' ? undefined : { outlier_detection: { event_log_path: outlierLogPath } },
+  };
+  return findings.problems.length > 0
+    ? { ok: false, problems: findings.problems }
+    : { ok: true, bootstrap: wellFormed(document), warnings: findings.warnings };
+}

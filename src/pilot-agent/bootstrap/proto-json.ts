@@ -1,0 +1,64 @@
+import type { Problem } from '../../shared/text/value.ts';
+
+/** What JSON can say, and members that are left out. */
+export type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [name: string]: Json };
+
+/**
+ * What the parts of a bootstrap add to while they are made. With a problem there is no bootstrap; a
+ * warning is told, and it holds without the thing.
+ */
+export interface Findings {
+  readonly problems: Problem[];
+  readonly warnings: string[];
+}
+
+/**
+ * What is made of something that Envoy can serve without. A problem is a warning here, which ends
+ * with what follows from it, and nothing is made.
+ */
+export function sparing<T>({ warnings }: Findings, consequence: string, make: (own: Findings) => T): T | undefined {
+  const own: Findings = { problems: [], warnings: [] };
+  const made = make(own);
+  warnings.push(...own.warnings, ...own.problems.map(({ place, text }) => `${place}: ${text}: ${consequence}`));
+  return own.problems.length > 0 ? undefined : made;
+}
+
+/**
+ * The same, with the members of each object by name: what is told in another order is no change.
+ * Pure.
+ */
+export function sorted<T extends Json>(json: T): T;
+export function sorted(json: Json): Json {
+  if (Array.isArray(json)) return (json as readonly Json[]).map((item) => sorted(item));
+  if (typeof json !== 'object' || json === null) return json;
+  const members = Object.entries(json).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(members.map(([name, value]) => [name, sorted(value)]));
+}
+
+/**
+ * The same, without members that are undefined, and without halves of surrogate pairs, which
+ * Envoy's JSON parser refuses. Pure.
+ */
+export function wellFormed<T extends Json>(json: T): T;
+export function wellFormed(json: Json): Json {
+  if (typeof json === 'string') return json.replace(/\p{Surrogate}/gu, '\ufffd');
+  if (Array.isArray(json)) return (json as readonly Json[]).map((item) => wellFormed(item));
+  if (typeof json !== 'object' || json === null) return json;
+  return Object.fromEntries(
+    Object.entries(json).flatMap(([name, value]) => (value === undefined ? [] : [[wellFormed(name), wellFormed(value)]])),
+  );
+}
+
+/**
+ * A duration in the JSON of protobuf: seconds, with 3 or 9 digits of a fraction if there is one.
+ * Takes ms. Pure.
+ */
+export function protoDuration(ms: number): string {
+  const digits = ms % 1000 === 0 ? 0 : Number.isInteger(ms) ? 3 : 9;
+  return `${(ms / 1000).toFixed(digits)}s`;
+}
+
+/** A message of Envoy's API as an `Any`; `type` is its full name below `envoy.`. Pure. */
+export function typedConfig(type: string, fields: Readonly<Record<string, Json>> = {}): Readonly<Record<string, Json>> {
+  return { '@type': `type.googleapis.com/envoy.${type}`, ...fields };
+}

@@ -1,0 +1,152 @@
+import type { TlsSettings } from '../config/proxy-config.ts';
+import { isIpAddress } from '../../shared/text/host-port.ts';
+import type { BootstrapInputs, NodeMetadata } from './bootstrap-inputs.ts';
+import { remoteCluster, socketAddress } from './clusters.ts';
+import { type Findings, type Json, sparing, typedConfig } from './proto-json.ts';
+import { upstreamTls } from './upstream-tls.ts';
+
+/** The project on Google Cloud that the node is in, where the platform said so. Pure. */
+export function googleProject(metadata: NodeMetadata): string | undefined {
+  const { gcp_project: project } = (metadata['PLATFORM_METADATA'] ?? {}) as NodeMetadata;
+  return typeof project === 'string' && project !== '' ? project : undefined;
+}
+
+/** Envoy's OpenTelemetry tracer: OTLP over gRPC. Pure. */
+function openTelemetry(service: string, collector: Json, resourceDetectors?: Json): Json {
+  const fields = { grpc_service: collector, service_name: service, resource_detectors: resourceDetectors };
+  return { name: 'envoy.tracers.opentelemetry', typed_config: typedConfig('config.trace.v3.OpenTelemetryConfig', fields) };
+}
+
+/** Takes OTLP for Google Cloud. */
+const target = 'telemetry.googleapis.com:443';
+
+/**
+ * A tracer that sends to Google Cloud, over Envoy's own Google gRPC client. Pure.
+ *
+ * It proves who it is by the tokens of the exchange on `stsPort`, or, without one, by what the
+ * machine offers to every program of Google.
+ */
+function googleTracer({ config, metadata, stsPort }: BootstrapInputs): Json {
+  const exchange = {
+    token_exchange_service_uri: `http://localhost:${stsPort}/token`,
+    subject_token_path: '/var/run/secrets/tokens/istio-token',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    scope: 'https://www.googleapis.com/auth/cloud-platform',
+  };
+  const credentials =
+    stsPort > 0
+      ? { channel_credentials: { ssl_credentials: {} }, call_credentials: [{ sts_service: exchange }] }
+      : { channel_credentials: { google_default: {} } };
+  const project = googleProject(metadata);
+  const collector = {
+    google_grpc: { target_uri: target, stat_prefix: 'stackdriver', ...credentials },
+    initial_metadata: project === undefined ? undefined : [{ key: 'x-goog-user-project', value: project }],
+  };
+  const detector = 'tracers.opentelemetry.resource_detectors';
+  const attributes = { 'gcp.project_id': project };
+  return openTelemetry(
+    config.serviceCluster,
+    collector,
+    project === undefined
+      ? undefined
+      : [{ name: `envoy.${detector}.static_config`, typed_config: typedConfig(`extensions.${detector}.v3.StaticConfigResourceDetectorConfig`, { attributes }) }], // prettier-ignore
+  );
+}
+
+/** A tracer of Envoy, and the cluster that it sends to, if it needs one. */
+export interface Tracing {
+  readonly http: Json;
+  readonly cluster: Json;
+}
+
+interface Collector {
+  readonly cluster: string;
+  readonly place: string;
+  readonly address: string;
+  readonly http2: boolean;
+  readonly tls: TlsSettings | undefined;
+}
+
+/**
+ * The tracer that the configuration names: the first of zipkin, lightstep, datadog, stackdriver and
+ * OpenTelemetry. Pure.
+ *
+ * Envoy has no tracers for lightstep and stackdriver any more; their collectors are reached by
+ * OpenTelemetry, and a warning says so. A wrong tracer is a warning, and there is none.
+ */
+export function tracing(inputs: BootstrapInputs, findings: Findings): Tracing | undefined {
+  return sparing(findings, 'no traces are sent', (own) => tracer(inputs, own));
+}
+
+function tracer(inputs: BootstrapInputs, findings: Findings): Tracing | undefined {
+  const { config } = inputs;
+  if (config.tracing === undefined) return undefined;
+  const { zipkin, lightstep, datadog, stackdriver, openTelemetry: collector, tlsSettings: tls } = config.tracing;
+  const service = config.serviceCluster;
+  const cluster = (to: Collector) => collectorCluster(to, inputs, findings);
+
+  if (zipkin !== undefined) {
+    const place = 'tracing.zipkin.address';
+    return { http: zipkinTracer, cluster: cluster({ cluster: 'zipkin', place, address: zipkin.address, http2: false, tls }) };
+  }
+  if (lightstep !== undefined) {
+    const { address, accessToken, secure, cacertPath: caCertificates } = lightstep;
+    if (!/^[\x21-\x7e]*$/.test(accessToken))
+      findings.problems.push({ place: 'tracing.lightstep.accessToken', text: 'has a character that no HTTP header can carry' });
+    findings.warnings.push('tracing.lightstep: Envoy has no LightStep tracer any more: traces go to its address as OpenTelemetry (OTLP over gRPC)'); // prettier-ignore
+    const token = [{ key: 'lightstep-access-token', value: accessToken }];
+    const place = 'tracing.lightstep.address';
+    const ownTls = secure ? simpleTls(address, caCertificates) : undefined;
+    return {
+      http: openTelemetry(service, { envoy_grpc: { cluster_name: 'lightstep' }, initial_metadata: token }),
+      cluster: cluster({ cluster: 'lightstep', place, address, http2: true, tls: tls ?? ownTls }),
+    };
+  }
+  if (datadog !== undefined) {
+    const fields = { collector_cluster: 'datadog_agent', service_name: service };
+    const place = 'tracing.datadog.address';
+    return {
+      http: { name: 'envoy.tracers.datadog', typed_config: typedConfig('config.trace.v3.DatadogConfig', fields) },
+      cluster: cluster({ cluster: 'datadog_agent', place, address: datadog.address, http2: false, tls }),
+    };
+  }
+  if (stackdriver !== undefined) {
+    findings.warnings.push('tracing.stackdriver: Envoy has no Stackdriver tracer any more: traces go to telemetry.googleapis.com as OpenTelemetry, without its debug output and its limits'); // prettier-ignore
+    return { http: googleTracer(inputs), cluster: undefined };
+  }
+  if (collector === undefined) return undefined;
+  const place = 'tracing.openTelemetry.address';
+  return {
+    http: openTelemetry(service, { envoy_grpc: { cluster_name: 'opentelemetry_collector' } }),
+    cluster: cluster({ cluster: 'opentelemetry_collector', place, address: collector.address, http2: true, tls }),
+  };
+}
+
+const zipkinTracer: Json = {
+  name: 'envoy.tracers.zipkin',
+  typed_config: typedConfig('config.trace.v3.ZipkinConfig', {
+    collector_cluster: 'zipkin',
+    collector_endpoint: '/api/v2/spans',
+    collector_endpoint_version: 'HTTP_JSON',
+    trace_id_128bit: true,
+    shared_span_context: false,
+  }),
+};
+
+function collectorCluster({ cluster, place, address, http2, tls }: Collector, inputs: BootstrapInputs, findings: Findings): Json {
+  const { config, ipv6, metadata } = inputs;
+  const target = socketAddress(address);
+  if (target === undefined) {
+    findings.problems.push({ place, text: `'${address}' is not host:port` });
+    return undefined;
+  }
+  const context = tls && upstreamTls({ settings: tls, place: 'tracing.tlsSettings', metadata, http2, name: 'tracer' }, findings);
+  return remoteCluster({ name: cluster, address: target, http2, tls: context }, config, ipv6);
+}
+
+/** LightStep's own two settings (Go agent 1.5), as those that came after. */
+function simpleTls(address: string, caCertificates: string): TlsSettings {
+  const host = socketAddress(address)?.address ?? '';
+  const sni = isIpAddress(host) ? '' : host;
+  return { mode: 'SIMPLE', caCertificates, clientCertificate: '', privateKey: '', sni, subjectAltNames: [] };
+}

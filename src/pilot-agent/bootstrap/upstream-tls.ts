@@ -1,0 +1,78 @@
+import type { TlsSettings } from '../config/proxy-config.ts';
+import { isIpAddress } from '../../shared/text/host-port.ts';
+import type { Findings, Json } from './proto-json.ts';
+import type { NodeMetadata } from './bootstrap-inputs.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+
+export interface UpstreamTls {
+  readonly settings: TlsSettings;
+  /** Which settings these are, for a problem or a warning. */
+  readonly place: string;
+  /** Its `TLS_CLIENT_*` members name other files. */
+  readonly metadata: NodeMetadata;
+  /** The server speaks HTTP/2, which it is told by ALPN. */
+  readonly http2: boolean;
+  /** The server's name under `ISTIO_MUTUAL`, if none is given. */
+  readonly name: string;
+}
+
+/** Where Istio puts the certificates of a workload. */
+const folder = '/etc/certs';
+/** In bytes: what Envoy takes. Nor does it take one with a zero byte. */
+const longestSni = 255;
+
+/**
+ * Envoy's `UpstreamTlsContext` of client TLS settings; undefined for plaintext, and where there is
+ * a problem. Pure.
+ *
+ * The files of `ISTIO_MUTUAL` are the chain as the client's and the root as the CA's; the Go agent
+ * has them the other way round. Settings that lack something are a problem, where the Go agent
+ * speaks plaintext instead.
+ */
+export function upstreamTls(
+  { settings, place, metadata, http2, name }: UpstreamTls,
+  { problems, warnings }: Findings,
+): Readonly<Record<string, Json>> | undefined {
+  const { mode, subjectAltNames } = settings;
+  if (mode === 'DISABLE') return undefined;
+  const istio = mode === 'ISTIO_MUTUAL';
+  const file = (given: string, standard: string, key: string) => {
+    const chosen = given === '' && istio ? `${folder}/${standard}.pem` : given;
+    const instead = ownMember(metadata, key);
+    return typeof instead === 'string' && instead !== '' && (chosen !== '' || key !== 'TLS_CLIENT_ROOT_CERT') ? instead : chosen;
+  };
+  const root = file(settings.caCertificates, 'root-cert', 'TLS_CLIENT_ROOT_CERT');
+  const chain = file(settings.clientCertificate, 'cert-chain', 'TLS_CLIENT_CERT_CHAIN');
+  const key = file(settings.privateKey, 'key', 'TLS_CLIENT_KEY');
+  const sni = settings.sni === '' && istio ? name : settings.sni;
+
+  const found = problems.length;
+  const refuse = (member: string, text: string) => problems.push({ place: `${place}.${member}`, text });
+  if (mode !== 'SIMPLE' && chain === '') refuse('clientCertificate', 'is missing: MUTUAL wants the certificate of the client');
+  if (mode !== 'SIMPLE' && key === '') refuse('privateKey', 'is missing: MUTUAL wants the key of the client');
+  if (root === '' && subjectAltNames.length > 0) refuse('caCertificates', 'is missing: without it no name can be checked');
+  if (Buffer.byteLength(sni) > longestSni || /[\s\0]/.test(sni)) refuse('sni', 'is not the name of a server');
+  if (problems.length > found) return undefined;
+  if (root === '') warnings.push(`${place}: without caCertificates the server's certificate is not checked`);
+
+  return {
+    common_tls_context: {
+      tls_certificates: mode === 'SIMPLE' ? undefined : [{ certificate_chain: { filename: chain }, private_key: { filename: key } }],
+      validation_context:
+        root === ''
+          ? undefined
+          : {
+              trusted_ca: { filename: root },
+              match_typed_subject_alt_names: subjectAltNames.length === 0 ? undefined : subjectAltNames.map(sanMatcher),
+            },
+      alpn_protocols: http2 ? (istio ? ['istio', 'h2'] : ['h2']) : undefined,
+    },
+    sni: sni === '' ? undefined : sni,
+  };
+}
+
+/** Names of all kinds come in one list; the kind shows in the name. */
+function sanMatcher(name: string): Json {
+  const kind = name.includes('://') ? 'URI' : isIpAddress(name) ? 'IP_ADDRESS' : 'DNS';
+  return { san_type: kind, matcher: { exact: name } };
+}

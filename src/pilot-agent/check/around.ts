@@ -1,0 +1,62 @@
+import { resolve } from 'node:path';
+import type { EpochConfig } from '../../epochs/ports.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
+import { isMap } from '../../shared/text/split-content.ts';
+import { parseText } from '../config/parse-text.ts';
+import { largest, readOutside } from '../../shared/files/outside-file.ts';
+import { mergeOverride } from '../../proxy/merge-override.ts';
+import { type AgentHere, agentsHere } from '../run/end/agents-here.ts';
+import { knownOf } from '../run/check-config.ts';
+import { type CommandLine, problemsAsFatal, readConfig } from '../run/start/effective-config.ts';
+import { noFacts } from '../run/start/facts.ts';
+import { makeConfig, readShape } from '../run/start/make-config.ts';
+import { type SecretsPlan, secretsPlan } from '../run/secrets/secrets-plan.ts';
+import { type XdsPlan, xdsPlan } from '../run/secrets/xds-plan.ts';
+import type { ResolvedConfig } from '../config/resolve-config.ts';
+
+/** What an agent with this command line would run by, and which agents run already. */
+export interface Around {
+  readonly resolved: ResolvedConfig;
+  /** As far as it is known. */
+  readonly config: AgentConfig;
+  readonly isCertain: ReturnType<typeof knownOf>['isCertain'];
+  readonly plan: SecretsPlan;
+  readonly xds: XdsPlan | undefined;
+  /** What Envoy would be started from. */
+  readonly made: EpochConfig;
+  /** What that says; undefined where it cannot be read. */
+  readonly bootstrap: Readonly<Record<string, unknown>> | undefined;
+  /** The agent that has this `--configPath`. */
+  readonly agent: AgentHere | undefined;
+}
+
+/**
+ * Looks at all that several checks need. Rejects with a {@link Fatal} (64) for a command line that
+ * is wrong by itself.
+ */
+export async function aroundOf(line: CommandLine): Promise<Around> {
+  const [resolved, agents] = await Promise.all([readConfig(line), agentsHere()]);
+  if (!resolved.ok && resolved.usage) throw problemsAsFatal(resolved);
+  const { config, isCertain } = knownOf(resolved);
+  const plan = secretsPlan(config);
+  const xds = xdsPlan(config, plan);
+  const made = makeConfig(config, readShape(config), { facts: noFacts, sds: plan.sds, xdsSocket: xds?.socket }).config;
+  const bootstrap = await contentOf(made);
+  const agent = agents.find(({ configPath }) => configPath === resolve(config.configPath));
+  return { resolved, config, isCertain, plan, xds, made, bootstrap, agent };
+}
+
+const all = { characters: Infinity, tokens: Infinity, values: Infinity, levels: Infinity };
+
+async function contentOf(made: EpochConfig): Promise<Readonly<Record<string, unknown>> | undefined> {
+  if (made.kind === 'refused') return undefined;
+  const merged = made.override === '' ? undefined : await mergeOverride(made);
+  const own = () => (made.kind === 'generated' ? made.text : textOf(made.path));
+  const content = await parseText(merged?.ok === true ? merged.text : await own(), all);
+  return content.ok && isMap(content.value) ? content.value : undefined;
+}
+
+async function textOf(path: string): Promise<string> {
+  const file = await readOutside(path, largest.envoy);
+  return file.kind === 'read' ? file.bytes.toString() : '';
+}

@@ -1,0 +1,133 @@
+import type { X509Certificate } from 'node:crypto';
+import { basename } from 'node:path';
+import { asyncScheduler } from 'rxjs';
+import { largest, type OutsideFile, readOutside } from '../../shared/files/outside-file.ts';
+import { expiryLead } from '../secrets/certificate-expiry.ts';
+import { describeCertificates, pairFlaw } from '../secrets/certificates.ts';
+import { keyPairFlaw, pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
+import type { SecretPaths } from '../secrets/file-secrets.ts';
+import { span } from '../../shared/log/span.ts';
+import type { Around } from './around.ts';
+import { type Finding, findingsOf } from './finding.ts';
+
+const { ok, warn, fail } = findingsOf('certificates');
+
+/** Whether the certificates in files can be served: pair, chain, times, roots. */
+export async function checkCertificates({ plan }: Around): Promise<readonly Finding[]> {
+  const { workload, running } = plan;
+  const own = workload.kind === 'files' ? [workload.paths] : [];
+  const all = [...own, ...running.certificates];
+  const read = new Map(all.map((paths): readonly [string, PairFile] => [idOf(paths), { ...paths, by: 'file' }]));
+  const pushed = plan.isServed && plan.rotation.way === 'sds' ? own : [];
+  const pairs = [...new Map([...read, ...pushed.map((paths): readonly [string, PairFile] => [idOf(paths), { ...paths, by: 'push' }])]).values()]; // prettier-ignore
+  const roots = [...new Set(all.map(({ root }) => root))].filter((path) => path !== '');
+  const awaited = new Set(running.awaited);
+  const told = (
+    await Promise.all([...pairs.map((paths) => checkPair(paths, awaited)), ...roots.map((path) => checkRoots(path, awaited))])
+  ).flat();
+  return told.length > 0 ? told : [ok('none is in a file')];
+}
+
+/** A pair, and how Envoy gets it. Over SDS it gets no password. */
+interface PairFile extends SecretPaths {
+  readonly by: 'file' | 'push';
+}
+
+function idOf({ chain, key }: SecretPaths): string {
+  return `${chain} ${key}`;
+}
+
+async function checkPair({ chain, key, by }: PairFile, awaited: ReadonlySet<string>): Promise<readonly Finding[]> {
+  const files = await Promise.all([chain, key].map(async (path) => ({ path, file: await readOutside(path, largest.pem) })));
+  const absent = files.filter(({ file }) => file.kind === 'absent').map(({ path }) => path);
+  if (absent.length === 2 && !absent.some((path) => awaited.has(path))) return [];
+  if (absent.length > 0) return absent.map((path) => missing(path, absent.length === 1));
+  const unreadable = files.flatMap(({ path, file }) => unreadableFlaw(path, file));
+  if (unreadable.length > 0) return unreadable;
+  const [chainText = '', keyBytes = Buffer.alloc(0)] = files.map(({ file }, at) => (at === 0 ? bytesOf(file).toString() : bytesOf(file)));
+  const certificates = pemCertificates(String(chainText)) ?? [];
+  const now = asyncScheduler.now();
+  const [leaf] = describeCertificates({ kind: 'pair', chain: String(chainText), key: Buffer.alloc(0) });
+  const flawOf = by === 'push' ? pairFlaw : keyPairFlaw;
+  const flaw = flawOf(String(chainText), Buffer.from(keyBytes), leaf?.notBefore ?? now);
+  if (flaw !== undefined || leaf === undefined)
+    return [
+      fail(
+        'certificate unusable',
+        `${chain}, ${key}: ${flaw ?? 'a certificate does not parse'}`,
+        'issue the pair anew, and write both files',
+      ),
+    ];
+  const who = `${chain} (${leaf.subject || leaf.subjectAltNames}, serial ${leaf.serialNumber})`;
+  return [...times(who, leaf, now), ...(isChain(certificates) ? [] : [broken(chain)])];
+}
+
+async function checkRoots(path: string, awaited: ReadonlySet<string>): Promise<readonly Finding[]> {
+  const file = await readOutside(path, largest.pem);
+  if (file.kind === 'absent') return awaited.has(path) ? [missing(path, false)] : [];
+  const unreadable = unreadableFlaw(path, file);
+  if (unreadable.length > 0) return unreadable;
+  const found = describeCertificates({ kind: 'roots', roots: bytesOf(file).toString() });
+  const last = [...found].sort((one, other) => other.notAfter - one.notAfter)[0];
+  if (last === undefined)
+    return [fail('certificate unusable', `${path}: no root certificate is in it that parses`, 'write the roots as PEM')];
+  const who = `${path} (${found.length === 1 ? last.subject : `${found.length} roots`})`;
+  return times(who, last, asyncScheduler.now());
+}
+
+function missing(path: string, isHalf: boolean): Finding {
+  const [what, fix] = [`${path} is missing`, 'mount or write the file, or name another one'];
+  return isHalf
+    ? fail('certificate missing', `${what}, and the other half of the pair is there`, fix)
+    : warn('certificate missing', `${what}: the first Envoy waits for it, up to 2 minutes`, fix);
+}
+
+function unreadableFlaw(path: string, file: OutsideFile): readonly Finding[] {
+  if (file.kind !== 'unreadable') return [];
+  return [fail('certificate unusable', `${path} cannot be read: ${file.reason}`, `let user ${String(process.geteuid?.())} read the file`)];
+}
+
+function bytesOf(file: OutsideFile): Buffer {
+  return file.kind === 'read' ? file.bytes : Buffer.alloc(0);
+}
+
+/** What there is to say of the times of a certificate; in ms since 1970. Pure. */
+function times(
+  who: string,
+  { notBefore, notAfter }: { readonly notBefore: number; readonly notAfter: number },
+  now: number,
+): readonly Finding[] {
+  const left = notAfter - now;
+  const [from, to] = [notBefore, notAfter].map((ms) => new Date(ms).toISOString());
+  if (now < notBefore)
+    return [
+      fail(
+        'certificate early',
+        `${who} is not valid before ${from}, and it is ${new Date(now).toISOString()}`,
+        'set the clock, or issue it anew',
+      ),
+    ];
+  if (left <= 0) return [fail('certificate.expired', `${who} has expired at ${to}`, 'issue it anew')];
+  const isNear = left <= expiryLead({ begins: notBefore, expires: notAfter });
+  return [
+    isNear
+      ? warn('certificate.expiring', `${who} expires in ${span(left)}, at ${to}`, 'issue it anew')
+      : ok(`${who} is valid for ${span(left)}`),
+  ];
+}
+
+/** Each is signed by the one that follows it. */
+function isChain(certificates: readonly X509Certificate[]): boolean {
+  return certificates.every((certificate, at) => {
+    const issuer = certificates[at + 1];
+    return issuer === undefined || (certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey));
+  });
+}
+
+function broken(chain: string): Finding {
+  return warn(
+    'certificate chain broken',
+    `${chain}: a certificate of the chain is not signed by the one that follows it`,
+    `put the certificates of ${basename(chain)} in order, the leaf first`,
+  );
+}

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { isSupported, supportedReleases } from '../envoy/supported-envoys.ts';
+import { envoyBinary } from '../run/start/prepare.ts';
+import { Fatal } from '../../shared/program/exit.ts';
+import { explainRefusal } from '../envoy/explain-refusal.ts';
+import { tryConfig } from '../run/start/try-config.ts';
+import type { Around } from './around.ts';
+import { type Finding, findingsOf } from './finding.ts';
+
+const { ok, warn, fail } = findingsOf('envoy');
+
+/** In ms; 30 as a rule. */
+const timeoutMs = 5_000;
+
+/** Whether there is an Envoy that runs here, of a release that this agent is made for. */
+export async function checkEnvoy(around: Around): Promise<readonly Finding[]> {
+  let path: string;
+  try {
+    path = envoyBinary(around.config.binaryPath);
+  } catch (error) {
+    if (!(error instanceof Fatal)) throw error;
+    return [fail('envoy missing', error.message, 'give --binaryPath the path of an Envoy, or run: pilot-agent envoy install')];
+  }
+  try {
+    const version = judged(path, await versionOf(path));
+    return version.level === 'fail' ? [version] : [version, ...(await tried(around, path))];
+  } catch (error) {
+    return [fail('envoy broken', `${path} does not run: ${(error as Error).message}`, 'take an Envoy that is built for this machine')];
+  }
+}
+
+function judged(path: string, text: string): Finding {
+  const [, version] = /\/(\d+\.\d+\.\d+[^/\s]*)\//.exec(text) ?? [];
+  if (version === undefined)
+    return fail('envoy broken', `${path} does not say its version, as an Envoy does`, 'take the binary of an Envoy');
+  if (isSupported(version)) return ok(`${version}, ${path}`);
+  return warn('envoy.unsupported', `${path} is ${version}, and ${supportedReleases} are supported`, `take one of ${supportedReleases}`);
+}
+
+/** What that Envoy says of the configuration. */
+async function tried({ config, made }: Around, path: string): Promise<readonly Finding[]> {
+  if (made.kind === 'refused') return []; // it is told as what it is: a wrong configuration
+  try {
+    const verdict = await tryConfig(config, made, path);
+    if (verdict.ok === false)
+      return [
+        fail(
+          'config.refused',
+          `it refuses its configuration: ${(await explainRefusal(made, verdict.reason, path)).reason}`,
+          'correct what it names; see: pilot-agent bootstrap',
+        ),
+      ];
+    return verdict.ok === true ? [ok('it takes its configuration')] : [untried(verdict.reason)];
+  } catch (error) {
+    return [untried((error as Error).message)];
+  }
+}
+
+function untried(reason: string): Finding {
+  return warn('check unfinished', `it was not asked about its configuration: ${reason}`, 'set TMPDIR to a folder that can be written');
+}
+
+/** Resolves to what it says; rejects with the reason why it says nothing. */
+async function versionOf(path: string): Promise<string> {
+  try {
+    return (await promisify(execFile)(path, ['--version'], { timeout: timeoutMs, killSignal: 'SIGKILL' })).stdout;
+  } catch (error) {
+    const { signal, stderr = '', message } = error as Error & { readonly signal?: string; readonly stderr?: string };
+    const said = stderr.trim().split('\n').at(-1) ?? '';
+    throw new Error(signal === 'SIGKILL' ? `no version after ${timeoutMs / 1_000} s` : said === '' ? message : said);
+  }
+}

@@ -1,0 +1,41 @@
+import { availableParallelism } from 'node:os';
+import { limits, workerThreads } from '../../proxy/limits.ts';
+import { memory, noRoomFor, residentOf } from '../../proxy/memory.ts';
+import { envoysOf } from '../../proxy/proc.ts';
+import type { Around } from './around.ts';
+import { type Finding, findingsOf } from './finding.ts';
+
+const { ok, warn } = findingsOf('limits');
+
+const mebibyte = 1 << 20;
+/** In bytes: the agent takes 60 to 80 MiB, and Envoy some 40 before it has a configuration. */
+const least = 128 * mebibyte;
+
+/** Whether the limits of CPU and memory leave room for agent and Envoy, and for a second Envoy. */
+export function checkLimits({ config, agent }: Around): readonly Finding[] {
+  const found = limits(config.cpuLimit);
+  const threads = workerThreads(config.concurrency, found) || availableParallelism();
+  const [newest] = agent === undefined ? [] : envoysOf(config.configPath).slice(-1);
+  const full = newest === undefined ? undefined : noRoomFor(memory(), residentOf(newest));
+  const cores = found.cpu ?? availableParallelism();
+  const told = [
+    ...(found.memory !== undefined && found.memory < least
+      ? [warn('memory low', `${mib(found.memory)} MiB of memory are the limit, and agent and Envoy need ${mib(least)}`, `raise the limit of memory to ${mib(least)} MiB or more`)] // prettier-ignore
+      : []),
+    ...(full === undefined ? [] : [warn('epoch.no_room', full, 'raise the limit of memory: a hot restart has two Envoys for a while')]),
+    ...(threads > Math.ceil(cores)
+      ? [warn('threads many', `--concurrency is ${threads}, and ${rounded(cores)} of ${availableParallelism()} cores may be used`, `give --concurrency ${Math.ceil(cores)} at most, or raise the limit of the CPU`)] // prettier-ignore
+      : []),
+  ];
+  if (told.length > 0) return told;
+  const space = found.memory === undefined ? 'memory without a limit' : `${mib(found.memory)} MiB of memory`;
+  return [ok(`${rounded(cores)} of ${availableParallelism()} cores, ${space}, ${threads} worker thread${threads === 1 ? '' : 's'}`)];
+}
+
+function mib(bytes: number): number {
+  return Math.floor(bytes / mebibyte);
+}
+
+function rounded(cores: number): number {
+  return Math.round(cores * 100) / 100;
+}

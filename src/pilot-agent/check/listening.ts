@@ -1,0 +1,60 @@
+import { isMap } from '../../shared/text/split-content.ts';
+import type { Around } from './around.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+
+/** A port on which agent or Envoy would listen. */
+export interface Listening {
+  /** An IP address; '' for all. */
+  readonly host: string;
+  readonly port: number;
+  /** What it is for, and what changes it, for a person. */
+  readonly of: string;
+  readonly change: string;
+}
+
+/** All that agent and Envoy would listen on: by the flags, and by Envoy's configuration. Pure. */
+export function listening({ config, bootstrap = {} }: Around): readonly Listening[] {
+  const { statusPort, stsPort, proxyAdminPort, prometheusPort, healthPort, customConfigFile } = config;
+  const agent = [
+    { host: '', port: statusPort, of: 'the status port', change: '--statusPort' },
+    { host: '127.0.0.1', port: stsPort, of: 'the token server', change: '--stsPort' },
+  ].filter(({ port }) => port !== 0);
+  const generated = new Map([
+    [proxyAdminPort, '--proxyAdminPort'],
+    [prometheusPort, 'ENVOY_PROMETHEUS_PORT'],
+    [healthPort, 'ENVOY_STATUS_PORT'],
+  ]);
+  const file = customConfigFile === '' ? 'the configuration' : customConfigFile;
+  const envoy = [
+    ...addressesOf(bootstrap['admin']).map((found) => ({ ...found, of: "Envoy's admin endpoint", change: `admin.address in ${file}` })),
+    ...listOf(member(bootstrap['static_resources'], 'listeners')).flatMap((listener) => {
+      const name = textOf(member(listener, 'name'));
+      const told = `Envoy's listener${name === '' ? '' : ` ${name}`}`;
+      return addressesOf(listener).map((found) => ({ ...found, of: told, change: `the listener in ${file}` }));
+    }),
+  ];
+  if (customConfigFile !== '') return [...agent, ...envoy];
+  return [...agent, ...envoy.map((one) => ({ ...one, change: generated.get(one.port) ?? one.change }))];
+}
+
+/** The TCP addresses of an admin endpoint or a listener. */
+function addressesOf(owner: unknown): readonly { readonly host: string; readonly port: number }[] {
+  const others = listOf(member(owner, 'additional_addresses')).map((one) => member(one, 'address'));
+  return [member(owner, 'address'), ...others].flatMap((address) => {
+    const socket = member(address, 'socket_address');
+    const port = Number(member(socket, 'port_value'));
+    return port > 0 && member(socket, 'protocol') !== 'UDP' ? [{ host: textOf(member(socket, 'address')), port }] : [];
+  });
+}
+
+function member(content: unknown, name: string): unknown {
+  return isMap(content) ? ownMember(content, name) : undefined;
+}
+
+function listOf(content: unknown): readonly unknown[] {
+  return Array.isArray(content) ? content : [];
+}
+
+function textOf(content: unknown): string {
+  return typeof content === 'string' ? content : '';
+}

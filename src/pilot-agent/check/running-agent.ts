@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { lastValueFrom, of, timeout } from 'rxjs';
+import { httpAnswer } from '../../shared/http/http-answer.ts';
+import { troubleshooting } from '../../shared/log/see-also.ts';
+import type { Around } from './around.ts';
+import { noteAnchor } from '../report/notes.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import { parseJson } from '../../shared/text/parse-json.ts';
+
+const check = 'agent';
+const { ok, fail } = findingsOf(check);
+
+/** In ms. */
+const timeoutMs = 3_000;
+
+/**
+ * Whether the agent that runs is ready, as it says on its own socket, which is there without a
+ * status port too; each reason why not has a section of its own.
+ */
+export async function checkAgent({ agent }: Around): Promise<readonly Finding[]> {
+  if (agent === undefined) return [];
+  const socketPath = join(agent.configPath, 'status');
+  const asked$ = httpAnswer('http://localhost/healthz/ready', { socketPath, headers: { accept: 'application/json' } });
+  const answer = await lastValueFrom(asked$.pipe(timeout({ first: timeoutMs, with: () => of(undefined) })), { defaultValue: undefined });
+  if (answer?.ok !== true) {
+    const why = answer === undefined ? `it says nothing within ${timeoutMs / 1_000} s` : (answer.error as Error).message;
+    return [fail('agent silent', `${socketPath}: ${why}`, 'run this as the user of the agent, and see whether the agent is stopped')];
+  }
+  const { pending, notes } = parseJson(answer.value.body) as Told;
+  const noted = notes.map((note): Finding => {
+    return { check, level: 'warn', what: note, fix: 'do what is said of this note', see: troubleshooting(noteAnchor(note)) };
+  });
+  const reasons = pending.map(({ name, reason }): Finding => {
+    return { check, level: 'fail', what: `it is not ready: ${reason}`, fix: 'do what is said of this reason', see: troubleshooting(name) };
+  });
+  return [...(reasons.length === 0 ? [ok('it is ready')] : reasons), ...noted];
+}
+
+/** What a probe is answered. */
+interface Told {
+  readonly pending: readonly { readonly name: string; readonly reason: string }[];
+  readonly notes: readonly string[];
+}

@@ -1,0 +1,142 @@
+import type { PeerCertificate } from 'node:tls';
+import { asyncScheduler, lastValueFrom } from 'rxjs';
+import { parseHostPort } from '../../shared/text/host-port.ts';
+import { largest, readOutside } from '../../shared/files/outside-file.ts';
+import { span } from '../../shared/log/span.ts';
+import { reach, type Reached, type Shown } from './endpoint.ts';
+import { type Finding, findingsOf } from './finding.ts';
+
+/** A server that has to be there, as the configuration has it. */
+export interface Server {
+  /** The name of the check. */
+  readonly check: string;
+  /** `host:port`, and what says so. */
+  readonly address: string;
+  readonly change: string;
+  /** Undefined for plaintext. */
+  readonly tls:
+    | {
+        /** The file of the roots that vouch for it; undefined for those of the machine. */
+        readonly roots: string | undefined;
+        /** What is shown to it; undefined for nothing. */
+        readonly pair: { readonly chain: string; readonly key: string } | undefined;
+        readonly serverName: string;
+        /** Why a certificate is not for it. */
+        readonly nameFlaw: (certificate: PeerCertificate) => string | undefined;
+      }
+    | undefined;
+  /** What to do where it wants TLS, or has none. */
+  readonly speak: string;
+}
+
+/** How far from the time of others a clock may be, in ms. */
+const drift = 60_000;
+
+/** Whether a server is there, by name, TCP, TLS and HTTP/2, and whether its clock is ours. */
+export async function checkServer(server: Server): Promise<readonly Finding[]> {
+  const { check, address, tls } = server;
+  const { fail } = findingsOf(check);
+  const { host, port } = parseHostPort(address) ?? { host: '', port: '' };
+  const roots = tls?.roots === undefined ? undefined : await readOutside(tls.roots, largest.pem);
+  if (tls !== undefined && roots !== undefined && roots.kind !== 'read') {
+    const what = `the roots that vouch for ${address} cannot be read: ${tls.roots ?? ''}: ${roots.kind === 'absent' ? 'it is not there' : roots.reason}`;
+    return [fail('certificate missing', what, 'mount or write the file')];
+  }
+  const pair =
+    tls?.pair === undefined ? undefined : await Promise.all([tls.pair.chain, tls.pair.key].map((path) => readOutside(path, largest.pem)));
+  const [chain, key] = pair ?? [];
+  const reached = await lastValueFrom<Reached, Reached>(
+    reach({
+      ...{ host, port: Number(port) },
+      tls: tls && {
+        roots: roots?.kind === 'read' ? roots.bytes : undefined,
+        pair: chain?.kind === 'read' && key?.kind === 'read' ? { chain: chain.bytes, key: key.bytes } : undefined,
+        serverName: tls.serverName,
+      },
+    }),
+    { defaultValue: { stage: 'name', reason: 'nobody was asked' } },
+  );
+  const shown = shownBy(reached);
+  return [
+    ...far(server, reached),
+    ...(tls === undefined || shown === undefined ? [] : known(server, shown)),
+    ...clock(address, reached, asyncScheduler.now()),
+  ];
+}
+
+function shownBy(reached: Reached): Shown | undefined {
+  return 'shown' in reached ? reached.shown : undefined;
+}
+
+function far({ check, address, change, tls, speak }: Server, reached: Reached): readonly Finding[] {
+  const { ok, fail } = findingsOf(check);
+  switch (reached.stage) {
+    case 'name':
+      return [fail('address unresolved', `${address}: ${reached.reason}`, `correct ${change}, or see whether DNS answers here`)];
+    case 'connection':
+      return [
+        fail(
+          'address unreachable',
+          `${address}: ${reached.reason}`,
+          `correct ${change}, or see whether it runs and may be reached from here`,
+        ),
+      ];
+    case 'entry': {
+      const shows = tls?.pair === undefined ? 'it is shown no certificate' : `it is shown ${tls.pair.chain}`;
+      return [
+        fail(
+          'tls refused',
+          `${address} closes the connection after TLS (${shows}): ${reached.reason}`,
+          'show it a certificate of an issuer that it trusts',
+        ),
+      ];
+    }
+    case 'tls':
+    case 'protocol':
+      return [fail('protocol wrong', `${address}: ${reached.reason}`, speak)];
+    case 'all': {
+      const names = reached.shown === undefined ? [] : [`its certificate is for ${reached.shown.certificate.subjectaltname ?? 'no name'}`];
+      const how = tls === undefined ? 'without TLS' : 'with TLS';
+      return [ok([`${address} (${reached.addresses.join(', ')}) answers ${how}`, ...names].join('; '))];
+    }
+  }
+}
+
+function known({ check, address, change, tls }: Server, { certificate, untrusted }: Shown): readonly Finding[] {
+  const { fail } = findingsOf(check);
+  const flaw = tls?.nameFlaw(certificate);
+  const roots = tls?.roots ?? "the machine's store of roots";
+  return [
+    ...(untrusted === undefined
+      ? []
+      : [
+          fail(
+            'tls untrusted',
+            `${address}: ${roots} does not vouch for it: ${untrusted}`,
+            `put the root that has issued its certificate into ${roots}`,
+          ),
+        ]),
+    ...(flaw === undefined
+      ? []
+      : [fail('tls name', `${address}: ${flaw}`, `correct ${change}, or have the certificate issued for that name`)]),
+  ];
+}
+
+/** Whose clock is wrong nobody can tell from here; it is told what both say. */
+function clock(address: string, reached: Reached, now: number): readonly Finding[] {
+  const { ok, warn } = findingsOf('clock');
+  const date = reached.stage === 'all' ? reached.date : undefined;
+  const certificate = shownBy(reached)?.certificate;
+  const fix = 'set the clock of this machine (NTP), or that of the other one';
+  const here = new Date(now).toISOString();
+  if (date !== undefined) {
+    const off = Math.abs(now - date);
+    if (off <= drift) return [ok(`as that of ${address}`)];
+    return [warn('clock off', `it is ${here} here and ${new Date(date).toISOString()} at ${address}: ${span(off)} apart`, fix)];
+  }
+  if (certificate === undefined) return [];
+  const [from, to] = [Date.parse(certificate.valid_from), Date.parse(certificate.valid_to)];
+  if (now >= from && now < to) return [];
+  const valid = `from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`;
+  return [warn('clock off', `it is ${here} here, and the certificate of ${address} is valid ${valid}`, fix)];
+}

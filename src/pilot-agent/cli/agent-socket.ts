@@ -1,0 +1,77 @@
+import { closeSync, constants, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { asyncScheduler, catchError, defer, finalize, map, mergeMap, type Observable, of, timeout } from 'rxjs';
+import { flags } from '../config/flags.ts';
+import { type HttpAnswer, httpAnswer } from '../../shared/http/http-answer.ts';
+import { exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { AgentGone, goneFrom } from './last-agent.ts';
+import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
+
+/** In the folder of `--configPath`; only the user of the agent, and root, may connect. */
+const socketName = 'status';
+/** How long an agent has to answer. In ms. */
+const timeoutMs = 5_000;
+/** In bytes. */
+const largest = 64 << 20;
+
+/** The folder of an agent, and what is said of it where nobody answers. */
+export interface AgentFolder {
+  readonly folder: string;
+  /** Why nobody answers there, before what was wrong. */
+  readonly alone: string;
+}
+
+/**
+ * The folder of the agent that is meant: that of the flag, else that of the one that runs here,
+ * else the usual one. Rejects with a {@link Fatal} where several run.
+ */
+export async function agentFolder(configPath: string | undefined): Promise<AgentFolder> {
+  const agent = configPath === undefined ? await theAgent(byFolder) : undefined;
+  const folder = configPath ?? agent?.configPath ?? flags.configPath.default;
+  return { folder, alone: configPath === undefined && agent === undefined ? `${nobodyHere}, and ` : '' };
+}
+
+/**
+ * Hands the path of the socket in the folder to what asks there, as one that is short enough for a
+ * socket wherever the folder is. Cold; emits what that emits. Errors where there is no such folder.
+ */
+export function bySocket<T>(folder: string, ask$: (socketPath: string) => Observable<T>): Observable<T> {
+  return defer(() => {
+    const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK);
+    return ask$(`/proc/self/fd/${descriptor}/${socketName}`).pipe(finalize(() => closeSync(descriptor)));
+  });
+}
+
+/** Why a socket was of no use, without the path that it was opened by. Pure. */
+export function whyNot(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'there is no socket';
+  if (code === 'ECONNREFUSED') return 'nobody listens any more';
+  if (code === 'EACCES') return 'it belongs to another user';
+  return code ?? message;
+}
+
+/**
+ * Asks the agent of a folder, over the socket on which it answers its owner what the status port
+ * answers; emits a whole answer, and completes. Errors with a {@link Fatal} where no agent answers
+ * within 5 s, which says how the last agent of the folder has ended, if that is known.
+ */
+export function askAgent({ folder, alone }: AgentFolder, path: string, method: 'GET' | 'POST' = 'GET'): Observable<HttpAnswer> {
+  const silence = new Error(`no answer within ${timeoutMs / 1_000} s`);
+  return bySocket(folder, (socketPath) => httpAnswer(`http://localhost${path}`, { socketPath, method }, largest)).pipe(
+    timeout({ first: timeoutMs, with: () => of({ ok: false, error: silence } as const) }),
+    catchError((error: unknown) => of({ ok: false, error } as const)),
+    mergeMap((answer) => (answer.ok ? of(answer.value) : unanswered({ folder, alone }, answer.error))),
+  );
+}
+
+/** Errors with what there is to say where no agent answers. */
+function unanswered({ folder, alone }: AgentFolder, error: unknown): Observable<never> {
+  return goneFrom(folder, (error as NodeJS.ErrnoException).code, asyncScheduler.now()).pipe(
+    map((gone) => {
+      if (gone !== undefined) throw new AgentGone(gone, alone);
+      const silent = `no agent answers at ${join(folder, socketName)}: ${whyNot(error)}; --configPath says where it is`;
+      throw new Fatal(`${alone}${silent}`, exitCodes.unavailable);
+    }),
+  );
+}

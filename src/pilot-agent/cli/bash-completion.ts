@@ -1,0 +1,103 @@
+import { allCommands, type Completed, type CompletedCommand, waysTo } from './completed-words.ts';
+import { parseJson } from '../../shared/text/parse-json.ts';
+
+/**
+ * A script with which bash completes the command lines of a program. It needs no package of bash's
+ * own completions. Pure.
+ */
+export function bashCompletion(program: CompletedCommand, name: string): string {
+  const commands = allCommands(program);
+  const options = commands.flatMap(({ words, options: all }) => all.flatMap(({ names, ...rest }) => names.map((option) => ({ words, option, ...rest })))); // prettier-ignore
+  const taking = unique(options.filter(({ placeholder, isBoolean }) => placeholder !== undefined && !isBoolean).map(({ option }) => option)); // prettier-ignore
+  // An option that is the same in all commands that have it stands there once.
+  const values = options.flatMap(({ words, option, value }): readonly (readonly [pattern: string, value: Completed])[] => {
+    const others = options.filter((other) => other.option === option);
+    const isSame = others.every((other) => JSON.stringify(other.value) === JSON.stringify(value));
+    return [[isSame ? `*' ${option}'` : `'${words} ${option}'`, value]];
+  });
+  const positions = commands.flatMap((command): readonly (readonly [pattern: string, value: Completed])[] => [
+    ...(command.below.length === 0
+      ? []
+      : [[`'${command.words} 0'`, { kind: 'words', words: command.below.map((one) => one.name) }] as const]),
+    ...command.arguments.map(({ value }, index) => [`'${command.words} ${value.kind === 'command' ? "'*" : `${index}'`}`, value] as const),
+  ]);
+  return `# Completion of ${name} in bash, made by: ${name} completion bash
+_pilot_agent() {
+  local current=\${COMP_WORDS[COMP_CWORD]} command='' option='' rest='' word i
+  local -i count=0
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    if [[ $word == : ]]; then # a part of a word, for bash
+      if ((++i == COMP_CWORD)); then return; fi
+    elif [[ $word == = ]]; then
+      option=\${COMP_WORDS[i - 1]}
+    elif [[ -n $option ]]; then
+      option=''
+    elif [[ -n $rest || $word != -* ]]; then
+      case "$command $word" in
+${lines(commands.slice(1), (command) => `        '${waysTo(command).join("' | '")}') command='${command.words}' ;;`)}
+        *) count+=1 ;;
+      esac
+    elif [[ $word == -- ]]; then
+      rest=yes
+    else
+      case $word in
+        ${taking.join(' | ')}) option=$word ;;
+      esac
+    fi
+  done
+  if [[ $current == = ]]; then
+    option=\${COMP_WORDS[COMP_CWORD - 1]} current=''
+  fi
+  if [[ -n $option ]]; then
+    case "$command $option" in
+${lines(grouped(values.filter(([, value]) => value.kind !== 'anything')), ([patterns, value]) => `      ${patterns.join(' | ')}) ${action(value)} ;;`)}
+    esac
+  elif [[ -z $rest && $current == -* ]]; then
+    case $command in
+${lines(commands, ({ words, options: own }) => `      '${words}') _pilot_agent_words '${own.flatMap(({ names }) => names).join(' ')}' ;;`)}
+    esac
+  else
+    case "$command $count" in
+${lines(grouped(positions.filter(([, value]) => value.kind !== 'anything')), ([patterns, value]) => `      ${patterns.join(' | ')}) ${action(value)} ;;`)}
+    esac
+  fi
+}
+_pilot_agent_words() {
+  mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
+}
+_pilot_agent_command() {
+  if ((count == 0)); then
+    mapfile -t COMPREPLY < <(compgen -c -- "$current" | sort -u)
+  else
+    compopt -o default
+  fi
+}
+complete -F _pilot_agent ${name}
+`;
+}
+
+function action(value: Completed): string {
+  if (value.kind === 'words') return `_pilot_agent_words '${value.words.join(' ')}'`;
+  const actions = { files: 'compopt -o default', folders: 'compopt -o dirnames', command: '_pilot_agent_command', anything: ':' };
+  return actions[value.kind];
+}
+
+function grouped(
+  rows: readonly (readonly [pattern: string, value: Completed])[],
+): readonly (readonly [patterns: readonly string[], value: Completed])[] {
+  const texts = unique(rows.map(([, value]) => JSON.stringify(value)));
+  return texts.map((text) => {
+    const same = rows.filter(([, value]) => JSON.stringify(value) === text);
+    return [unique(same.map(([pattern]) => pattern)), parseJson(text) as Completed];
+  });
+}
+
+function lines<T>(rows: readonly T[], line: (row: T) => string): string {
+  return rows.map(line).join('\n');
+}
+
+function unique(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)];
+}

@@ -1,0 +1,36 @@
+import { cacheDir } from '../envoy/find-envoy.ts';
+import { installEnvoy } from '../envoy/install-envoy.ts';
+import { showProgress } from '../envoy/show-progress.ts';
+import { exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { envoyBinary } from '../run/start/prepare.ts';
+
+export interface EnvoyInstallOptions {
+  readonly from?: string;
+  readonly sha256?: string;
+}
+
+/**
+ * Puts an Envoy into the cache, the pinned version if none is named, and prints its path. Ctrl-C
+ * leaves nothing half-made.
+ */
+export async function envoyInstall(wanted: string | undefined, options: EnvoyInstallOptions): Promise<void> {
+  const interrupted = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
+  try {
+    const path = await installEnvoy({
+      cacheDir: cacheDir(process.env),
+      ...(wanted !== undefined && { version: wanted }),
+      ...options,
+      onProgress: showProgress(process.stderr),
+      signal: interrupted.signal,
+    });
+    console.log(path);
+  } catch (error) {
+    throw new Fatal((error as Error).message, exitCodes.unavailable);
+  }
+}
+
+/** Prints the path of the Envoy that `proxy` would run without `--binaryPath`. */
+export function envoyPath(): void {
+  console.log(envoyBinary(undefined));
+}

@@ -1,0 +1,161 @@
+import { ownMember } from '../../shared/text/own-member.ts';
+
+/**
+ * The examples at the end of the help page of a command, by its words; '' for a command without
+ * any. They lie in the function, so that a start does not make them. Pure.
+ */
+export function examples(command: string): string {
+  const pages: Readonly<Record<string, string>> = {
+    'pilot-agent': `
+Examples:
+  # Run a sidecar with a configuration of your own.
+  $ pilot-agent proxy sidecar --customConfigFile envoy.yaml --configPath run
+  # Wait until it is ready.
+  $ pilot-agent wait --url http://localhost:15020/healthz/ready
+  # Read about a command.
+  $ pilot-agent help config print`,
+
+    'pilot-agent proxy': `
+The logging flags (--log_…) are on the page of pilot-agent --help.
+
+Examples:
+  # Run a sidecar with a configuration of your own.
+  $ pilot-agent proxy sidecar --customConfigFile envoy.yaml --configPath run
+  # Run a gateway of a mesh.
+  $ pilot-agent proxy router --discoveryAddress istiod.istio-system.svc:15012
+  # Leave Envoy running when the agent is replaced.
+  $ pilot-agent proxy sidecar --keepEnvoy --configPath /var/lib/proxy`,
+
+    'pilot-agent bootstrap': `
+Examples:
+  # Print the configuration of a gateway as YAML.
+  $ pilot-agent bootstrap router -o yaml
+  # Let Envoy check a configuration of your own.
+  $ pilot-agent bootstrap --customConfigFile envoy.yaml --validate`,
+
+    'pilot-agent check': `
+The logging flags (--log_…) are on the page of pilot-agent --help.
+
+Examples:
+  # Look for what is wrong before a start.
+  $ pilot-agent check sidecar --customConfigFile envoy.yaml --configPath run
+  # The same beside an agent that runs, for a program.
+  $ pilot-agent check -o json`,
+
+    'pilot-agent config': `
+Examples:
+  # Print the configuration of a sidecar.
+  $ pilot-agent config print sidecar
+  # Check a configuration file.
+  $ pilot-agent config check agent.yaml`,
+
+    'pilot-agent config print': `
+The logging flags (--log_…) are on the page of pilot-agent --help.
+
+Examples:
+  # See which value wins, and where it comes from.
+  $ pilot-agent config print sidecar --drainDuration 10s
+  # The same for a program.
+  $ pilot-agent config print sidecar --drainDuration 10s -o json`,
+
+    'pilot-agent config check': `
+Examples:
+  # Check the file of --config before an agent reads it.
+  $ pilot-agent config check agent.yaml`,
+
+    'pilot-agent config help': `
+Examples:
+  # Read about a command below config.
+  $ pilot-agent config help print`,
+
+    'pilot-agent envoy': `
+Examples:
+  # Download the Envoy that this agent is tested with.
+  $ pilot-agent envoy install
+  # See which Envoy would run.
+  $ pilot-agent envoy path`,
+
+    'pilot-agent envoy install': `
+Examples:
+  # Download the Envoy that this agent is tested with.
+  $ pilot-agent envoy install
+  # Download another version.
+  $ pilot-agent envoy install 1.36.2`,
+
+    'pilot-agent envoy path': `
+Examples:
+  # See which Envoy would run, and its version.
+  $ pilot-agent envoy path
+  $ "$(pilot-agent envoy path)" --version`,
+
+    'pilot-agent envoy help': `
+Examples:
+  # Read about a command below envoy.
+  $ pilot-agent envoy help install`,
+
+    'pilot-agent request': `
+Examples:
+  # See the clusters that Envoy has.
+  $ pilot-agent request GET /clusters
+  # Change Envoy's log level.
+  $ pilot-agent request POST '/logging?level=debug'`,
+
+    'pilot-agent wait': `
+Examples:
+  # Wait up to 60 s for the proxy.
+  $ pilot-agent wait
+  # Ask the status port of an agent.
+  $ pilot-agent wait --url http://localhost:15020/healthz/ready`,
+
+    'pilot-agent exec': `
+Examples:
+  # Run a job, and end the agent with it.
+  $ pilot-agent exec -- ./job.sh
+  # Give the agent 2 minutes to become ready.
+  $ pilot-agent exec --timeoutSeconds 120 -- ./job.sh --fast`,
+
+    'pilot-agent secrets': `
+Examples:
+  # See when the certificates expire.
+  $ pilot-agent secrets
+  # The same for a program.
+  $ pilot-agent secrets -o json`,
+
+    'pilot-agent status': `
+Examples:
+  # See whether the agent is ready, and why not.
+  $ pilot-agent status
+  # See all that is known, such as what Envoy wrote before it crashed.
+  $ pilot-agent status -o wide
+  # The same for a program.
+  $ pilot-agent status -o json`,
+
+    'pilot-agent top': `
+Examples:
+  # Watch the agent that runs here.
+  $ pilot-agent top
+  # Watch one of several.
+  $ pilot-agent top --configPath /var/lib/proxy`,
+
+    'pilot-agent version': `
+Examples:
+  # Print the number alone.
+  $ pilot-agent version --short
+  # Print the versions for a program.
+  $ pilot-agent version -o json`,
+
+    'pilot-agent completion': `
+Examples:
+  # Complete in this bash; the line may stand in ~/.bashrc.
+  $ eval "$(pilot-agent completion bash)"
+  # Print what a file of ~/.config/fish/completions has.
+  $ pilot-agent completion fish`,
+
+    'pilot-agent help': `
+Examples:
+  # Read about a command.
+  $ pilot-agent help proxy
+  $ pilot-agent help config print`,
+  };
+  return ownMember(pages, command) ?? '';
+}

@@ -1,0 +1,42 @@
+import { flags } from '../config/flags.ts';
+import { logFlags } from '../../shared/log/log-flags.ts';
+import type { GivenLogFlags } from '../../shared/log/log-options.ts';
+import { printable } from '../../shared/log/printable.ts';
+import { exitCodes, seeExit } from '../../shared/program/exit.ts';
+import { paintFor } from '../../shared/log/paint.ts';
+import { ending } from './ending.ts';
+import { program, spelledOut } from './program.ts';
+
+function end([code, why, excerpt]: ReturnType<typeof ending>): void {
+  const see = seeExit(code);
+  const paint = paintFor(process.stderr);
+  const below = excerpt === undefined ? '' : `${printable(excerpt)}\n`;
+  if (why !== undefined)
+    process.stderr.write(
+      `${paint('red', 'pilot-agent:')} ${printable(why)}${see === undefined ? '' : paint('gray', ` (${see})`)}\n${below}`,
+    );
+  process.exit(code);
+}
+
+process.on('uncaughtException', (error) => {
+  if (process.listenerCount('uncaughtException') === 1) void fail(error); // an agent that runs sees to its Envoys first
+});
+
+const given = spelledOut(process.argv.slice(2), flags, logFlags);
+
+const all = program();
+
+/** An agent says in its log too why it ends. */
+async function fail(error: unknown): Promise<void> {
+  const words = ending(error);
+  const [code, why] = words;
+  const isAgent = why !== undefined && all.args[0] === 'proxy';
+  const isTold = isAgent && (await (await import('../run/end/last-words.ts')).lastWords(code, why, all.opts<GivenLogFlags>()));
+  end(isTold ? [code] : words);
+}
+
+void all
+  // Not an action of the program itself: with one, commander takes an unknown command for an
+  // argument too many, and has no `help`.
+  .parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' })
+  .then(() => end([exitCodes.ok]), fail);

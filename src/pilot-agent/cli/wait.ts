@@ -1,0 +1,100 @@
+import { asyncScheduler, defer, lastValueFrom, map, type Observable, of, type SchedulerLike, switchMap, timeout } from 'rxjs';
+import { httpAnswer } from '../../shared/http/http-answer.ts';
+import { pollUntil } from '../../operators/poll-until.ts';
+import { exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { nobodyHere, readyUrl, theAgent$ } from './the-agent.ts';
+import { showWaiting } from './waiting.ts';
+
+/**
+ * A flag's value times `unit`, at most what a timer of Node can count in ms (24.8 days). Throws a
+ * {@link Fatal} for what is below `least`, or no number.
+ */
+export function wholeNumber(flag: string, value: string, least: number, unit: number): number {
+  if (/^\d+$/.test(value) && Number(value) >= least) return Math.min(Number(value) * unit, 2 ** 31 - 1);
+  throw new Fatal(`--${flag}: '${value}' is not a whole number from ${least} on`, exitCodes.usage);
+}
+
+/**
+ * Asks once, and emits why the URL does not answer with 200; undefined if it does. Never errors.
+ */
+export function unreadyAt(url: string): Observable<string | undefined> {
+  return httpAnswer(url).pipe(
+    map((answer) => {
+      if (!answer.ok) {
+        const { message, code } = answer.error as NodeJS.ErrnoException;
+        return message === '' ? (code ?? 'no connection') : message; // of several addresses, each with its own error, only the code is told
+      }
+      const { status, body } = answer.value;
+      return status === 200 ? undefined : `it answers ${status}${body === '' ? '' : `: ${body}`}`;
+    }),
+  );
+}
+
+/** All in ms. */
+export interface ReadyLimits {
+  /** For all questions together. 0: one question. */
+  readonly limit: number;
+  /** For one question; less where less is left. */
+  readonly timeoutMs: number;
+  /** From an answer to the next question. */
+  readonly period: number;
+}
+
+/**
+ * Asks `look$`, which emits why something is not ready or undefined if it is, until it is ready.
+ * Emits each answer, undefined or what was wrong last as the last one, and completes: before
+ * `limit` is over, as soon as no further question fits into it. At least one is asked. Cold; errors
+ * only if `look$` does.
+ */
+export function awaitReady(
+  look$: Observable<string | undefined>,
+  { limit, timeoutMs, period }: ReadyLimits,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<string | undefined> {
+  return defer(() => {
+    const end = scheduler.now() + limit;
+    return defer(() => {
+      const first = limit === 0 ? timeoutMs : Math.min(timeoutMs, end - scheduler.now());
+      return look$.pipe(timeout({ first, with: () => of(`no answer within ${first} ms`), scheduler }));
+    }).pipe(pollUntil((reason) => reason === undefined, { every: period, limit: limit - period }, scheduler));
+  });
+}
+
+/** The flags of `wait`, as they were given or by default. */
+export interface WaitOptions {
+  readonly timeoutSeconds: string;
+  readonly requestTimeoutMillis: string;
+  readonly periodMillis: string;
+  /** Without it: that of the agent that runs here, else that of Envoy's usual port. */
+  readonly url?: string;
+  readonly quiet?: boolean;
+}
+
+const usualUrl = 'http://localhost:15021/healthz/ready';
+
+/** As {@link unreadyAt}, of the agent that runs here at the moment of the question. */
+const theProxy$ = theAgent$((agent) => `--url ${readyUrl(agent)}`).pipe(
+  switchMap((agent) => {
+    const url = agent === undefined ? usualUrl : readyUrl(agent);
+    const who = agent === undefined ? `${nobodyHere}, and ${url}` : url;
+    return unreadyAt(url).pipe(map((reason) => reason && `${who}: ${reason}`));
+  }),
+);
+
+/**
+ * `pilot-agent wait`: resolves when the URL, or the agent that runs here, answers with 200, and
+ * shows what it waits for until then. Rejects with a {@link Fatal} that names the last failure when
+ * the time is up, and at once for options that are none, and where several agents run.
+ */
+export async function wait({ timeoutSeconds, requestTimeoutMillis, periodMillis, url, quiet }: WaitOptions): Promise<void> {
+  const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
+  const timeoutMs = wholeNumber('requestTimeoutMillis', requestTimeoutMillis, 1, 1);
+  const period = wholeNumber('periodMillis', periodMillis, 0, 1);
+  if (url !== undefined && (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)))
+    throw new Fatal(`--url: '${url}' is not an http or https URL`, exitCodes.usage);
+  const look$ = url === undefined ? theProxy$ : unreadyAt(url);
+  const what = url ?? 'the proxy';
+  const answers$ = awaitReady(look$, { limit, timeoutMs, period }).pipe(showWaiting({ what, limit, quiet }, process.stderr));
+  const reason = await lastValueFrom(answers$, { defaultValue: 'nobody was asked' });
+  if (reason !== undefined) throw new Fatal(`${what} is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
+}

@@ -1,0 +1,229 @@
+import type * as z from 'zod/mini';
+import type { ApplicationTexts } from './application.ts';
+import type { TlsFiles } from './certificate-files.ts';
+import { type FlagLayer, variableLayer } from './flag-layer.ts';
+import { idleWarnings } from './idle-variables.ts';
+import type { Layer } from './read-layer.ts';
+import { type ProbeDestination, probeDestination } from './probe-hosts.ts';
+import { type ReadVariable, secretsConfig, type SecretsConfig } from './secrets-config.ts';
+import { value } from '../../shared/text/value.ts';
+
+/** What variables alone say. */
+export interface AgentEnvironment {
+  /** The longest drain at the end, in ms; undefined where `terminationDrainDuration` holds. */
+  readonly drainCap: number | undefined;
+  readonly drainMinimum: number;
+  /** `istiod`, `kubernetes`, `custom`; undefined where it is not given. */
+  readonly pilotCertProvider: string | undefined;
+  /** The folder of a machine's own certificates; empty for none. */
+  readonly provCert: string;
+  /** No certificate authority is asked. */
+  readonly fileMountedCerts: boolean;
+  /** The namespace of the control plane. */
+  readonly istioNamespace: string;
+  /** A file that is merged into Envoy's configuration; empty for none. */
+  readonly bootstrapOverride: string;
+  /** Ports of Envoy's listeners for Prometheus and for the readiness probe. */
+  readonly prometheusPort: number;
+  readonly healthPort: number;
+  /** How long Envoy may think over whether it is ready. In ms. */
+  readonly readinessTimeout: number;
+  /** Of the pod. An empty text is one that is not given. */
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly instanceIp: string;
+  readonly serviceAccount: string;
+  /** What the surroundings say of the CPU, in whole cores; undefined or 0 where they do not. */
+  readonly cpuLimit: number | undefined;
+  /** Envoy asks for what has changed alone (delta xDS). */
+  readonly deltaXds: boolean;
+  /** Keys of the metadata that proxies tell each other, with commas between them. */
+  readonly exchangeKeys: string;
+  /** What is known of a machine at Google; empty for nothing. */
+  readonly gcpMetadata: string;
+  /** Google's metadata server, a host with or without a port; empty for the usual one. */
+  readonly metadataHost: string;
+  /** Where a probe goes that names no host. */
+  readonly probeDestination: ProbeDestination;
+  /** The cluster for which tokens are got; empty for none. */
+  readonly gkeClusterUrl: string;
+  /** Folders of programs, with colons between them. */
+  readonly searchPath: string;
+  /** `ISTIO_META_*` and `ISTIO_METAJSON_*`, in their order. */
+  readonly metadataVariables: Readonly<Record<string, string>>;
+  readonly secrets: SecretsConfig;
+}
+
+export interface ReadEnvironment {
+  readonly values: AgentEnvironment;
+  /** The variable that a value is from. */
+  readonly sources: Readonly<Partial<Record<keyof AgentEnvironment, string>>>;
+  /** The paths that `ISTIO_META_TLS_*` name. */
+  readonly tls: { readonly server: Partial<TlsFiles>; readonly client: Partial<TlsFiles> };
+  readonly tlsSources: readonly string[];
+  /** What is beneath all other layers but the defaults. */
+  readonly lowest: Layer;
+  /** What the variables of flags say. */
+  readonly flagged: FlagLayer;
+  /** What is above them. */
+  readonly highest: Layer;
+  /** `PROXY_CONFIG`, a layer that is yet to be parsed. */
+  readonly proxyConfig: string | undefined;
+  readonly application: ApplicationTexts;
+  readonly warnings: readonly string[];
+}
+
+/** The variable of each value that one variable says. */
+export const variables = {
+  drainCap: 'TERMINATION_DRAIN_DURATION_SECONDS',
+  drainMinimum: 'MINIMUM_DRAIN_DURATION',
+  pilotCertProvider: 'PILOT_CERT_PROVIDER',
+  provCert: 'PROV_CERT',
+  fileMountedCerts: 'FILE_MOUNTED_CERTS',
+  istioNamespace: 'ISTIO_NAMESPACE',
+  bootstrapOverride: 'ISTIO_BOOTSTRAP_OVERRIDE',
+  prometheusPort: 'ENVOY_PROMETHEUS_PORT',
+  healthPort: 'ENVOY_STATUS_PORT',
+  readinessTimeout: 'ENVOY_READINESS_CHECK_TIMEOUT',
+  podName: 'POD_NAME',
+  podNamespace: 'POD_NAMESPACE',
+  instanceIp: 'INSTANCE_IP',
+  serviceAccount: 'SERVICE_ACCOUNT',
+  cpuLimit: 'ISTIO_CPU_LIMIT',
+  deltaXds: 'ISTIO_DELTA_XDS',
+  exchangeKeys: 'ISTIO_ADDITIONAL_METADATA_EXCHANGE_KEYS',
+  gcpMetadata: 'GCP_METADATA',
+  metadataHost: 'GCE_METADATA_HOST',
+  probeDestination: 'REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION',
+  gkeClusterUrl: 'GKE_CLUSTER_URL',
+  searchPath: 'PATH',
+} as const satisfies Partial<Record<keyof AgentEnvironment, string>>;
+
+/** How the variable of a file of TLS ends. */
+export const tlsVariables = { chain: 'CERT_CHAIN', key: 'KEY', root: 'ROOT_CERT' } as const;
+const stackdriver = 'STACKDRIVER_TRACING_';
+const limits = { maxNumberOfAttributes: 'ATTRIBUTES', maxNumberOfAnnotations: 'ANNOTATIONS', maxNumberOfMessageEvents: 'MESSAGE_EVENTS' };
+
+/**
+ * Where the control plane is if it has a certificate that somebody has issued. The injectors of the
+ * Go agents from 1.6 on do not name what is the default there; those before name the address.
+ */
+const istiod = 'istiod.istio-system.svc:15012';
+
+/**
+ * All that the environment says to the agent. A value that is not understood is a warning, and the
+ * default holds, as with the Go agent. Pure.
+ *
+ * @param asked is told each variable that has a kind, given or not
+ */
+export function environment(env: NodeJS.ProcessEnv, asked?: (name: string, kind: z.ZodMiniType) => void): ReadEnvironment {
+  const warnings: string[] = [];
+  const sources: Partial<Record<keyof AgentEnvironment, string>> = {};
+  const read: ReadVariable = (name, kind) => {
+    asked?.(name, kind);
+    const text = env[name];
+    if (text === undefined) return undefined;
+    const result = kind.safeParse(text);
+    if (!result.success) warnings.push(`${name}: ${result.error.issues[0]?.message ?? ''}: the default holds`);
+    return result.data;
+  };
+  const said = <T>(field: keyof typeof variables, kind: z.ZodMiniType<T>): T | undefined => {
+    const result = read(variables[field], kind);
+    if (result !== undefined) sources[field] = `$${variables[field]}`;
+    return result;
+  };
+  const text = (field: keyof typeof variables) => said(field, value.text) ?? '';
+
+  const tlsSources: string[] = [];
+  const side = (name: string): Partial<TlsFiles> =>
+    Object.fromEntries(
+      Object.entries(tlsVariables).flatMap(([file, suffix]) => {
+        const variable = `ISTIO_META_TLS_${name}_${suffix}`;
+        const path = given(env[variable]);
+        if (path !== undefined) tlsSources.push(`$${variable}`);
+        return path === undefined ? [] : [[file, path]];
+      }),
+    );
+  const tls = { server: side('SERVER'), client: side('CLIENT') };
+
+  const secretsSources: string[] = [];
+  const ofSecrets: ReadVariable = (name, kind) => {
+    const result = read(name, kind);
+    if (result !== undefined) secretsSources.push(`$${name}`);
+    return result;
+  };
+  const secrets = secretsConfig({ read: ofSecrets, tls });
+  if (secretsSources.length + tlsSources.length > 0) sources.secrets = [...secretsSources, ...tlsSources].join(', ');
+
+  const metadataVariables = Object.entries(env).flatMap(([name, told = '']) =>
+    /^ISTIO_META(?:JSON)?_./s.test(name) ? [[name, told]] : [],
+  );
+  if (metadataVariables.length > 0) sources.metadataVariables = '$ISTIO_META*';
+
+  const values: AgentEnvironment = {
+    drainCap: said('drainCap', value.seconds),
+    drainMinimum: said('drainMinimum', value.duration) ?? 5_000,
+    pilotCertProvider: said('pilotCertProvider', value.text),
+    provCert: text('provCert'),
+    fileMountedCerts: said('fileMountedCerts', value.booleanText) ?? false,
+    istioNamespace: given(said('istioNamespace', value.text)) ?? 'istio-system',
+    bootstrapOverride: text('bootstrapOverride'),
+    prometheusPort: said('prometheusPort', value.port) ?? 15_090,
+    healthPort: said('healthPort', value.port) ?? 15_021,
+    readinessTimeout: said('readinessTimeout', value.duration) ?? 1_000,
+    podName: text('podName'),
+    podNamespace: text('podNamespace'),
+    instanceIp: text('instanceIp'),
+    serviceAccount: text('serviceAccount'),
+    cpuLimit: said('cpuLimit', value.count),
+    deltaXds: said('deltaXds', value.booleanText) ?? false,
+    exchangeKeys: text('exchangeKeys'),
+    gcpMetadata: text('gcpMetadata'),
+    metadataHost: text('metadataHost'),
+    probeDestination: probeDestination(said('probeDestination', value.booleanText)),
+    gkeClusterUrl: text('gkeClusterUrl'),
+    searchPath: text('searchPath'),
+    metadataVariables: Object.fromEntries(metadataVariables) as Record<string, string>,
+    secrets,
+  };
+
+  const debug = read(`${stackdriver}DEBUG`, value.booleanText) ?? false;
+  const numbers = Object.entries(limits).map(([field, suffix]): [string, number | null] => [
+    field,
+    read(`${stackdriver}MAX_NUMBER_OF_${suffix}`, value.count) ?? null,
+  ]);
+  const traced = read(`${stackdriver}ENABLED`, value.booleanText) === true;
+  const template = given(env['ISTIO_BOOTSTRAP']);
+  return {
+    values,
+    sources,
+    tls,
+    tlsSources,
+    lowest: {
+      content: {
+        ...(traced && { tracing: { stackdriver: { debug, ...Object.fromEntries(numbers) } } }),
+        ...(given(values.pilotCertProvider) !== undefined && { discoveryAddress: istiod }),
+      },
+      source: (field) => (field === 'tracing' ? `$${stackdriver}ENABLED` : 'default with $PILOT_CERT_PROVIDER'),
+      place: (field) => field,
+    },
+    flagged: variableLayer((name) => env[name]),
+    highest: variable('ISTIO_BOOTSTRAP', template === undefined ? {} : { proxyBootstrapTemplatePath: template }),
+    proxyConfig: env['PROXY_CONFIG'],
+    application: {
+      ISTIO_KUBE_APP_PROBERS: env['ISTIO_KUBE_APP_PROBERS'] ?? '',
+      ISTIO_PROMETHEUS_ANNOTATIONS: env['ISTIO_PROMETHEUS_ANNOTATIONS'] ?? '',
+      PILOT_AGENT_METRICS_TARGETS: env['PILOT_AGENT_METRICS_TARGETS'] ?? '',
+    },
+    warnings: [...warnings, ...idleWarnings(env)],
+  };
+}
+
+/** An empty text is none. */
+function given(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+function variable(name: string, content: unknown): Layer {
+  return { content, source: () => `$${name}`, place: () => `$${name}` };
+}

@@ -1,0 +1,163 @@
+import type { Flag } from '../../shared/text/flag.ts';
+import { type FlagName, flags } from './flags.ts';
+import type { Layer } from './read-layer.ts';
+import type { Problem } from '../../shared/text/value.ts';
+import { isOptional } from './proxy-config.ts';
+import { parseBoolean } from '../../shared/text/value.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+import { parseJson } from '../../shared/text/parse-json.ts';
+
+/** The flags that may be given more than once. */
+type RepeatedFlag = { [Name in FlagName]: (typeof flags)[Name] extends { readonly repeated: true } ? Name : never }[FlagName];
+
+/** The flags that were given, each with its value, or with all of them where it may be repeated. */
+export type GivenFlags = Readonly<Partial<Record<Exclude<FlagName, RepeatedFlag>, string> & Record<RepeatedFlag, readonly string[]>>>;
+
+export interface FlagLayer {
+  readonly layer: Layer;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+}
+
+/** What a flag is called where it is given. */
+type Called = (name: FlagName) => string;
+
+/** What a flag sets: a path in the configuration, and the value in proto JSON. */
+interface Setting {
+  readonly name: FlagName;
+  readonly field: string;
+  readonly repeated: true | undefined;
+  readonly value: unknown;
+}
+
+/**
+ * Tracers that flags can name, the strongest first: this agent's own, then as in the Go agent 1.5.
+ */
+const tracers = ['openTelemetry', 'lightstep', 'zipkin', 'datadog'];
+const table = Object.entries<Flag>(flags).map(([name, flag]) => ({ ...flag, name: name as FlagName, field: flag.field ?? name }));
+
+/**
+ * Flags as a layer of the configuration, in which what a flag sets is a path: `--zipkinAddress` is
+ * `tracing.zipkin.address`. Pure.
+ *
+ * @param called what a flag is called where it is given: as `--flag`, or by another name
+ * @param whole what all of them together are called as a source
+ * @param spares as {@link Layer} has it
+ */
+export function flagLayer(
+  given: Readonly<Partial<Record<FlagName, unknown>>>,
+  called: Called = (name) => `--${name}`,
+  whole?: string,
+  spares?: (field: string) => boolean,
+): FlagLayer {
+  const problems: Problem[] = [];
+  const warnings: string[] = [];
+  const said: Setting[] = [];
+  for (const { name, field, value: kind, ignored, repeated } of table) {
+    const text = given[name];
+    // A part of something that is empty is not given: templates write all flags of a tracer.
+    if (text === undefined || text === null || (text === '' && (field.includes('.') || kind === 'json'))) continue;
+    const value = typeof text === 'string' ? valueOf(kind, text) : text;
+    if (ignored === true) warnings.push(`${called(name)} has no effect, and is ignored`);
+    else if (value === undefined)
+      problems.push({ place: called(name), text: `'${text as string}' is not JSON, such as {"address":"host:port"}` });
+    else said.push({ name, field, repeated, value });
+  }
+  const settings = said.filter((setting) => {
+    const why = withoutEffect(setting, said, called);
+    if (why !== undefined) warnings.push(`${called(setting.name)} has no effect ${why}, and is ignored`);
+    return why === undefined;
+  });
+
+  const content = settings.reduce<Fields>((before, { field, value }) => withValue(before, field.split('.'), value), {});
+  const source = (field: string) => whole ?? called(settings.find((setting) => isBelow(setting.field, field))?.name ?? (field as FlagName));
+  const place = (path: string) => {
+    const flag = [...settings, ...table].find(({ field }) => isBelow(path, field));
+    if (flag === undefined) return called(path as FlagName);
+    return `${called(flag.name)}${flag.repeated === true ? '' : path.slice(flag.field.length)}`;
+  };
+  return { layer: { content, source, place, ...(spares && { spares }) }, problems, warnings };
+}
+
+/**
+ * The same of flags that are given by their variables, which `read` reads. An empty one is not
+ * given. Pure.
+ */
+export function variableLayer(read: (variable: string) => string | undefined): FlagLayer {
+  const given = table.flatMap(({ name, variable, repeated }) => {
+    const text = variable === undefined ? undefined : read(variable);
+    return text === undefined || text === '' ? [] : [[name, repeated === true ? text.split(/\s*,\s*/) : text]];
+  });
+  return flagLayer(Object.fromEntries(given) as GivenFlags, (name) => `$${(flags[name] as Flag).variable ?? name}`, undefined, isOptional);
+}
+
+/** Why a flag says nothing beside the others, or undefined if it does. */
+function withoutEffect({ field }: Setting, said: readonly Setting[], called: Called): string | undefined {
+  const [top, tracer = ''] = field.split('.');
+  if (top !== 'tracing') {
+    const whole = said.find((other) => field.startsWith(`${other.field}.`));
+    return whole && `beside ${called(whole.name)}`;
+  }
+  const fields = tracers.flatMap((one) => [`tracing.${one}.address`, `tracing.${one}.accessToken`]);
+  const strongest = fields.flatMap((one) => said.filter((other) => other.field === one))[0];
+  if (strongest === undefined) return 'without an address';
+  return strongest.field.startsWith(`tracing.${tracer}.`) ? undefined : `beside ${called(strongest.name)}`;
+}
+
+function isBelow(path: string, top: string): boolean {
+  return path === top || path.startsWith(`${top}.`) || path.startsWith(`${top}[`);
+}
+
+/** Undefined for what should be JSON and is not. What is no boolean is left to the schema. */
+function valueOf(kind: string, text: string): unknown {
+  if (kind === 'bool') return parseBoolean(text) ?? text;
+  if (kind !== 'json') return text;
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function withValue(content: Fields, [first = '', ...rest]: readonly string[], value: unknown): Fields {
+  const inner = ownMember(content, first) as Fields | undefined;
+  return { ...content, [first]: rest.length === 0 ? value : withValue(inner ?? {}, rest, value) };
+}
+
+/** What was found among the arguments that no known flag took. */
+export interface FoundRole {
+  /**
+   * The first argument that is neither an unknown flag nor the value of one; `standard` without
+   * one.
+   */
+  readonly role: string;
+  readonly unknownFlags: readonly string[];
+}
+
+const roles: readonly string[] = ['sidecar', 'router'];
+
+/**
+ * The role among leftover arguments.
+ *
+ * Unknown flags are tolerated, as the Go agent does for the sake of newer injection templates; one
+ * that is nearly a known one is refused elsewhere.
+ * Without `=` such a flag takes the next token for its value, unless that is a role: the Go agent
+ * lost the role there.
+ */
+export function resolveRole(leftover: readonly string[], standard = 'sidecar'): FoundRole {
+  const unknownFlags: string[] = [];
+  const positionals: string[] = [];
+  let mayBeValue = false;
+  for (const token of leftover) {
+    if (token.startsWith('-')) {
+      unknownFlags.push(token.replace(/=.*/s, ''));
+      mayBeValue = !token.includes('=');
+    } else {
+      if (!mayBeValue || roles.includes(token)) positionals.push(token);
+      mayBeValue = false;
+    }
+  }
+  return { role: positionals[0] ?? standard, unknownFlags };
+}

@@ -1,0 +1,84 @@
+import * as z from 'zod/mini';
+import type { Problem } from '../../shared/text/value.ts';
+import { parseBoolean } from '../../shared/text/value.ts';
+import { parseJson } from '../../shared/text/parse-json.ts';
+
+/** An application that has metrics, on this machine. */
+export interface MetricsTarget {
+  /** The variable that names it. */
+  readonly variable: (typeof metricsVariables)[number];
+  readonly port: number;
+  readonly path: string;
+}
+
+export interface MetricsTargets {
+  readonly targets: readonly MetricsTarget[];
+  /** What is no target, and why. */
+  readonly flaws: readonly Problem[];
+}
+
+const form = z.object({
+  scrape: z.optional(z.union([z.string(), z.boolean()])),
+  path: z.optional(z.string()),
+  port: z.optional(z.union([z.string(), z.number()])),
+});
+export const metricsVariables = ['ISTIO_PROMETHEUS_ANNOTATIONS', 'PILOT_AGENT_METRICS_TARGETS'] as const;
+
+export function isMetricsVariable(name: string): name is (typeof metricsVariables)[number] {
+  return metricsVariables.some((one) => one === name);
+}
+
+/**
+ * The applications to scrape: one from `ISTIO_PROMETHEUS_ANNOTATIONS`, an object with `port` (80),
+ * `path` (`/metrics`) and `scrape`, any number from `PILOT_AGENT_METRICS_TARGETS`, an array of
+ * such. An empty text is the default, as Istio's injector writes it. What cannot be scraped is left
+ * out. A port of `own`, by its meaning, would scrape the agent itself. Pure.
+ */
+export function metricsTargets(
+  values: Readonly<Partial<Record<(typeof metricsVariables)[number], string>>>,
+  own: ReadonlyMap<number, string>,
+): MetricsTargets {
+  const targets: MetricsTarget[] = [];
+  const flaws: Problem[] = [];
+  for (const variable of metricsVariables) {
+    const value = values[variable] ?? '';
+    if (value === '') continue;
+    const many = variable === 'PILOT_AGENT_METRICS_TARGETS';
+    const decoded = z.array(form).safeParse(many ? parse(value) : [parse(value)]);
+    if (!decoded.success) flaws.push({ place: variable, text: `it is not ${many ? 'a JSON array of objects' : 'a JSON object'} with port and path` }); // prettier-ignore
+    for (const { scrape = '', path = '', port = '' } of decoded.data ?? []) {
+      const wanted = scrape === '' ? true : parseBoolean(String(scrape));
+      if (wanted === false) continue;
+      const target: MetricsTarget = {
+        variable,
+        port: port === '' ? 80 : Number(port),
+        path: path === '' ? '/metrics' : path.startsWith('/') ? path : `/${path}`,
+      };
+      const text = wanted === undefined ? `scrape '${scrape}' is not true or false` : flaw(target, port, targets, own);
+      if (text === undefined) targets.push(target);
+      else flaws.push({ place: variable, text });
+    }
+  }
+  return { targets, flaws };
+}
+
+/** Why a target cannot be one beside those before it; undefined if it can. */
+function flaw(
+  { port, path }: MetricsTarget,
+  written: string | number,
+  before: readonly MetricsTarget[],
+  own: ReadonlyMap<number, string>,
+): string | undefined {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return `port '${written}' is not a port (1 to 65535)`;
+  const self = own.get(port);
+  if (self !== undefined) return `port ${port} is ${self}: the agent's metrics have it already`;
+  return before.some((other) => other.port === port && other.path === path) ? `port ${port} with path ${path} is named twice` : undefined;
+}
+
+function parse(json: string): unknown {
+  try {
+    return parseJson(json);
+  } catch {
+    return undefined;
+  }
+}

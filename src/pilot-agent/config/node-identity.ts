@@ -1,0 +1,51 @@
+import { hostKind, isIpAddress } from '../../shared/text/host-port.ts';
+
+export interface NodeIdentity {
+  /** The first of its addresses. */
+  readonly ip: string;
+  readonly id: string;
+  readonly domain: string;
+  /** Its addresses, each once; the first one names it. */
+  readonly addresses: readonly string[];
+  /** No address of the node is an IPv4 one. */
+  readonly ipv6: boolean;
+}
+
+export interface NodeInputs {
+  /** `--ip`, taken as it is. */
+  readonly ip: string;
+  readonly id: string;
+  readonly domain: string;
+  /** `Kubernetes`, `Consul`; anything else is "other". */
+  readonly registry: string;
+  /** Of the pod; empty where they are not given. */
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly instanceIp: string;
+  /** The addresses of this machine's interfaces, loopback left out. */
+  readonly addresses: readonly string[];
+}
+
+/**
+ * Who this node is to the control plane: the rules of the Go agent 1.6, less link-local addresses,
+ * which nobody else can reach. Pure.
+ */
+export function nodeIdentity({ ip, id, domain, registry, podName, podNamespace, instanceIp, addresses }: NodeInputs): NodeIdentity {
+  const given = ip !== '' ? ip : isIpAddress(instanceIp) ? instanceIp : '';
+  const reachable = addresses.filter((address) => !/^fe80:/i.test(address) && !address.startsWith('169.254.'));
+  const found = new Set([...(given === '' ? [] : [given]), ...reachable]);
+  const all = found.size === 0 ? ['127.0.0.1', '::1'] : [...found];
+  const first = all[0] ?? '';
+  const names = new Map<string, readonly [string, string]>([
+    ['Kubernetes', [`${podName}.${podNamespace}`, `${podNamespace}.svc.cluster.local`]],
+    ['Consul', [`${first}.service.consul`, 'service.consul']],
+  ]);
+  const [defaultId, defaultDomain] = names.get(registry) ?? [first, ''];
+  return {
+    ip: first,
+    id: id === '' ? defaultId : id,
+    domain: domain === '' ? defaultDomain : domain,
+    addresses: all,
+    ipv6: !all.some((address) => hostKind(address) === 'ipv4'),
+  };
+}

@@ -1,0 +1,100 @@
+import type * as Yaml from 'yaml';
+import { valueFlaw } from '../../shared/text/levels.ts';
+import { parseYaml } from '../../shared/text/parse-yaml.ts';
+import type { Content } from './text-layers.ts';
+import { parseJson, TooDeep } from '../../shared/text/parse-json.ts';
+
+/** How much one text may have. */
+export interface TextLimits {
+  readonly characters: number;
+  /** Of YAML: its parser takes some 7 µs for each, and the agent does nothing else meanwhile. */
+  readonly tokens: number;
+  /** Of any text, for what it says is walked through more than once. */
+  readonly values: number;
+  readonly levels: number;
+}
+
+const usual: TextLimits = { characters: 256 << 10, tokens: 10_000, values: 10_000, levels: 100 };
+
+/**
+ * What a text of YAML says, of which JSON is a part; an empty text says null. One that is beyond
+ * the limits is refused, by which none holds the agent for more than 100 ms, and so is a name
+ * that a map has twice. The parser of YAML is loaded only for what is no JSON. Never rejects.
+ */
+export async function parseText(text: string, limits: TextLimits = usual): Promise<Content> {
+  if (text.length > limits.characters)
+    return { ok: false, reason: `it has ${text.length} characters, and ${limits.characters} are read at most` };
+  const content = jsonContent(text, limits) ?? (await readYaml(text, limits));
+  const flaw = content.ok ? valueFlaw(content.value, limits) : undefined;
+  return flaw === undefined ? content : { ok: false, reason: flaw };
+}
+
+/** In this, YAML has no other brackets than JSON: neither comments, nor texts in single quotes. */
+const brackets = /^\s*[[{][^#']*$/;
+
+function jsonContent(text: string, { levels }: TextLimits): Content | undefined {
+  try {
+    return { ok: true, value: parseJson(text, undefined, levels) };
+  } catch (error) {
+    return error instanceof TooDeep && brackets.test(text) ? { ok: false, reason: error.message } : undefined;
+  }
+}
+
+async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<Content> {
+  const yaml = await import('yaml');
+  try {
+    if (text.length > tokens && hasMore(new yaml.Lexer().lex(text), tokens))
+      return { ok: false, reason: `it has more than ${tokens} words and marks of YAML, which is the limit` };
+    // That names are unique is looked at below: the parser compares each with each.
+    const parsed = parseYaml(yaml, text, { merge: true, uniqueKeys: false }, levels);
+    if (!parsed.ok) return { ok: false, reason: parsed.reason };
+    const { lines: lineCounter } = parsed;
+    const [document, second] = parsed.documents;
+    if (document === undefined) return { ok: true, value: null };
+    if (second !== undefined) return { ok: false, reason: `${placeOf(second.range[0], lineCounter)}: it has more than one document` };
+    const [error] = document.errors;
+    if (error !== undefined) return { ok: false, reason: `${placeOf(error.pos[0], lineCounter)}: ${withoutContent(error.message)}` };
+    const repeated = repeatedName(document, yaml);
+    if (repeated !== undefined) return { ok: false, reason: `${placeOf(repeated, lineCounter)}: Map keys must be unique` };
+    return { ok: true, value: document.toJS() as unknown };
+  } catch (error) {
+    return { ok: false, reason: withoutContent((error as Error).message) }; // an alias without its anchor, or too many
+  }
+}
+
+function hasMore(tokens: Iterable<string>, most: number): boolean {
+  const iterator = tokens[Symbol.iterator]();
+  for (let count = 0; iterator.next().done !== true; count += 1) if (count === most) return true;
+  return false;
+}
+
+/** Where a name stands that its map has already. */
+function repeatedName(document: Yaml.Document, { isScalar, visit }: typeof Yaml): number | undefined {
+  let found: number | undefined;
+  visit(document, {
+    Map: (_, { items }) => {
+      const names = new Set<string>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (names.has(name)) {
+          found = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        names.add(name);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}
+
+function placeOf(offset: number, lineCounter: Yaml.LineCounter): string {
+  const { line, col } = lineCounter.linePos(offset);
+  return `line ${line}, column ${col}`;
+}
+
+/** Some messages end with what was found there, which may be a secret. */
+function withoutContent(message: string): string {
+  return message.replace(/:? ["'].*$|(?<=\S): .*$| \\.*$/s, '');
+}

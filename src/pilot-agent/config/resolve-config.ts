@@ -1,0 +1,204 @@
+import * as z from 'zod/mini';
+import { agentFlagsSchema } from './agent-config.ts';
+import { application } from './application.ts';
+import { certificateFiles } from './certificate-files.ts';
+import { flagLayer, type GivenFlags, resolveRole } from './flag-layer.ts';
+import type { ReadEnvironment } from './environment.ts';
+import { withoutDrainConflict } from './drain-conflict.ts';
+import { type GivenLogFlags, logOptions } from '../../shared/log/log-options.ts';
+import { parseHostPort, portNumber } from '../../shared/text/host-port.ts';
+import { flags } from './flags.ts';
+import { logFlags } from '../../shared/log/log-flags.ts';
+import { nodeIdentity } from './node-identity.ts';
+import { type ProxyConfig, proxyConfigSchema } from './proxy-config.ts';
+import { readLayer } from './read-layer.ts';
+import type { Problem } from '../../shared/text/value.ts';
+import { type Sources, sources } from './sources.ts';
+import { sourceConfigs } from './source-settings.ts';
+import { type Layers, textLayers } from './text-layers.ts';
+import { meant } from '../../shared/text/one-edit.ts';
+import type { AgentConfig } from './agent-config.ts';
+import type { ConfigFile } from './config-file.ts';
+
+/** The port on which istiod wants to know who asks. */
+const securedPort = ':15012';
+
+/**
+ * How the control plane is talked to: by its port it is `MUTUAL_TLS` whatever is said, as in the Go
+ * agent. Not so where certificates are mounted files, which may be none of the mesh: there it has
+ * to be said. Pure.
+ */
+function authPolicy(
+  { controlPlaneAuthPolicy, discoveryAddress }: Pick<ProxyConfig, 'controlPlaneAuthPolicy' | 'discoveryAddress'>,
+  fileMountedCerts: boolean,
+): ProxyConfig['controlPlaneAuthPolicy'] {
+  return discoveryAddress.endsWith(securedPort) && !fileMountedCerts ? 'MUTUAL_TLS' : controlPlaneAuthPolicy;
+}
+
+export type ResolvedConfig =
+  | { readonly ok: true; readonly config: AgentConfig; readonly sources: Sources; readonly warnings: readonly string[] }
+  /** `usage`: the command line alone is wrong. */
+  | { readonly ok: false; readonly problems: readonly Problem[]; readonly usage: boolean; readonly rest: Rest };
+
+/** What there is besides the problems, so that what follows from it can be looked at too. */
+export interface Rest {
+  /** With a lower layer's value, or the default, in the place of each that is wrong. */
+  readonly config: AgentConfig;
+  /** Whether the value of a field is the one that it will have when all problems are mended. */
+  readonly isCertain: (field: keyof ProxyConfig) => boolean;
+}
+
+export interface ConfigInputs {
+  /** The flags that were given. */
+  readonly given: GivenFlags;
+  /** The flags about logging that were given. */
+  readonly logFlags?: GivenLogFlags;
+  /** The arguments that no flag took. */
+  readonly leftover: readonly string[];
+  readonly surroundings: ReadEnvironment;
+  /** The addresses of this machine's interfaces, loopback left out. */
+  readonly addresses: readonly string[];
+  readonly layers: Layers;
+  /** `--config`, if it is given. Its variables are a part of the surroundings. */
+  readonly file?: ConfigFile | undefined;
+}
+
+/** What stands for a flag on the command line of a command that takes all these. */
+export const knownFlags = [...Object.keys({ ...flags, ...logFlags }), 'help', 'version', 'output', 'validate'].map((name) => `--${name}`);
+
+/** Flags that an injector writes from annotations of the pod: how much Envoy logs. */
+const injectedFlags: ReadonlySet<string> = new Set(['proxyLogLevel', 'proxyComponentLogLevel']);
+
+const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.shape });
+
+/**
+ * The configuration after all layers, and where each value is from; or all that is wrong with it,
+ * each thing once for each place.
+ *
+ * Layers, the lowest first: defaults, the mesh file, PROXY_CONFIG, the annotations, the
+ * configuration file, the variables
+ * of flags, flags that were given. A field of a higher layer takes the place of the whole field
+ * below. A value is checked in its layer, even if a higher one has another. Pure.
+ */
+export function resolveConfig({ given, logFlags = {}, leftover, surroundings, addresses, layers, file }: ConfigInputs): ResolvedConfig {
+  const { role, unknownFlags } = resolveRole(leftover, file?.role);
+  const suggested = unknownFlags.map((flag) => [flag, meant(flag, knownFlags)] as const);
+  const typos = suggested.filter(([, right]) => right !== undefined);
+  const texts = textLayers(layers);
+  const flagged = flagLayer(given, undefined, undefined, (field) => injectedFlags.has(field));
+  const flagReading = readLayer(flagsSchema, flagged.layer);
+  const variableReading = readLayer(flagsSchema, surroundings.flagged.layer);
+  const textReadings = texts.layers.map((layer) => readLayer(proxyConfigSchema, layer));
+  const fileReadings =
+    file === undefined ? [] : [readLayer(proxyConfigSchema, file.proxyConfig), readLayer(flagsSchema, file.flagged.layer)];
+  const lowest = readLayer(proxyConfigSchema, surroundings.lowest);
+  const highest = readLayer(proxyConfigSchema, surroundings.highest);
+  const said = [...textReadings, ...fileReadings, variableReading, flagReading];
+  const { readings, ...drain } = withoutDrainConflict([lowest, ...said, highest], defaults());
+  const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
+  const further = readings.reduce((lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }), {});
+  const logging = logOptions({ ...file?.logFlags, ...logFlags }, (flag) =>
+    file === undefined || flag in logFlags ? `--${flag}` : `${file.name}: ${flag}`,
+  );
+  const placeOf = (field: string) =>
+    readings.findLast((reading) => Object.hasOwn(reading.fields, field))?.layer.place(field) ?? `--${field}`;
+  const asked = sourceConfigs(fields, placeOf, file?.sources);
+  const beside = application(surroundings.application, { ...fields, role });
+
+  const problems = [
+    ...(isRole(role) ? [] : [{ place: 'role', text: `'${role}' is not sidecar or router` }]),
+    ...typos.map(([flag, right]) => ({ place: flag, text: `there is no such flag: did you mean ${right}?` })),
+    ...flagged.problems,
+    ...flagReading.problems,
+    ...texts.problems,
+    ...textReadings.flatMap((reading) => reading.problems),
+    ...(file?.problems ?? []),
+    ...(file?.flagged.problems ?? []),
+    ...fileReadings.flatMap((reading) => reading.problems),
+    ...surroundings.flagged.problems,
+    ...variableReading.problems,
+    ...drain.problems,
+    ...asked.problems,
+    ...authorityProblems(surroundings.values.secrets.caAddress),
+    ...(logging.ok ? [] : logging.problems),
+  ];
+
+  const { ip, id, domain, serviceregistry: registry } = fields;
+  const { provCert, pilotCertProvider, fileMountedCerts, podName, podNamespace, instanceIp } = surroundings.values;
+  const node = nodeIdentity({ ip, id, domain, registry, podName, podNamespace, instanceIp, addresses });
+  const secured = { ...fields, controlPlaneAuthPolicy: authPolicy(fields, fileMountedCerts) };
+  const config: AgentConfig = {
+    role: isRole(role) ? role : 'sidecar',
+    ...secured,
+    further,
+    ...surroundings.values,
+    drainCap: surroundings.values.drainCap ?? fields.terminationDrainDuration,
+    ...beside.application,
+    ...certificateFiles({ config: secured, ...surroundings.tls, provCert, pilotCertProvider }),
+    node,
+    logging: logging.options,
+    sources: asked.sources,
+  };
+  if (problems.length > 0) {
+    const usage = problems.every(({ place }) => place === 'role' || place.startsWith('-'));
+    // What a text that cannot be parsed may say is above all that is below it.
+    const ofFile = file?.isKnown === false ? fileReadings.length : 0;
+    const first = texts.problems.length + ofFile > 0 ? 1 + textReadings.length + ofFile : -1;
+    const isCertain = (field: string) => {
+      const from = readings.findLastIndex(({ fields }) => Object.hasOwn(fields, field));
+      return from >= first && !readings.slice(from + 1).some(({ wrong }) => wrong.includes(field));
+    };
+    return { ok: false, problems, usage, rest: { config, isCertain } };
+  }
+  return {
+    ok: true,
+    config,
+    sources: sources(config, { readings, surroundings, leftover, logFlags, file }),
+    warnings: [
+      ...unknownFlags.map((flag) => `unknown flag ${flag} is ignored`),
+      ...flagged.warnings,
+      ...asked.warnings,
+      ...(file?.flagged.warnings ?? []),
+      ...surroundings.flagged.warnings,
+      ...surroundings.warnings,
+      ...beside.warnings,
+      ...texts.warnings,
+      ...readings.flatMap((reading) => reading.warnings),
+      ...drain.warnings,
+      ...(logging.ok ? logging.warnings : []),
+    ],
+  };
+}
+
+/** An authority is asked again and again: so what can be no address is told at the start. */
+function authorityProblems(address: string): readonly Problem[] {
+  const { host = '', port } = parseHostPort(address) ?? {};
+  const isRight = address === '' || (/^[^\s/]+$/.test(host) && portNumber(port) !== undefined);
+  return isRight ? [] : [{ place: 'CA_ADDR', text: `'${address}' is not host:port` }];
+}
+
+/** All fields without a layer. Most have a flag, which says the default. */
+function defaults() {
+  const texts = Object.entries(flags).flatMap(([name, flag]) =>
+    ['binaryPath', 'concurrency'].includes(name) ? [] : [[name, 'repeated' in flag ? [] : flag.default]],
+  );
+  const { content } = flagLayer(Object.fromEntries(texts) as GivenFlags).layer;
+  const others = { terminationDrainDuration: '5s', extraStatTags: [], proxyMetadata: {} };
+  const absent = {
+    binaryPath: undefined,
+    concurrency: undefined,
+    envoyMetricsService: undefined,
+    envoyAccessLogService: undefined,
+    tracing: undefined,
+  };
+  return { ...absent, ...flagsSchema.parse({ ...(content as object), ...others }) };
+}
+
+/** The members that the other one does not have. */
+function without(one: Readonly<Record<string, unknown>>, other: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(one).filter(([name]) => !Object.hasOwn(other, name)));
+}
+
+function isRole(role: string): role is AgentConfig['role'] {
+  return role === 'sidecar' || role === 'router';
+}

@@ -1,0 +1,100 @@
+import type * as z from 'zod/mini';
+import type { TlsFiles } from './certificate-files.ts';
+import { parseDuration, value } from '../../shared/text/value.ts';
+
+/**
+ * What the environment says of where secrets come from. An empty text is one that is not given.
+ * Times in ms.
+ */
+export interface SecretsConfig {
+  /** Where the token of the workload is mounted. */
+  readonly tokenFile: string;
+  /** `host:port` of the certificate authority. */
+  readonly caAddress: string;
+  readonly clusterId: string;
+  readonly trustDomain: string;
+  readonly algorithm: 'RSA' | 'ECDSA';
+  readonly pkcs8: boolean;
+  readonly ttl: number;
+  /** The share of a certificate's lifetime that is left when the next one is asked for. */
+  readonly graceRatio: number;
+  readonly initialBackOff: number;
+  /** A folder into which the secrets of the workload are written. */
+  readonly output: string;
+  /** A folder with the secrets of a gateway, a folder each; or `kubernetes://NAMESPACE`. */
+  readonly gateway: string;
+  /** Whether a variable names a path of the server's side, and of the client's. */
+  readonly namesServer: boolean;
+  readonly namesClient: boolean;
+  /** Whether one names a certificate or a key of either. */
+  readonly namesPair: boolean;
+}
+
+/**
+ * The value of a variable; undefined where there is none, or one that is not understood (a
+ * warning).
+ */
+export type ReadVariable = <T>(name: string, kind: z.ZodMiniType<T>) => T | undefined;
+
+export interface SecretsInputs {
+  readonly read: ReadVariable;
+  /** The paths that `ISTIO_META_TLS_*` name. */
+  readonly tls: { readonly server: Partial<TlsFiles>; readonly client: Partial<TlsFiles> };
+}
+
+/** The variable of each value; undefined for what follows from `ISTIO_META_TLS_*`. */
+export const secretVariables = {
+  tokenFile: 'JWT_POLICY',
+  caAddress: 'CA_ADDR',
+  clusterId: 'ISTIO_META_CLUSTER_ID',
+  trustDomain: 'TRUST_DOMAIN',
+  algorithm: 'ECC_SIGNATURE_ALGORITHM',
+  pkcs8: 'PKCS8_KEY',
+  ttl: 'SECRET_TTL',
+  graceRatio: 'SECRET_GRACE_PERIOD_RATIO',
+  initialBackOff: 'INITIAL_BACKOFF_MSEC',
+  output: 'OUTPUT_CERTS',
+  gateway: 'GATEWAY_SECRETS',
+  namesServer: undefined,
+  namesClient: undefined,
+  namesPair: undefined,
+} as const satisfies Record<keyof SecretsConfig, string | undefined>;
+
+/** Where the token of each `JWT_POLICY` is; any other policy has none. */
+export const tokenFiles = new Map([
+  ['third-party-jwt', './var/run/secrets/tokens/istio-token'],
+  ['first-party-jwt', '/var/run/secrets/kubernetes.io/serviceaccount/token'],
+]);
+
+const kinds = {
+  algorithm: value.parsed('ECDSA', (text) => (text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined)),
+  ttl: value.parsed('a duration', (text) => {
+    const ms = parseDuration(text);
+    return ms !== undefined && ms > 0 ? ms : undefined;
+  }),
+  share: value.parsed('a share from 0 to 1', (text) => (/^(0?\.\d+|0|1)$/.test(text) ? Number(text) : undefined)),
+  backOff: value.parsed('a whole number of ms', (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)),
+} as const;
+
+/** Reads the variables about secrets. */
+export function secretsConfig({ read, tls: { server, client } }: SecretsInputs): SecretsConfig {
+  const names = secretVariables;
+  const text = (name: string) => read(name, value.text) ?? '';
+  const anyOf = (...paths: readonly (string | undefined)[]) => paths.some((path) => path !== undefined);
+  return {
+    tokenFile: tokenFiles.get(read(names.tokenFile, value.text) ?? 'third-party-jwt') ?? '',
+    caAddress: text(names.caAddress),
+    clusterId: text(names.clusterId),
+    trustDomain: text(names.trustDomain),
+    algorithm: read(names.algorithm, kinds.algorithm) ?? 'RSA',
+    pkcs8: read(names.pkcs8, value.booleanText) ?? false,
+    ttl: read(names.ttl, kinds.ttl) ?? 86_400_000,
+    graceRatio: read(names.graceRatio, kinds.share) ?? 0.5,
+    initialBackOff: read(names.initialBackOff, kinds.backOff) ?? 0,
+    output: text(names.output),
+    gateway: text(names.gateway),
+    namesServer: anyOf(server.chain, server.key, server.root),
+    namesClient: anyOf(client.chain, client.key, client.root),
+    namesPair: anyOf(server.chain, server.key, client.chain, client.key),
+  };
+}

@@ -1,0 +1,96 @@
+import { isOptional } from './proxy-config.ts';
+import type { Layer } from './read-layer.ts';
+import type { Problem } from '../../shared/text/value.ts';
+import { value } from '../../shared/text/value.ts';
+
+/** What was made of a text of the configuration: what it says, or why it says nothing. */
+export type Content = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+
+/**
+ * The layers of the configuration that are texts, read and parsed, the lowest first. Undefined
+ * where there is none.
+ */
+export interface Layers {
+  /** `--meshConfig`, a MeshConfig. */
+  readonly mesh: { readonly path: string; readonly content: Content } | undefined;
+  /** `PROXY_CONFIG`, a ProxyConfig. */
+  readonly proxyConfig: Content | undefined;
+  /** The pod's annotation `proxy.istio.io/config`, a ProxyConfig. */
+  readonly annotation: Content | undefined;
+  /** All annotations of the pod. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** What else was noticed on the way. */
+  readonly warnings: readonly string[];
+}
+
+/** No text at all. */
+export const noLayers: Layers = { mesh: undefined, proxyConfig: undefined, annotation: undefined, annotations: {}, warnings: [] };
+
+interface Text {
+  readonly name: string;
+  readonly place: Layer['place'];
+  readonly content: Content | undefined;
+  /** It is an annotation of the pod. */
+  readonly isAnnotation?: true;
+}
+
+/**
+ * The texts of the configuration as layers, the lowest first. A text that could not be read or
+ * parsed is a problem, and no layer.
+ *
+ * Whatever is wrong in an annotation is a warning, and what was there before holds: an annotation
+ * does not keep a proxy from serving. In the other texts this goes for the fields of what is
+ * optional. (With a wrong status port the Go agent has no status server.) Pure.
+ */
+export function textLayers({ mesh, proxyConfig, annotation, annotations, warnings }: Layers): {
+  readonly layers: readonly Layer[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+} {
+  const port = annotations['status.sidecar.istio.io/port'];
+  const isPort = port === undefined || port === '' || value.optionalPort.safeParse(port).success;
+  const texts: readonly Text[] = [
+    meshText(mesh),
+    { name: 'PROXY_CONFIG', place: below('PROXY_CONFIG', '.'), content: proxyConfig },
+    annotationText('proxy.istio.io/config', annotation),
+    annotationText('sidecar.istio.io/discoveryAddress', field('discoveryAddress', annotations['sidecar.istio.io/discoveryAddress'])),
+    annotationText('status.sidecar.istio.io/port', field('statusPort', isPort ? port : undefined)),
+  ];
+  const unread = texts.flatMap(({ content, ...text }) => (content?.ok === false ? [{ ...text, reason: content.reason }] : []));
+  return {
+    layers: texts.flatMap(({ name, place, content, isAnnotation }) =>
+      content?.ok === true ? [{ content: content.value, source: () => name, place, spares: isAnnotation ? () => true : isOptional }] : [],
+    ),
+    problems: unread.flatMap(({ name, reason, isAnnotation }) => (isAnnotation ? [] : [{ place: name, text: reason }])),
+    warnings: [
+      ...warnings,
+      ...(isPort ? [] : [`annotation status.sidecar.istio.io/port: '${port}' is not a port (1 to 65535, or 0 for none), and is ignored`]),
+      ...unread.flatMap(({ name, reason, isAnnotation }) => (isAnnotation ? [`${name}: ${reason}: it is ignored`] : [])),
+    ],
+  };
+}
+
+/** Of a MeshConfig one field counts. */
+function meshText(mesh: Layers['mesh']): Text {
+  const name = `mesh file ${mesh?.path ?? ''}`;
+  const place = below(`${name}: defaultConfig`, '.');
+  if (mesh?.content.ok !== true) return { name, place, content: mesh?.content };
+  const { value: all } = mesh.content;
+  if (all === null) return { name, place, content: undefined };
+  if (typeof all !== 'object' || Array.isArray(all)) return { name, place, content: { ok: false, reason: 'not a map of fields' } };
+  const { defaultConfig, default_config: snakeCase } = all as Readonly<Record<string, unknown>>;
+  return { name, place, content: { ok: true, value: defaultConfig ?? snakeCase } };
+}
+
+function annotationText(key: string, content: Content | undefined): Text {
+  const name = `annotation ${key}`;
+  return { name, place: key === 'proxy.istio.io/config' ? below(name, ': ') : () => name, content, isAnnotation: true };
+}
+
+function field(name: string, text: string | undefined): Content | undefined {
+  return text === undefined || text === '' ? undefined : { ok: true, value: { [name]: text } };
+}
+
+function below(top: string, separator: string): Layer['place'] {
+  return (path) => (path === '' ? top : `${top}${separator}${path}`);
+}

@@ -1,0 +1,76 @@
+import { findMembers, type TextPosition } from '../../shared/text/text-position.ts';
+import type { EpochConfig, Refusal } from '../../epochs/ports.ts';
+import { excerpt } from './excerpt.ts';
+import { findField, type Found, joined, stepsOf } from './find-field.ts';
+import { type Layer, layersOf, type Usable } from './layers.ts';
+import { type RefusalWords, refusalWords } from './refusal-words.ts';
+import { suggestion } from './suggestion.ts';
+import { templateLine } from './template-line.ts';
+
+/** In characters. */
+const longest = 500;
+
+/**
+ * Says of a refusal which of the user's texts is to blame, where in it, and what would be right.
+ * What is not known is left out; the same refusal is always told in the same words. Never rejects.
+ *
+ * @param words what Envoy says, as `refusalOf` has it
+ * @param binary the Envoy that says it
+ */
+export async function explainRefusal(config: EpochConfig, words: string, binary: string): Promise<Refusal> {
+  return config.kind === 'refused'
+    ? { reason: words }
+    : explained(config, words, binary).catch(() => ({ reason: words.slice(0, longest) }));
+}
+
+async function explained(config: Usable, words: string, binary: string): Promise<Refusal> {
+  const refusal = refusalWords(words);
+  const layers = await layersOf(config);
+  const found = findField(refusal, layers);
+  const place = await placeOf(refusal, found, layers);
+  const shown = place === undefined ? undefined : excerpt(place.layer.template ?? place.layer.text, place);
+  const near = await suggestion(refusal, found, layers, binary).catch(() => undefined);
+  const where = place === undefined ? blamed(config, layers) : `${place.layer.name}:${place.line}:${place.column}`;
+  const reason = [where, fieldOf(refusal, found), `${refusal.problem}${near === undefined ? '' : `; did you mean '${near}'?`}`]
+    .filter((part) => part !== '')
+    .join(': ');
+  return { reason: reason.slice(0, longest), ...(shown !== undefined && { excerpt: shown }) };
+}
+
+interface Place extends TextPosition {
+  readonly layer: Layer;
+}
+
+async function placeOf(refusal: RefusalWords, found: Found | undefined, layers: readonly Layer[]): Promise<Place | undefined> {
+  if (found !== undefined && found.spot.path !== '') {
+    const { layer, path } = found.spot;
+    const { name, value } = (await findMembers(layer.text))(within(layer, path));
+    const position = found.left > 0 || refusal.isUnknown === true ? name : value;
+    return layer.template === undefined ? { ...position, layer } : { ...templateLine(layer.template, layer.text, position), layer };
+  }
+  // What does not parse is told by the place at which Envoy has stopped, if it has read that file.
+  const [layer] = layers;
+  const isAsGiven = layer !== undefined && layers.length === 1 && layer.value === undefined && refusal.at !== undefined;
+  return isAsGiven && layer.template === undefined ? { ...refusal.at, layer } : undefined;
+}
+
+/** The path of a member in the text of a layer, by that in the whole configuration. */
+function within({ at }: Layer, path: string): string {
+  if (at === '') return path;
+  return path.startsWith(at) ? path.slice(at.length).replace(/^\./, '') : '';
+}
+
+/** All that may be to blame, where nothing tells which it is. */
+function blamed(config: Usable, layers: readonly Layer[]): string {
+  const names = layers.map(({ name }) => name);
+  const own =
+    config.kind === 'generated' && config.origin === undefined && config.template === undefined ? ['the generated bootstrap'] : [];
+  return [...own, ...names].join(', with ');
+}
+
+/** The field as the user names it, if it is found; of a name that is not known, what that is in. */
+function fieldOf({ path, isUnknown }: RefusalWords, found: Found | undefined): string {
+  const rest = stepsOf(path).slice(-(found?.left ?? Infinity) || Infinity);
+  const named = rest.reduce((before: string, step) => (typeof step === 'number' ? `${before}[${step}]` : joined(before, step)), found?.spot.path ?? ''); // prettier-ignore
+  return isUnknown === true ? named.replace(/\.?[^.]+$/, '') : named;
+}

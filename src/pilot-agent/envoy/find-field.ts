@@ -1,0 +1,124 @@
+import type { Layer } from './layers.ts';
+import type { RefusalWords } from './refusal-words.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+
+/** A value of a layer, and where in the whole configuration it is. */
+export interface Spot {
+  readonly layer: Layer;
+  readonly value: unknown;
+  /** By the names that the layer has. */
+  readonly path: string;
+}
+
+/** The spot that is nearest to a field, and how many steps lead on from there. */
+export interface Found {
+  readonly spot: Spot;
+  readonly left: number;
+}
+
+type Step = string | number;
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Where the field is that Envoy refuses; undefined where nothing points to it, or several places
+ * are as good. Pure.
+ */
+export function findField({ path, root, values = [], problem }: RefusalWords, layers: readonly Layer[]): Found | undefined {
+  const whole = layers.map((layer): Spot => ({ layer, value: placed(layer), path: '' }));
+  if (path === '') return values.map((value) => findValue(value, whole, problem)).find((found) => found !== undefined);
+  const steps = stepsOf(path);
+  if (root === undefined) return follow(whole, steps);
+  const found = whole
+    .flatMap(spots)
+    .filter(({ value }) => isFields(value) && String(value['@type']).split('.').at(-1) === root)
+    .flatMap((spot) => follow([spot], steps) ?? []);
+  if (found.length === 1) return found[0];
+  const isAbsent = problem.includes('missing');
+  const guilty = found.filter(({ spot, left }) => (isAbsent ? left > 0 || isEmpty(spot.value) : left === 0));
+  return guilty.length === 1 ? guilty[0] : undefined;
+}
+
+/** The names of all that is in lists of this name. Pure. */
+export function namesOf(list: string, layers: readonly Layer[]): readonly string[] {
+  return layers
+    .flatMap((layer) => spots({ layer, value: placed(layer), path: '' }))
+    .filter(({ path }) => path === list || path.endsWith(`.${list}`))
+    .flatMap(members)
+    .flatMap(({ value }) => (isFields(value) && typeof value['name'] === 'string' ? [value['name']] : []));
+}
+
+/** Names and places in lists. `<any>` and `<struct>` are of protobuf alone. */
+export function stepsOf(path: string): readonly Step[] {
+  return [...path.matchAll(/<\w+>|\[(\d+)\]|([^.[\]<>]+)/g)].flatMap(([, index, name]) =>
+    index === undefined ? (name ?? []) : Number(index),
+  );
+}
+
+/** Goes from what is laid over each other to what that has, one step after the other. */
+function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): Found | undefined {
+  const spot = from.at(-1); // what is laid over the others counts
+  if (spot === undefined) return undefined;
+  if (step === undefined) return { spot, left: 0 };
+  const left = rest.length + 1;
+  if (typeof step === 'string')
+    return (
+      follow(
+        from.flatMap((one) => member(one, step)),
+        rest,
+      ) ?? { spot, left }
+    );
+  const items = from.filter(({ value }) => Array.isArray(value)).flatMap(members);
+  if (items.length > 0) return follow(items.slice(step, step + 1), rest) ?? { spot, left };
+  // One message where a list of them is wanted, or a map, whose order nobody knows.
+  const found = [...from, ...from.flatMap(members)].flatMap((one) => follow([one], rest) ?? []);
+  const [best, next] = found.sort((one, other) => one.left - other.left);
+  return best !== undefined && (next === undefined || best.left < next.left) ? best : { spot, left };
+}
+
+/** The path of a member. Pure. */
+export function joined(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function member({ layer, value, path }: Spot, name: string): readonly Spot[] {
+  if (!isFields(value)) return [];
+  const found = Object.keys(value).find((key) => key === name || snake(key) === name);
+  return found === undefined ? [] : [{ layer, value: ownMember(value, found), path: joined(path, found) }];
+}
+
+function members({ layer, value, path }: Spot): readonly Spot[] {
+  if (Array.isArray(value)) return value.map((item: unknown, index): Spot => ({ layer, value: item, path: `${path}[${index}]` }));
+  if (!isFields(value)) return [];
+  return Object.entries(value).map(([name, item]): Spot => ({ layer, value: item, path: joined(path, name) }));
+}
+
+/** A value and all that is in it. */
+function spots(spot: Spot): readonly Spot[] {
+  return [spot, ...members(spot).flatMap(spots)];
+}
+
+/** Of the same values the first one is meant, and of what is there twice the last one. */
+function findValue(text: string, whole: readonly Spot[], problem: string): Found | undefined {
+  const all = whole.flatMap(spots).filter(({ value }) => typeof value === 'string');
+  const same = all.filter(({ value }) => value === text);
+  const parts = text.length > 2 ? all.filter(({ value }) => (value as string).includes(text)) : [];
+  const spot = same.length > 0 ? same.at(problem.includes('duplicate') ? -1 : 0) : parts.length === 1 ? parts[0] : undefined;
+  return spot && { spot, left: 0 };
+}
+
+/** What a layer says, as the field of a configuration that it is laid over. */
+function placed({ at, value }: Layer): unknown {
+  return at === '' ? value : at.split('.').reduceRight((inner, field): unknown => ({ [field]: inner }), value);
+}
+
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,60 @@
+import { meant } from '../../shared/text/one-edit.ts';
+import { envoyNames, type EnvoyNames } from './envoy-names.ts';
+import { type Found, namesOf, stepsOf } from './find-field.ts';
+import type { Layer } from './layers.ts';
+import type { RefusalWords } from './refusal-words.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+
+/**
+ * What may be meant by the name that Envoy refuses, as far as one edit leads to just one name that
+ * this Envoy, or the configuration, has; undefined for nothing. Rejects where `binary` cannot be
+ * read.
+ */
+export async function suggestion(
+  words: RefusalWords,
+  found: Found | undefined,
+  layers: readonly Layer[],
+  binary: string,
+): Promise<string | undefined> {
+  const { problem, path, isUnknown, message, values: [value = ''] = [] } = words; // prettier-ignore
+  if (/unknown cluster/i.test(problem)) return meant(value, namesOf('clusters', layers));
+  if (isUnknown === true && message !== undefined) {
+    const fields = (await (await envoyNames(binary)).typesIn(packageOf(message))).get(message)?.fields ?? new Map<string, string>();
+    const name = path.split('.').at(-1) ?? '';
+    return meant(name, /[A-Z]/.test(name) ? [...fields.keys()].map(camel) : [...fields.keys()]);
+  }
+  if (/^'.*' is no type/.test(problem)) {
+    const [, server = '', type = ''] = /^(.*\/)(.*)$/.exec(value) ?? [];
+    const near = meant(type, [...(await (await envoyNames(binary)).typesIn(packageOf(type))).keys()]);
+    return near && `${server}${near}`;
+  }
+  if (!problem.startsWith('unknown enum value') || found === undefined) return undefined;
+  return meant(value, await valuesAt(found, await envoyNames(binary)));
+}
+
+/** The values of the enumeration that is wanted at a spot. */
+async function valuesAt({ spot }: Found, names: EnvoyNames): Promise<readonly string[]> {
+  let type = 'envoy.config.bootstrap.v3.Bootstrap';
+  let value = spot.layer.at === '' ? spot.layer.value : undefined;
+  for (const step of stepsOf(spot.path)) {
+    value = typeof value === 'object' && value !== null ? ownMember(value as Readonly<Record<string, unknown>>, String(step)) : undefined;
+    if (typeof step === 'number') continue;
+    const { fields } = (await names.typesIn(packageOf(type))).get(type) ?? {};
+    type = fields?.get(snake(step)) ?? '';
+    if (type === 'google.protobuf.Any') type = String((value as { '@type'?: unknown } | undefined)?.['@type']).replace(/^.*\//, '');
+  }
+  return (await names.typesIn(packageOf(type))).get(type)?.values ?? [];
+}
+
+/** Names of packages begin with a small letter, those of what is in them do not. */
+function packageOf(type: string): string {
+  return type.replace(/\.[A-Z].*$/, '');
+}
+
+function camel(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

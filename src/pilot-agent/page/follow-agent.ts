@@ -1,0 +1,81 @@
+import {
+  asyncScheduler,
+  catchError,
+  concat,
+  defer,
+  ignoreElements,
+  map,
+  mergeMap,
+  type Observable,
+  of,
+  repeat,
+  type SchedulerLike,
+  throwError,
+  timeout,
+  timer,
+} from 'rxjs';
+import { fromFetch } from 'rxjs/fetch';
+import type { LiveEvent } from '../report/live-events.ts';
+import { eventsIn } from './followed-events.ts';
+import type { Message } from './known.ts';
+
+/** The agent says something each second. In ms. */
+const longestSilence = 10_000;
+/** Between the end of a connection and the next one. In ms. */
+const pause = 1_000;
+
+/**
+ * What an agent tells, and whether it does. Each connection says `connected`, then what it is told;
+ * its end, or 10 s without a word, is `away` with the reason, and 1 s later comes the next one.
+ * Never completes, never errors. Cold.
+ */
+export function followAgent(
+  connect$: () => Observable<readonly LiveEvent[]>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<Message> {
+  const ended$ = throwError(() => new Error('The agent has closed the connection'));
+  const connection$ = concat(defer(connect$), ended$).pipe(
+    timeout({ each: longestSilence, with: () => throwError(() => new Error('The agent is silent')), scheduler }),
+    mergeMap((events): readonly Message[] => {
+      const at = scheduler.now();
+      return [{ type: 'connected', at }, ...events.map((told): Message => ({ type: 'told', at, told }))];
+    }),
+    catchError((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      return concat(of<Message>({ type: 'away', at: scheduler.now(), reason }), timer(pause, scheduler).pipe(ignoreElements()));
+    }),
+  );
+  return connection$.pipe(repeat());
+}
+
+/**
+ * Emits what the stream of events at a URL says, piece by piece; ends with it, and errors with what
+ * the agent says where it refuses. Cold; unsubscribing closes the connection.
+ */
+export function connectTo(url: string): Observable<readonly LiveEvent[]> {
+  return fromFetch(url, { selector: (response) => saidBy(response) }).pipe(
+    catchError((error: unknown) => {
+      // A browser says no more of a port at which nobody listens.
+      throw error instanceof TypeError ? new Error('The agent does not answer') : error;
+    }),
+  );
+}
+
+function saidBy(response: Response): Observable<readonly LiveEvent[]> {
+  if (!response.ok) {
+    return defer(() => response.text()).pipe(
+      map((text) => {
+        throw new Error(text.trim() === '' ? `The agent answers ${response.status}` : text.trim());
+      }),
+    );
+  }
+  const decoder = new TextDecoder();
+  return piecesOf(response.body).pipe(
+    map((bytes) => decoder.decode(bytes, { stream: true })),
+    eventsIn(),
+  );
+}
+
+function piecesOf(body: ReadableStream<Uint8Array> | null): Observable<Uint8Array> {
+  return body === null ? of() : defer(() => body as unknown as AsyncIterable<Uint8Array>);
+}

@@ -1,0 +1,50 @@
+import { render } from 'preact';
+import {
+  animationFrameScheduler,
+  asyncScheduler,
+  auditTime,
+  combineLatest,
+  distinctUntilChanged,
+  fromEvent,
+  interval,
+  map,
+  NEVER,
+  of,
+  scan,
+  startWith,
+  switchMap,
+  timer,
+} from 'rxjs';
+import type { Advices } from './advice.ts';
+import { connectTo, followAgent } from './follow-agent.ts';
+import { known, nothing } from './known.ts';
+import { Page } from './page.tsx';
+import { parseJson } from '../../shared/text/parse-json.ts';
+
+/** A page that nobody sees gives its stream back after a minute. In ms. */
+const unseen = 60_000;
+
+const wanted$ = fromEvent(document, 'visibilitychange').pipe(
+  startWith(undefined),
+  switchMap(() => (document.hidden ? timer(unseen).pipe(map(() => false)) : of(true))),
+  distinctUntilChanged(),
+);
+const messages$ = wanted$.pipe(switchMap((wanted) => (wanted ? followAgent(() => connectTo('debug/events')) : NEVER)));
+const known$ = messages$.pipe(scan(known, nothing), startWith(nothing));
+const now$ = interval(1_000).pipe(
+  startWith(0),
+  map(() => asyncScheduler.now()),
+);
+
+/** The build puts it there. */
+const advices = parseJson(document.getElementById('advice')?.textContent ?? '{}') as Advices;
+const place = document.getElementById('page');
+place?.replaceChildren();
+combineLatest([known$, now$])
+  .pipe(auditTime(0, animationFrameScheduler))
+  .subscribe({
+    next: ([all, now]) => {
+      if (place !== null) render(<Page known={all} now={now + all.skew} advices={advices} />, place);
+    },
+    error: reportError,
+  });

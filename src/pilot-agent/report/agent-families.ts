@@ -1,0 +1,93 @@
+import type { AgentState } from '../../epochs/model.ts';
+import type { Timeline } from '../../epochs/timeline.ts';
+import { counter, histogram, type MetricFamily } from '../../shared/metrics/metric-family.ts';
+
+/** What the agent's state has to tell as metrics. Pure. */
+export function stateFamilies(state: AgentState): readonly MetricFamily[] {
+  const { phase, epochs, lastEpoch, crashes } = state;
+  const reason = refusal(state);
+  const stages = ['starting', 'live', 'draining', 'stopping'] as const;
+  const phases = ['running', 'draining', 'stopping'] as const;
+  return [
+    { name: 'istio_agent_phase', type: 'gauge', help: 'The phase that the agent is in', samples: phases.map((name) => ({ labels: { phase: name }, value: Number(phase === name) })) }, // prettier-ignore
+    { name: 'istio_agent_envoys', type: 'gauge', help: 'Envoy processes by stage', samples: stages.map((stage) => ({ labels: { stage }, value: [...epochs.values()].filter((epoch) => epoch.stage === stage).length })) }, // prettier-ignore
+    { name: 'istio_agent_epochs_total', type: 'counter', help: 'Envoy processes that were started', samples: [{ value: lastEpoch + 1 }] },
+    {
+      name: 'istio_agent_crashes',
+      type: 'gauge',
+      help: 'Crashes of Envoy since the restart budget was last full',
+      samples: [{ value: crashes }],
+    },
+    { name: 'istio_agent_configuration_refused', type: 'gauge', help: 'Whether the newest configuration cannot work', samples: [reason === undefined ? { value: 0 } : { labels: { reason }, value: 1 }] }, // prettier-ignore
+  ];
+}
+
+/**
+ * Who refuses the newest reading: the agent, which cannot make a configuration of it, or the check.
+ * The text has no place in a label: each would be a time series.
+ */
+function refusal({ refused, wanted }: AgentState): 'configuration' | 'check' | undefined {
+  if (refused === undefined) return undefined;
+  return wanted?.hash === refused.hash && wanted.config.kind === 'refused' ? 'configuration' : 'check';
+}
+
+/** What the lives of the epochs have to tell as metrics. Pure. */
+export function lifecycleFamilies({ counters, durations, causes }: Timeline): readonly MetricFamily[] {
+  return [
+    counter('config_changes', 'Changes that were seen', counters.changes),
+    counter('config_windows', 'Readings of all sources', counters.windows),
+    counter('config_refusals', 'Configurations that were refused', counters.refusals),
+    counter('envoy_restarts', 'Envoys started after the first one', counters.restarts),
+    counter('envoy_crashes', 'Envoys that crashed', counters.crashes),
+    counter('envoy_rescues', 'Envoys started beside the old one, where no hot restart could work', counters.rescues),
+    counter('envoy_drains', 'Envoys that were told to drain', counters.drains),
+    {
+      name: 'istio_agent_envoy_starts_total',
+      type: 'counter',
+      help: 'Envoys that were started, by each reason',
+      samples: causes.map(({ why, source, part, count }) => ({ labels: { why, source, part }, value: count })),
+    },
+    histogram('envoy_start_seconds', 'From the launch of an Envoy to LIVE', durations.start),
+    histogram('envoy_drain_seconds', 'From when an Envoy was told to drain to its end', durations.drain),
+    histogram('envoy_life_seconds', 'From the launch of an Envoy to its end', durations.life),
+  ];
+}
+
+/** How often each part of the agent has failed, as a metric. Pure. */
+export function partFamilies(failures: Readonly<Record<string, number>>): readonly MetricFamily[] {
+  const samples = Object.entries(failures).map(([part, value]) => ({ labels: { part }, value }));
+  return [
+    { name: 'istio_agent_part_failures_total', type: 'counter', help: 'Parts of the agent that failed and were started again', samples },
+  ];
+}
+
+/** Which versions run, by name, as a metric. Pure. */
+export function buildFamily(versions: Readonly<Record<string, string>>): MetricFamily {
+  return { name: 'istio_agent_build_info', type: 'gauge', help: 'The versions of the agent and of Node', samples: [{ labels: versions, value: 1 }] }; // prettier-ignore
+}
+
+/**
+ * What this process costs, as metrics, and how long its start took.
+ *
+ * @param readyAt when it was found ready first, in ms since 1970; undefined where it was not yet
+ * @param now ms since 1970
+ */
+export function processFamilies(readyAt: number | undefined, now: number): readonly MetricFamily[] {
+  const { user, system } = process.cpuUsage();
+  return [
+    { name: 'istio_agent_process_resident_memory_bytes', type: 'gauge', help: 'Memory of the agent (RSS)', samples: [{ value: process.memoryUsage.rss() }] }, // prettier-ignore
+    { name: 'istio_agent_process_cpu_seconds_total', type: 'counter', help: 'CPU time of the agent', samples: [{ value: (user + system) / 1e6 }] }, // prettier-ignore
+    {
+      name: 'istio_agent_process_uptime_seconds',
+      type: 'gauge',
+      help: 'Seconds since the agent was started',
+      samples: [{ value: process.uptime() }],
+    },
+    {
+      name: 'istio_agent_startup_duration_seconds',
+      type: 'gauge',
+      help: 'From the start of the agent to the first probe that found it ready',
+      samples: readyAt === undefined ? [] : [{ value: process.uptime() - (now - readyAt) / 1_000 }],
+    },
+  ];
+}

@@ -1,0 +1,156 @@
+import type { Epoch } from '../../epochs/epoch.ts';
+import { type AgentState, claimOf } from '../../epochs/model.ts';
+import { exitWords } from '../../epochs/exit-cause.ts';
+import type { Exit } from '../../epochs/ports.ts';
+import type { Change } from '../../streams/reading.ts';
+import type { EpochRecord, Timeline } from '../../epochs/timeline.ts';
+import type { SecretPush } from './certificate-report.ts';
+
+/** How an Envoy process has ended. */
+export interface ExitReport {
+  readonly kind: 'clean' | 'failed' | 'signaled' | 'spawn-failed' | 'unknown';
+  /** It was told to end, or had drained. */
+  readonly expected: boolean;
+  readonly code?: number;
+  readonly signal?: string;
+  /** Why it could not be started. */
+  readonly reason?: string;
+  readonly outOfMemory?: boolean;
+  /** What it wrote of why it ended, in one line; absent where it wrote nothing of that. */
+  readonly cause?: string;
+  /** The last lines that it wrote. */
+  readonly lastWords: readonly string[];
+}
+
+/**
+ * The life of one Envoy process, as `/debug/epochs` has it. Times are ISO 8601 with ms, in UTC;
+ * names that end in `Ms` are durations in ms.
+ */
+export interface EpochReport {
+  readonly epoch: number;
+  /** `live`: it serves. `ended`: the process is gone. */
+  readonly state: 'starting' | 'live' | 'draining' | 'stopping' | 'ended';
+  /** False: the admin endpoint has been silent for 2 s. Absent where it is not asked. */
+  readonly answering?: boolean;
+  readonly pid?: number;
+  /** The first characters of the sha256 of what it was started from. */
+  readonly hash: string;
+  readonly lineage: number;
+  readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue' | 'adopted';
+  /** What has changed since the epoch before, and who asked for it. */
+  readonly changed: readonly Change[];
+  /** Of one that was adopted: when that was. */
+  readonly launchedAt: string;
+  readonly spawnedAt?: string;
+  readonly liveAt?: string;
+  readonly toldToDrainAt?: string;
+  readonly endedAt?: string;
+  /** From the launch to LIVE. */
+  readonly startMs?: number;
+  /** From when it was told to drain to its end. */
+  readonly drainMs?: number;
+  /** From the launch to its end. */
+  readonly lifeMs?: number;
+  readonly exit?: ExitReport;
+}
+
+/** What becomes of the epochs: those that are kept, and the counts of all. */
+export interface EpochsReport {
+  /** The newest thousand, oldest first. */
+  readonly epochs: readonly EpochReport[];
+  /** The epoch that comes next, if one is on its way. */
+  readonly next?: {
+    readonly epoch: number;
+    readonly stage: 'waiting' | 'fetching' | 'checking' | 'replacing';
+    readonly hash: string;
+    /** The resources that it waits for, if it does. */
+    readonly missing?: string;
+  };
+  /** The newest reading is refused. */
+  readonly refused?: { readonly hash: string; readonly reason: string };
+  /** How often, since the start: changes, windows, restarts, refusals, crashes, rescues, drains. */
+  readonly counters: Readonly<Record<string, number>>;
+  /** The newest hundred pushes of secrets, oldest first. */
+  readonly pushes: readonly SecretPush[];
+  /** When Envoy served what was stored, since the control plane did not answer. */
+  readonly stored: readonly { readonly of: string; readonly from: string; readonly to?: string }[];
+}
+
+/** A time for a program and a person: ISO 8601 with ms, in UTC. Pure. */
+export function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** An epoch as it is kept, and as its process is now; undefined for one that is gone. */
+export interface KnownEpoch {
+  readonly record: EpochRecord;
+  readonly process: Epoch | undefined;
+}
+
+/** The epochs that are kept, oldest first. Pure. */
+export function knownEpochs({ epochs }: AgentState, past: Timeline): readonly KnownEpoch[] {
+  return past.epochs.map((record) => ({ record, process: epochs.get(record.epoch) }));
+}
+
+/** Pure. */
+export function epochReport({ record, process }: KnownEpoch): EpochReport {
+  const { epoch, lineage, hash, why, changed, pid, launchedAt, spawnedAt, liveAt, toldToDrainAt, endedAt, exit, isExpected } = record;
+  return {
+    epoch,
+    state: endedAt === undefined && process !== undefined ? process.stage : 'ended',
+    ...(process?.stage === 'live' && { answering: process.answering }),
+    ...(pid !== undefined && { pid }),
+    hash: hash.slice(0, 8),
+    lineage,
+    why,
+    changed,
+    launchedAt: isoTime(launchedAt),
+    ...(spawnedAt !== undefined && { spawnedAt: isoTime(spawnedAt) }),
+    ...(liveAt !== undefined && { liveAt: isoTime(liveAt) }),
+    ...(toldToDrainAt !== undefined && { toldToDrainAt: isoTime(toldToDrainAt) }),
+    ...(endedAt !== undefined && { endedAt: isoTime(endedAt) }),
+    ...(liveAt !== undefined && why !== 'adopted' && { startMs: liveAt - launchedAt }),
+    ...(toldToDrainAt !== undefined && endedAt !== undefined && { drainMs: endedAt - toldToDrainAt }),
+    ...(endedAt !== undefined && why !== 'adopted' && { lifeMs: endedAt - launchedAt }),
+    ...(exit !== undefined && { exit: exitReport(exit, isExpected === true) }),
+  };
+}
+
+function exitReport(exit: Exit, expected: boolean): ExitReport {
+  const { kind } = exit;
+  const cause = exitWords(exit);
+  const said = { ...(cause !== undefined && { cause }), lastWords: 'tail' in exit ? exit.tail : [] };
+  switch (kind) {
+    case 'failed':
+      return { kind, expected, code: exit.code, ...said };
+    case 'signaled':
+      return { kind, expected, signal: exit.signal, ...(exit.outOfMemory !== undefined && { outOfMemory: exit.outOfMemory }), ...said };
+    case 'spawn-failed':
+      return { kind, expected, reason: exit.reason, ...said };
+    default:
+      return { kind, expected, ...said };
+  }
+}
+
+/**
+ * As `/debug/epochs` has it. Of a reading its hash alone: a configuration may hold secrets. Pure.
+ */
+export function epochsReport(agent: AgentState, past: Timeline, pushes: readonly SecretPush[]): EpochsReport {
+  const claim = claimOf(agent);
+  const { refused, missing } = agent;
+  return {
+    epochs: knownEpochs(agent, past).map(epochReport),
+    ...(claim !== undefined && {
+      next: {
+        epoch: claim.epoch,
+        stage: claim.stage,
+        hash: claim.reading.hash.slice(0, 8),
+        ...(claim.stage === 'fetching' && { missing }),
+      },
+    }),
+    ...(refused !== undefined && { refused: { hash: refused.hash.slice(0, 8), reason: refused.reason } }),
+    counters: past.counters,
+    pushes,
+    stored: past.stored.map(({ of, from, to }) => ({ of: isoTime(of), from: isoTime(from), ...(to !== undefined && { to: isoTime(to) }) })),
+  };
+}

@@ -1,0 +1,66 @@
+import { EMPTY } from 'rxjs';
+import type { AgentConfig } from '../config/agent-config.ts';
+import { largest, readOutsideSync } from '../../shared/files/outside-file.ts';
+import type { ResolvedConfig, Rest } from '../config/resolve-config.ts';
+import { type EffectiveConfig, problemsAsFatal } from './start/effective-config.ts';
+import { allOf, exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { noFacts } from './start/facts.ts';
+import { makeConfig, readShape } from './start/make-config.ts';
+import { type SecretsPlan, secretsPlan } from './secrets/secrets-plan.ts';
+import { workloadSecrets } from './secrets/workload-secrets.ts';
+import { type XdsPlan, xdsPlan } from './secrets/xds-plan.ts';
+
+/** A configuration that is in order, and what follows from it. */
+export interface CheckedConfig extends EffectiveConfig {
+  readonly plan: SecretsPlan;
+  /** Undefined where Envoy asks the control plane itself. */
+  readonly xds: XdsPlan | undefined;
+}
+
+/** The configuration as far as it is known, be it in order or not. */
+export function knownOf(resolved: ResolvedConfig): Rest {
+  return resolved.ok ? { config: resolved.config, isCertain: () => true } : resolved.rest;
+}
+
+/**
+ * The configuration, if it is in order with all that it names, as far as the machine does not
+ * matter: metadata, template, authority. Rejects with one {@link Fatal} that tells all that is
+ * wrong. What follows from a wrong value is not looked at.
+ */
+export async function checkedConfig(resolved: ResolvedConfig): Promise<CheckedConfig> {
+  const { config, isCertain } = knownOf(resolved);
+  const plan = secretsPlan(config);
+  const xds = xdsPlan(config, plan);
+  const [effective] = await allOf([
+    () => inOrder(resolved),
+    () =>
+      config.customConfigFile === '' &&
+      makeable(isCertain('proxyBootstrapTemplatePath') ? config : { ...config, proxyBootstrapTemplatePath: '' }, plan, xds),
+    () => plan.isServed && served(config, plan),
+  ]);
+  return { ...effective, plan, xds };
+}
+
+function inOrder(resolved: ResolvedConfig): EffectiveConfig {
+  if (resolved.ok) return resolved;
+  throw problemsAsFatal(resolved);
+}
+
+function makeable(config: AgentConfig, { sds }: SecretsPlan, xds: XdsPlan | undefined): void {
+  const made = makeConfig(config, readShape(config), { facts: noFacts, sds, xdsSocket: xds?.socket });
+  if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
+}
+
+function served(config: AgentConfig, plan: SecretsPlan): void {
+  const secrets = workloadSecrets(plan, config, EMPTY);
+  if (!secrets.ok) throw new Fatal(secrets.reason, exitCodes.config);
+}
+
+/** Throws a {@link Fatal} where there is a custom configuration that cannot be read. */
+export function checkCustomConfig(resolved: ResolvedConfig): void {
+  const { config, isCertain } = knownOf(resolved);
+  const { customConfigFile: file } = config;
+  if (file === '' || !isCertain('customConfigFile')) return;
+  const read = readOutsideSync(file, largest.envoy);
+  if (read.kind !== 'read') throw new Fatal(`--customConfigFile ${file} cannot be read: ${read.reason}`, exitCodes.config);
+}

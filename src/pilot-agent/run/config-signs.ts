@@ -1,0 +1,39 @@
+import type { EpochConfig } from '../../epochs/ports.ts';
+import type { ConfigEvent } from '../../epochs/model.ts';
+import type { Reading } from '../../streams/reading.ts';
+import type { SourceSign } from '../../streams/readings.ts';
+import { type PartFailed, partFailed } from './state/part.ts';
+import type { ShapedConfig } from './start/shape-source.ts';
+
+type Read = Extract<SourceSign<ShapedConfig>, { type: 'read' }>;
+type ReadSign = Exclude<SourceSign<ShapedConfig>, { type: 'source-failed' }>;
+/** What is told of the configuration: by its sources, and of the files that are waited for. */
+export type ConfigSign = ReadSign | PartFailed | Extract<ConfigEvent, { type: 'files-awaited' }>;
+
+export function filesAwaited(missing: readonly string[]): ConfigSign {
+  return { type: 'files-awaited', missing };
+}
+
+export function toSign(sign: SourceSign<ShapedConfig>): ReadSign | PartFailed {
+  return sign.type === 'source-failed' ? partFailed('sources', sign.error, sign.delayMs) : sign;
+}
+
+/** What is told to the outside: not what nobody has decided on yet. */
+export function isSourceSign(sign: ConfigSign): sign is Exclude<ReadSign, { type: 'foreseen' }> | PartFailed {
+  return sign.type !== 'files-awaited' && sign.type !== 'foreseen';
+}
+
+/** What the agent is told of a sign; undefined where that is nothing. */
+export function toConfigEvent(sign: ConfigSign): ConfigEvent | undefined {
+  if (sign.type === 'files-awaited') return sign;
+  if (sign.type !== 'read' || isOrdered(sign)) return undefined;
+  return { type: sign.isNew ? 'config-changed' : 'config-confirmed', reading: toEpochReading(sign.reading) };
+}
+
+export function isOrdered(sign: Read): sign is Read & { readonly orderedBy: string } {
+  return sign.orderedBy !== undefined;
+}
+
+export function toEpochReading(reading: Read['reading']): Reading<EpochConfig> {
+  return { ...reading, config: reading.config?.epoch ?? { kind: 'refused', reason: 'no source says what Envoy is started from' } };
+}

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { readOutsideSync } from '../../../shared/files/outside-file.ts';
+import { remove, writeWhole } from '../../../shared/files/whole-file.ts';
+import { exitCodes, type Fatal } from '../../../shared/program/exit.ts';
+import { parseJson } from '../../../shared/text/parse-json.ts';
+
+/** In the folder of `--configPath`, from the end of an agent to the start of the next one. */
+const fileName = 'ended.json';
+/** What the file may have, and what a text in it has at most. In bytes, and in characters. */
+const largest = 16 << 10;
+const longest = 2_000;
+
+const form = z.object({
+  /** ISO 8601. */
+  at: z.iso.datetime(),
+  startedAt: z.iso.datetime(),
+  pid: z.number(),
+  version: z.string(),
+  /** Its exit code. */
+  code: z.number(),
+  reason: z.string(),
+  /** What to do about it; not there where nothing is wrong. */
+  fix: z.optional(z.string()),
+});
+
+/** How an agent has ended, as it told on its way out. */
+export type AgentEnd = Readonly<z.output<typeof form>>;
+
+/** Why an agent ends that does not fail. */
+export interface GoodEnd {
+  /** A signal, or an endpoint; undefined where its Envoy has ended by itself. */
+  readonly askedBy: string | undefined;
+  /** `--keepEnvoy`: its Envoy goes on. */
+  readonly leaves: boolean;
+}
+
+/** Which agent it was, and when. In ms since 1970. */
+export interface Lived {
+  readonly pid: number;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly at: number;
+}
+
+/** What there is to keep of an end. Pure. */
+export function agentEnd({ pid, version, startedAt, at }: Lived, end: GoodEnd | Fatal): AgentEnd {
+  const lived = { at: new Date(at).toISOString(), startedAt: new Date(startedAt).toISOString(), pid, version };
+  if ('code' in end) return { ...lived, code: end.code, reason: cut(end.reason), fix: cut(end.fix) };
+  return { ...lived, code: exitCodes.ok, reason: cut(goodReason(end)) };
+}
+
+function goodReason({ askedBy, leaves }: GoodEnd): string {
+  if (askedBy === undefined) return 'its last Envoy ended cleanly, by itself';
+  return `it was asked to stop (${askedBy})${leaves ? ', and its Envoy goes on' : ''}`;
+}
+
+function cut(text: string): string {
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}
+
+/**
+ * Writes the end of an agent into its folder, which it still holds. Synchronous; never throws: the
+ * log and the exit code say the same.
+ */
+export function keepEnd(folder: string, end: AgentEnd): void {
+  try {
+    writeWhole(join(folder, fileName), `${JSON.stringify(end)}\n`);
+  } catch {
+    // An end is not held up by a disk that is full.
+  }
+}
+
+/** Removes the end of an earlier agent. Synchronous; never throws. */
+export function forgetEnd(folder: string): void {
+  remove(join(folder, fileName));
+}
+
+/** The end of the last agent of a folder; undefined where none is told. Never throws. */
+export function endIn(folder: string): AgentEnd | undefined {
+  const file = readOutsideSync(join(folder, fileName), largest);
+  if (file.kind !== 'read') return undefined;
+  try {
+    return z.parse(form, parseJson(file.bytes.toString()));
+  } catch {
+    return undefined;
+  }
+}

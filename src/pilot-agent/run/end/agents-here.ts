@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { defaultIfEmpty, defer, finalize, firstValueFrom, forkJoin, map, mergeMap, Observable, of, timeout } from 'rxjs';
+import * as z from 'zod/mini';
+import { socketName } from '../start/folder-lock.ts';
+import { parseJson } from '../../../shared/text/parse-json.ts';
+
+/** It is printed to a terminal. */
+const plain = z.string().check(z.regex(/^[^\p{Cc}]+$/u));
+const hint = z.object({ configPath: plain });
+const form = z.object({
+  pid: z.number(),
+  version: plain,
+  configPath: plain,
+  statusPort: z.number(),
+  proxyAdminPort: z.number(),
+  healthPort: z.number(),
+});
+const answer = z.object({ agent: form });
+
+/** An agent as it tells the commands that talk to one. `pid` is that of its own namespace. */
+export type AgentHere = Readonly<z.output<typeof form>>;
+
+/**
+ * How long each of two answers may take: an agent that is stopped gives none, and one on a machine
+ * without a free processor gives a late one. In ms.
+ */
+const timeoutMs = 2_000;
+/** In characters. */
+const longest = 8_192;
+/**
+ * Abstract sockets are as wide as the network: an agent is found wherever its folder is, and where
+ * /proc does not show it. Anybody in the network can have one, and say anything.
+ */
+const width = 107;
+const name = /@(pilot-agent\/[0-9a-f]{16}-+)@*$/;
+
+/**
+ * Tells each who asks on this machine, or in this pod, which folder the agent has, until it is
+ * stopped by what is returned. Nothing can be ordered here. Where there can be no socket, the agent
+ * is not found, and that is all.
+ */
+export function tellOf({ configPath }: Pick<AgentHere, 'configPath'>): () => void {
+  const socket = `pilot-agent/${randomBytes(8).toString('hex')}`.padEnd(width, '-'); // full width: Nodes differ in what they add
+  const server = createServer((asking) => asking.on('error', () => asking.destroy()).end(JSON.stringify({ configPath })))
+    .on('error', () => undefined)
+    .listen(`\0${socket}`)
+    .unref();
+  return () => void server.close();
+}
+
+/**
+ * The agents that run here and answer, by process id: what is told on the network is a folder to
+ * look at, and what counts is said by the socket that holds that folder. Its owner must be this
+ * user; root hears of the agents of others where it has none of its own.
+ */
+export function agentsHere(): Promise<readonly AgentHere[]> {
+  const agents$ = defer(() => {
+    const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
+    const sockets = new Set(lines.flatMap((line) => name.exec(line)?.[1] ?? []));
+    return all([...sockets].map((socket) => ask(`\0${socket}`)));
+  }).pipe(
+    map((told) => new Set(told.flatMap((text) => parsed(hint, text)?.configPath ?? []))),
+    mergeMap((folders) => all([...folders].map(holdersOf))),
+    map((found) => {
+      const agents = found.flat();
+      const own = agents.filter(({ uid }) => uid === process.geteuid?.());
+      const counted = (own.length > 0 ? own : agents).map(({ agent }) => agent);
+      return [...new Map(counted.map((agent) => [agent.configPath, agent])).values()].sort((one, other) => one.pid - other.pid);
+    }),
+  );
+  return firstValueFrom(agents$, { defaultValue: [] });
+}
+
+function all<T>(questions: readonly Observable<T>[]): Observable<readonly T[]> {
+  return forkJoin(questions).pipe(defaultIfEmpty([]));
+}
+
+interface Holder {
+  readonly uid: number;
+  readonly agent: AgentHere;
+}
+
+/** Emits who says that he has that folder, and completes. Never errors. */
+export function holdersOf(folder: string): Observable<readonly Holder[]> {
+  return defer(() => {
+    const descriptor = directory(folder);
+    if (descriptor === undefined) return of([]);
+    const path = `/proc/self/fd/${descriptor}`; // the path of a socket has 107 bytes at most
+    const sockets = readdirSync(path).filter((entry) => socketName.test(entry));
+    const asked = sockets.map((entry) => {
+      const uid = lstatSync(`${path}/${entry}`, { throwIfNoEntry: false })?.uid;
+      const isHeard = uid !== undefined && (uid === process.geteuid?.() || process.geteuid?.() === 0);
+      if (!isHeard) return of([]);
+      return ask(`${path}/${entry}`, '{}').pipe(
+        map((text) => parsed(answer, text)),
+        map((told) => (told === undefined ? [] : [{ uid, agent: told.agent }])),
+      );
+    });
+    return all(asked).pipe(
+      map((found) => found.flat()),
+      finalize(() => closeSync(descriptor)),
+    );
+  });
+}
+
+function directory(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Emits what is answered, '' for nothing in time, and completes. Never errors. */
+function ask(socket: string, question = ''): Observable<string> {
+  return new Observable<string>((subscriber) => {
+    let said = '';
+    const connection = connect(socket, () => connection.write(question)).setEncoding('utf8');
+    connection.on('data', (piece: string) => {
+      said += piece;
+      if (said.length > longest) connection.destroy();
+    });
+    connection.on('error', () => undefined);
+    connection.on('close', () => {
+      subscriber.next(said);
+      subscriber.complete();
+    });
+    return () => connection.destroy();
+  }).pipe(timeout({ first: timeoutMs, with: () => of('') }));
+}
+
+function parsed<T>(shape: z.ZodMiniType<T>, text: string): T | undefined {
+  try {
+    return z.parse(shape, parseJson(text));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,21 @@
+import type { AgentEvent } from '../../epochs/model.ts';
+import type { AgentLog } from '../../shared/log/open-log.ts';
+import type { Fold } from '../../operators/feedback.ts';
+import type { RunEvent, View } from './state/view.ts';
+
+/** Events on the way to the first Envoy, which is not to wait for the log. */
+const beforeSpawn: readonly AgentEvent['type'][] = ['config-changed', 'turn-granted'];
+
+/**
+ * Does to the log what a step of the run asks of it: writes its lines, sets the level, opens the
+ * log once the first Envoy is on its way, and opens its files anew.
+ */
+export function keepLog(step: Fold<View, RunEvent>, log: Pick<AgentLog, 'write' | 'level' | 'open' | 'reopen'>): void {
+  const { sign } = step.value;
+  for (const line of step.state.lines) log.write({ component: 'agent', ...line });
+  if (sign.type === 'level-requested') log.level(sign.level);
+  if (sign.type === 'bug') log.open();
+  if (sign.type !== 'transition') return;
+  if (sign.transition.event.type === 'reopen-requested') log.reopen();
+  if (!beforeSpawn.includes(sign.transition.event.type)) log.open();
+}

@@ -1,0 +1,183 @@
+import {
+  asyncScheduler,
+  concat,
+  distinctUntilChanged,
+  endWith,
+  exhaustMap,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  ReplaySubject,
+  share,
+  Subject,
+  switchMap,
+  takeUntil,
+  timer,
+} from 'rxjs';
+import { type AgentState, initialState } from '../../epochs/model.ts';
+import type { Proxy } from '../../epochs/ports.ts';
+import type { AgentSettings } from '../config/agent-settings.ts';
+import { flags } from '../config/flags.ts';
+import { logFlags } from '../../shared/log/log-flags.ts';
+import type { LogLine } from '../../shared/log/log-line.ts';
+import type { ContributingSource } from '../sources/contribution.ts';
+import type { StatusRequest } from '../status/status-event.ts';
+import type { CommandLine } from './start/effective-config.ts';
+import { exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { failureOf } from './state/part.ts';
+import type { WholeAgent } from './whole-agent.ts';
+
+export interface PilotAgentOptions {
+  /** As the command line of `pilot-agent proxy`. */
+  readonly config?: AgentSettings;
+  /** The variables that the agent reads, `PATH` among them; `process.env` if left out. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Sources of configuration beside those that `config` asks for. */
+  readonly sources?: readonly ContributingSource[];
+  /** What runs in the place of Envoy. Nothing is looked for, checked or cleared for Envoy then. */
+  readonly proxy?: Proxy;
+  /**
+   * Is given each line of the log from `log_output_level` on. If left out, the log goes where
+   * `config` says: to the output stream of the process, as that of the program does.
+   */
+  readonly log?: (line: LogLine) => void;
+  /**
+   * Where there is no Envoy: `find` (the default) says so, `install` puts one into the user's
+   * cache. It needs Python 3 with pip, and the network.
+   */
+  readonly envoy?: 'find' | 'install';
+  /**
+   * The agent obeys signals to the process as the program does (SIGTERM, SIGINT, SIGHUP, SIGUSR1),
+   * and takes its Envoys down after an exception that nobody has caught, which ends no process
+   * then. `false` if left out: the process is left alone.
+   */
+  readonly signals?: boolean;
+}
+
+/** Whether an agent is ready, and why it is not. */
+export type Readiness = { readonly type: 'ready' } | { readonly type: 'unready'; readonly reason: string };
+
+export interface PilotAgent {
+  /**
+   * Emits the state that the agent is in, and each one after it; the last one to who comes late.
+   * Hot; completes when the agent has ended, and never errors: `run` says how it has ended.
+   */
+  readonly state$: Observable<AgentState>;
+  /**
+   * Whether it is ready, as a probe of `/healthz/ready` finds it, at once and as it changes. It is
+   * looked at 4 times a second while somebody listens. Completes when the agent has ended, and
+   * never errors.
+   */
+  readonly ready$: Observable<Readiness>;
+  /**
+   * Starts a new epoch from the configuration as it is now, as SIGHUP and `POST /restart` do;
+   * `state$` says what comes of it. Throws an `AgentFailure` if the agent does not run.
+   */
+  restart(): void;
+  /**
+   * Drains Envoy, as `POST /drain` does: the agent is not ready then, takes no change any longer,
+   * and runs until it is told to end. Throws an `AgentFailure` if it does not run.
+   */
+  drain(): void;
+  /**
+   * Starts the agent, once, and resolves when it has ended as it was asked to, with no Envoy left:
+   * by `signal`, which drains it first, by `POST /quitquitquit`, or because Envoy has ended by
+   * itself, and cleanly. Rejects with an `AgentFailure` for any other end.
+   */
+  run(options?: { readonly signal?: AbortSignal }): Promise<void>;
+}
+
+/**
+ * Makes an agent that owns the life of one Envoy, as a part of a program: what `pilot-agent proxy`
+ * does, without a process of its own. It never ends the process. Nothing happens before `run`, and
+ * what an agent needs is loaded then.
+ *
+ * Agents of one process need a `configPath` and ports of their own, as those of two processes do.
+ */
+export function pilotAgent(options: PilotAgentOptions = {}): PilotAgent {
+  const state$ = new ReplaySubject<AgentState>(1);
+  const unready$ = new ReplaySubject<Observable<string | undefined>>(1);
+  const requests$ = new Subject<StatusRequest>();
+  state$.next(initialState);
+  let isUsed = false;
+  function request(asked: StatusRequest): void {
+    if (!requests$.observed) throw new Fatal(isUsed ? 'the agent does not run: ready$ says when it does' : notRun, exitCodes.usage);
+    requests$.next(asked);
+  }
+  return {
+    state$: state$.asObservable(),
+    ready$: readiness(unready$, state$),
+    restart: () => request({ type: 'restart-requested', by: 'restart()' }),
+    drain: () => request({ type: 'drain-requested' }),
+    run: async ({ signal } = {}) => {
+      if (isUsed) throw new Fatal('this agent has been run: make another one by pilotAgent()', exitCodes.usage);
+      isUsed = true;
+      const told = {
+        onState: (state: AgentState) => state$.next(state),
+        onLife: (why$: Observable<string | undefined>) => unready$.next(why$),
+      };
+      try {
+        if (signal?.aborted !== true) await live(options, { signal, requests$, ...told });
+      } catch (error) {
+        if (signal?.aborted !== true || error !== signal.reason) throw failureOf(error);
+      } finally {
+        state$.complete();
+      }
+    },
+  };
+}
+
+const notRun = 'the agent does not run yet: call run() first';
+/** From one look whether it is ready to the next. In ms. */
+const look = 250;
+
+function readiness(unready$: Observable<Observable<string | undefined>>, state$: Observable<unknown>): Observable<Readiness> {
+  const ended$ = state$.pipe(ignoreElements(), endWith('ended'));
+  const before$ = of('it has not been started yet').pipe(takeUntil(unready$));
+  const looked$ = unready$.pipe(switchMap((reason$) => timer(0, look).pipe(exhaustMap(() => reason$))));
+  return concat(merge(before$, looked$).pipe(takeUntil(ended$)), of('it has ended')).pipe(
+    distinctUntilChanged(),
+    map((reason): Readiness => (reason === undefined ? { type: 'ready' } : { type: 'unready', reason })),
+    share({ connector: () => new ReplaySubject(1) }),
+  );
+}
+
+interface Life extends Pick<WholeAgent, 'signal' | 'onState' | 'onLife'> {
+  readonly requests$: Observable<StatusRequest>;
+}
+
+async function live(options: PilotAgentOptions, { requests$, ...life }: Life): Promise<void> {
+  const { config = {}, env = process.env, sources = [], proxy, log, envoy = 'find', signals = false } = options;
+  const [{ wholeAgent }, { outsideOf }] = await Promise.all([import('./whole-agent.ts'), import('./outside.ts')]);
+  const outside = outsideOf({ signal: life.signal, requests$, obeys: signals });
+  await wholeAgent({
+    line: lineOf(config, env),
+    outside,
+    process: 'shared',
+    envoy,
+    sources,
+    proxy,
+    log,
+    ...life,
+    startedAt: asyncScheduler.now(),
+  });
+}
+
+/** The command line that says the same. What is no flag is left over, and refused or warned of. */
+function lineOf({ role = 'sidecar', ...settings }: AgentSettings, env: NodeJS.ProcessEnv): CommandLine {
+  const given = Object.entries(settings as Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>).flatMap(
+    ([name, value]) => (value === undefined ? [] : [[name, value] as const]),
+  );
+  const of = (table: object) =>
+    Object.fromEntries(
+      given.flatMap(([name, value]) => {
+        if (!Object.hasOwn(table, name)) return [];
+        const all = [value].flat().map(String);
+        return [[name, Array.isArray(value) || 'repeated' in table[name as keyof typeof table] ? all : all[0]]];
+      }),
+    );
+  const unknown = given.flatMap(([name]) => (Object.hasOwn(flags, name) || Object.hasOwn(logFlags, name) ? [] : [`--${name}=`]));
+  return { given: of(flags), logFlags: of(logFlags), leftover: [role, ...unknown], env };
+}

@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  catchError,
+  concat,
+  connect,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  exhaustMap,
+  filter,
+  finalize,
+  map,
+  merge,
+  type Observable,
+  of,
+  skip,
+  startWith,
+  switchMap,
+  takeUntil,
+  takeWhile,
+  timestamp,
+} from 'rxjs';
+import { agent, type AgentTransition } from '../../epochs/agent.ts';
+import type { AdoptedEpoch, Proxy } from '../../epochs/ports.ts';
+import { fixedTiming, type Timing } from '../../epochs/timing.ts';
+import { envoyLogLevels } from '../config/envoy-log-levels.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
+import { feedback, type Fold } from '../../operators/feedback.ts';
+import { ofType } from '../../operators/tagged-union.ts';
+import { certificateExpiry, type CertificateSign } from '../secrets/certificate-expiry.ts';
+import type { StatusEvent } from '../status/status-event.ts';
+import { noSource } from '../sources/compose.ts';
+import type { ContributingSource } from '../sources/contribution.ts';
+import { composeSources, type ConfigSource, type SourceChange } from '../../streams/config-source.ts';
+import { sourceSigns } from '../../streams/readings.ts';
+import { type ConfigSign, filesAwaited, isOrdered, isSourceSign, toConfigEvent, toEpochReading, toSign } from './config-signs.ts';
+import { applyRuntime, type RuntimeSign, type RuntimeWish } from './sources/apply-runtime.ts';
+import { awaitedSources } from './sources/awaited-sources.ts';
+import { afterBug, bugOf } from './end/bug.ts';
+import { uncaughtSign } from './end/broken-connection.ts';
+import { missingResources } from './status/control-plane-notes.ts';
+import { envoyVersion } from './status/envoy-version.ts';
+import { type HeldProcesses, holdProcesses } from './start/held-processes.ts';
+import { lastDrain } from './end/last-drain.ts';
+import { type Outside, real } from './outside.ts';
+import { asPart, asServer, type PartFailed } from './state/part.ts';
+import { runStep } from './run-step.ts';
+import type { StatusOptions } from './status/serve-status.ts';
+import type { KnownConfig, ShapedConfig } from './start/shape-source.ts';
+import { certificateFiles, watchedFiles } from './start/watched-files.ts';
+import { firstView, type RunEvent, type RunSign, type ServersSign, type View } from './state/view.ts';
+
+export interface Parts extends StatusOptions {
+  readonly proxy: Proxy;
+  /** The Envoys that an earlier agent has left, the oldest first. */
+  readonly adopted: readonly AdoptedEpoch[];
+  /** What Envoy is started from besides certificates and a custom configuration. */
+  readonly shape: ConfigSource<ShapedConfig>;
+  /** The sources of configuration that the shape is made of too. */
+  readonly beside?: ContributingSource;
+  /** The configuration that the agent was started with. */
+  readonly known: KnownConfig;
+  /** When the agent was started: ms since 1970. */
+  readonly startedAt: number;
+  /** The agent has a terminal: SIGHUP then means that the terminal is gone. */
+  readonly terminal: boolean;
+  /**
+   * Tells when the servers that Envoy needs listen; Envoy is not started before. Never errors. Is
+   * given the configuration that holds.
+   */
+  readonly servers$: (known$: Observable<KnownConfig>) => Observable<ServersSign | PartFailed>;
+}
+
+/**
+ * The agent with all that surrounds it: files, signals and the status port on one side, Envoy on
+ * the other. Emits all that happens, each with what is known before and after it, and completes
+ * when no Envoy is left, or when the status port or another server cannot listen at the start.
+ *
+ * What surrounds the core is started again where it fails. Where the core fails, or an exception is
+ * not caught, that is a `bug`: the core is let go of, its Envoys are drained, and the run ends with
+ * `bug-over`. Cold: a subscription is an agent. Never errors.
+ */
+export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = real): Observable<Fold<View, RunEvent>> {
+  return defer(() => {
+    const held = holdProcesses(parts.proxy);
+    return runHeld(config, { ...parts, held }, outside).pipe(finalize(() => held.release()));
+  });
+}
+
+/** From a change to the check ahead, unless there is another change. In ms. */
+const quiet = 500;
+
+interface HeldParts extends Omit<Parts, 'proxy'> {
+  readonly held: HeldProcesses;
+}
+
+function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Observable<Fold<View, RunEvent>> {
+  const random = () => outside.random();
+  const source = hashed(composeSources(outside.files(watchedFiles(config)), parts.shape));
+  const { beside = noSource } = parts;
+  const uncaught$ = outside.uncaught().pipe(map(uncaughtSign));
+  const ending = ['SIGTERM', 'SIGINT', ...(parts.terminal ? ['SIGHUP' as const] : [])] as const;
+  const timing: Timing = {
+    ...fixedTiming,
+    parentShutdown: config.parentShutdownDuration,
+    drainMinimum: config.drainMinimum,
+    drainCap: config.drainCap,
+  };
+
+  /**
+   * Files and signals: what the sources tell, readings by hand, and what the agent makes of both.
+   */
+  function life(requests$: Observable<StatusEvent | PartFailed>, view$: Observable<View>): Observable<RunSign> {
+    const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
+    const orders$ = merge(outside.signals(parts.terminal ? [] : ['SIGHUP']), requests$.pipe(ofType('restart-requested'), map(({ by }) => by))); // prettier-ignore
+    const config$ = orders$.pipe(
+      connect((shared$) =>
+        concat(
+          awaited$.pipe(map(filesAwaited), takeUntil(shared$)),
+          awaitedSources(beside, config).pipe(map(filesAwaited)),
+          sourceSigns(source, { minDelay: config.minDelay, quiet, random }, shared$).pipe(map(toSign)),
+        ),
+      ),
+      asPart('sources', random),
+    );
+    return merge(
+      // First: so they are followed from the start, and once.
+      beside.changes$.pipe(filter(isStatus), asPart('sources', random)),
+      config$.pipe(connect((signs$) => merge(signs$.pipe(filter(isSourceSign)), ahead(signs$), transitions(signs$, requests$, view$)))),
+      runtime(view$).pipe(asPart('sources', random)),
+      expiry(view$).pipe(asPart('expiry', random)),
+      envoyVersion(view$.pipe(map(({ agent: { epochs } }) => epochs)), parts.admin, parts.identity.binary).pipe(asPart('status', random)),
+    );
+  }
+
+  /** What takes long of a check, in the window before it. */
+  function ahead(signs$: Observable<ConfigSign>): Observable<never> {
+    return signs$.pipe(
+      ofType('foreseen'),
+      switchMap(({ reading }) => parts.held.proxy.checkAhead?.(toEpochReading(reading)) ?? EMPTY),
+    );
+  }
+
+  /** The Envoy that serves is told what it can be without a new epoch. */
+  function runtime(view$: Observable<View>): Observable<RuntimeSign> {
+    const wish$ = view$.pipe(
+      map(({ agent: { epochs }, runtime: settings }) => ({ epoch: newestLive(epochs), settings })),
+      filter((wish): wish is RuntimeWish => wish.epoch !== undefined),
+      distinctUntilChanged((a, b) => a.epoch === b.epoch && isDeepStrictEqual(a.settings, b.settings)),
+    );
+    return applyRuntime(wish$, parts.admin, envoyLogLevels(config), random);
+  }
+
+  /**
+   * The core. Its end by an error is a sign, so that all that surrounds it goes on while its Envoys
+   * are drained.
+   */
+  function transitions(
+    signs$: Observable<ConfigSign>,
+    requests$: Observable<StatusEvent | PartFailed>,
+    view$: Observable<View>,
+  ): Observable<RunSign> {
+    const quit$ = requests$.pipe(ofType('quit-requested'));
+    return agent(
+      {
+        adopted$: of(parts.adopted).pipe(filter(({ length }) => length > 0)),
+        config$: signs$.pipe(map(toConfigEvent), filter((event) => event !== undefined)), // prettier-ignore
+        restart$: signs$.pipe(ofType('read'), filter(isOrdered), map(({ orderedBy, reading }) => ({ by: orderedBy, reading: toEpochReading(reading) }))), // prettier-ignore
+        resources$: view$.pipe(map(({ xds }) => missingResources(xds)), startWith(''), distinctUntilChanged(), skip(1)), // prettier-ignore
+        drain$: requests$.pipe(ofType('drain-requested')),
+        reopen$: outside.signals(['SIGUSR1']),
+        leave$: outside.signals(config.keepEnvoy ? ending : []),
+        terminate$: merge(outside.signals(config.keepEnvoy ? [] : ending), quit$.pipe(map(() => '/quitquitquit'))),
+      },
+      { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
+      {
+        proxy: parts.held.proxy,
+        timing,
+        random,
+      },
+    ).pipe(
+      map((transition: AgentTransition): RunSign => ({ type: 'transition', transition })),
+      catchError((error: unknown) => of(bugOf(error))),
+      takeUntil(uncaught$.pipe(ofType('bug'))),
+    );
+  }
+
+  /** When the certificates expire that each Envoy serves. */
+  function expiry(view$: Observable<View>): Observable<CertificateSign> {
+    const live$ = view$.pipe(
+      map(({ agent: { epochs } }) => newestLive(epochs)),
+      distinctUntilChanged(),
+      filter((epoch) => epoch !== undefined),
+    );
+    return certificateExpiry(certificateFiles(config), live$);
+  }
+
+  return feedback(firstView(parts.known, parts.startedAt), runStep, (view$) => {
+    const served$ = defer(() => outside.serve(config, view$, parts));
+    const status$ = served$.pipe(asServer('status', { listening: 'listening', failed: 'failed' }, random));
+    const signs$ = merge(status$, outside.requests()).pipe(
+      connect((requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> => {
+        const known$ = view$.pipe(map(({ known }) => known), distinctUntilChanged()); // prettier-ignore
+        // A server that breaks and listens again later is no new life.
+        const servers$ = requests$.pipe(ofType('listening'), exhaustMap(() => parts.servers$(known$))); // prettier-ignore
+        const life$ = servers$.pipe(
+          connect((shared$) => merge(shared$, shared$.pipe(ofType('servers-listening'), exhaustMap(() => life(requests$, view$))))), // prettier-ignore
+        );
+        return merge(requests$, life$);
+      }),
+    );
+    return merge(uncaught$, signs$).pipe(
+      catchError((error: unknown) => of(bugOf(error))),
+      afterBug(view$, {
+        keepEnvoy: config.keepEnvoy,
+        takeDown$: (sign$, terminations) => {
+          const terminate$ = merge(outside.signals(ending), sign$.pipe(ofType('quit-requested')));
+          return lastDrain(parts.held, { terminate$, terminations }, timing);
+        },
+      }),
+      timestamp(),
+      map(({ value: sign, timestamp: at }): RunEvent => ({ sign, at })),
+      takeWhile(({ sign }) => !isEnd(sign), true),
+    );
+  });
+}
+
+/** What a source tells of itself, but that it has changed. */
+function isStatus(sign: SourceChange): sign is Extract<SourceChange, { type: 'source-read' | 'source-unreadable' | 'watch-failed' }> {
+  return sign.type !== 'ready' && sign.type !== 'changed';
+}
+
+function newestLive(epochs: View['agent']['epochs']): number | undefined {
+  return [...epochs].findLast(([, { stage }]) => stage === 'live')?.[0];
+}
+
+/** The run is over: the agent has stopped, or what it needs is not to be had. */
+function isEnd(sign: RunSign): boolean {
+  if (sign.type === 'transition') return sign.transition.state.phase === 'stopped';
+  return sign.type === 'failed' || sign.type === 'servers-failed' || sign.type === 'bug-over';
+}
+
+/** A source whose hash is of a fixed length: its first characters stand for it in the log. */
+function hashed<Config>({ changes$, reading$ }: ConfigSource<Config>): ConfigSource<Config> {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  return { changes$, reading$: reading$.pipe(map((reading) => ({ ...reading, hash: sha256(reading.hash) }))) };
+}

@@ -1,0 +1,31 @@
+import { EMPTY, merge, type Observable } from 'rxjs';
+import type { AuthorityAddress } from '../../secrets/ca/authority.ts';
+import { type CaEvent, caSecrets } from '../../secrets/ca/ca-secrets.ts';
+import { issueCertificate } from '../../secrets/ca/issue-certificate.ts';
+import { istioAuthority } from '../../secrets/ca/istio-authority.ts';
+import type { SecretsConfig } from '../../config/secrets-config.ts';
+import { workloadFiles } from '../../secrets/file-secrets.ts';
+import type { SetReading } from '../../secrets/secret.ts';
+
+/**
+ * The set that the authority at `address` issues, and what became of each request. As
+ * {@link caSecrets}.
+ *
+ * @param provisioned the folder of the certificate that the authority is shown; empty for none
+ * @param controlPlane$ emits when the control plane answers again
+ */
+export function authoritySecrets(
+  address: AuthorityAddress,
+  provisioned: string,
+  { clusterId, tokenFile, algorithm, pkcs8, trustDomain, ttl, graceRatio: ratio, initialBackOff }: SecretsConfig,
+  controlPlane$: Observable<unknown>,
+): Observable<SetReading | CaEvent> {
+  const shown = provisioned === '' ? undefined : workloadFiles(provisioned, []);
+  const authority = istioAuthority({ ...address, client: shown, clusterId });
+  const issue$ = issueCertificate(authority, { algorithm, pkcs8, token: tokenFile, client: shown, trustDomain, ttl });
+  return caSecrets(issue$, {
+    ...{ name: authority.name, ratio, initialBackOff, random: Math.random },
+    // One that fails though it is there may have been started together with the control plane.
+    back$: (failure) => merge(controlPlane$, failure === 'away' ? authority.reached$ : EMPTY),
+  });
+}

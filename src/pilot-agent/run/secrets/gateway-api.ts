@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import {
+  asyncScheduler,
+  defer,
+  distinctUntilChanged,
+  filter,
+  map,
+  type Observable,
+  of,
+  ReplaySubject,
+  type SchedulerLike,
+  share,
+  Subject,
+  switchMap,
+} from 'rxjs';
+import { findAccess } from '../../../shared/kube/find-access.ts';
+import { followObjects } from '../../../shared/kube/follow.ts';
+import { type KubeApi, kubeApi } from '../../../shared/kube/kube-api.ts';
+import type { KubeObject } from '../../../shared/kube/kube-object.ts';
+import { type Held, objectStore, type Store } from '../../../shared/kube/object-store.ts';
+import { untilWhole } from '../../secrets/checked-set.ts';
+import type { GatewaySource } from '../../secrets/gateway-secrets.ts';
+import { secretReading } from '../../secrets/secret-data.ts';
+import type { SetReading } from '../../secrets/secret.ts';
+import type { SourceChange } from '../../../streams/config-source.ts';
+
+/** How it stands with the source that the Secrets are, under a name of its own. */
+type SourceTold = Extract<SourceChange, { type: 'source-read' | 'source-unreadable' }>;
+
+export interface GatewayApi extends GatewaySource {
+  /** How it stands with the Secrets. Hot; asks for nothing itself. */
+  readonly told$: Observable<SourceTold>;
+}
+
+/** The data of a Secret; undefined for one that is none of a gateway. */
+type Data = object | undefined;
+
+/** The name of the source, in the log and elsewhere. */
+const name = 'gateway';
+
+/**
+ * The secrets of a gateway from the Secrets of a namespace, which are listed and watched as long
+ * as somebody follows one of them; however many, it is done once. What is known of them stays
+ * through an outage.
+ */
+export function gatewayApi(
+  { namespace, kubeconfig }: { readonly namespace: string; readonly kubeconfig: string },
+  api: KubeApi = kubeApi(findAccess(kubeconfig)),
+  scheduler: SchedulerLike = asyncScheduler,
+): GatewayApi {
+  const seen$ = new Subject<Store<Data>>();
+  const store$ = objectStore(followObjects(api, { kind: 'Secret', namespace, name: '' }, { scheduler }), dataOf).pipe(
+    share({ connector: () => seen$ }),
+    share({ connector: () => new ReplaySubject(1) }),
+  );
+  return {
+    told$: seen$.pipe(map(toldOf)),
+    secret: (wanted) =>
+      store$.pipe(
+        filter(({ isListed, trouble }) => isListed || trouble !== undefined),
+        map(({ objects, isListed, trouble }): Known => ({ held: objects.get(`${namespace}/${wanted}`), trouble: isListed ? undefined : trouble?.reason })), // prettier-ignore
+        distinctUntilChanged((one, other) => one.held?.resourceVersion === other.held?.resourceVersion && one.trouble === other.trouble),
+        switchMap((known) => readings(`Secret ${namespace}/${wanted}`, wanted, known, scheduler)),
+      ),
+  };
+}
+
+interface Known {
+  readonly held: Held<Data> | undefined;
+  /** Why nothing is known yet. */
+  readonly trouble: string | undefined;
+}
+
+function readings(place: string, wanted: string, { held, trouble }: Known, scheduler: SchedulerLike): Observable<SetReading> {
+  function refused(reason: string): Observable<SetReading> {
+    return of({ type: 'refused', source: place, reason: `${place}: ${reason}` });
+  }
+  if (held === undefined) return refused(trouble ?? 'it is not there');
+  const { value } = held;
+  if (value === undefined) return refused('it is the token of a service account, and no secret of a gateway');
+  return defer(() => of(secretReading(place, wanted, value, scheduler.now()))).pipe(untilWhole(scheduler));
+}
+
+/** Nothing else of a Secret is kept. */
+function dataOf({ data }: KubeObject): Data {
+  if (typeof data !== 'object' || data === null) return {};
+  return 'token' in data ? undefined : data;
+}
+
+function toldOf({ objects, trouble }: Store<Data>): SourceTold {
+  if (trouble !== undefined) return { ...trouble, type: 'source-unreadable', source: name };
+  const hash = createHash('sha256');
+  for (const { key, resourceVersion } of objects.values()) hash.update(`${key}@${resourceVersion}\n`);
+  return { type: 'source-read', source: name, hash: hash.digest('hex') };
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { lstatSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
+import { Observable } from 'rxjs';
+import { remove } from '../../../shared/files/whole-file.ts';
+
+/**
+ * Keeps a link at `path` that leads to a socket: makes it on subscribe, in the place of another
+ * link or socket, and removes it on unsubscribe, if it is still its own. Cold; never emits, never
+ * completes; errors where it cannot be made.
+ */
+export function linkedSocket(path: string, socket: string): Observable<never> {
+  return new Observable(() => {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && !stats.isSocket() && !stats.isSymbolicLink()) throw new Error(`${path} is there already, and is no socket`);
+    const fresh = `${path}.${randomBytes(8).toString('hex')}`;
+    symlinkSync(socket, fresh);
+    renameSync(fresh, path);
+    return () => {
+      if (leadsTo(path) === socket) remove(path);
+    };
+  });
+}
+
+function leadsTo(path: string): string | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
+}

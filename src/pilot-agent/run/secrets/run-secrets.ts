@@ -1,0 +1,155 @@
+import { resolve } from 'node:path';
+import {
+  concatMap,
+  connect,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  filter,
+  finalize,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  ReplaySubject,
+  scan,
+  share,
+  skip,
+  startWith,
+  Subject,
+  switchMap,
+  tap,
+} from 'rxjs';
+import type { CaEvent } from '../../secrets/ca/ca-secrets.ts';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import { ofType } from '../../../operators/tagged-union.ts';
+import { sdsServer } from '../../secrets/sds/sds-server.ts';
+import { expirySigns, type ServedCertificate, servedCertificate } from '../../secrets/certificate-expiry.ts';
+import { fileSecrets, type SecretPaths } from '../../secrets/file-secrets.ts';
+import { gatewayFolder, gatewaySecrets } from '../../secrets/gateway-secrets.ts';
+import { findSecret, type SecretBook, secretBook } from '../../secrets/secret-book.ts';
+import { isWhole, type Pair, type SetReading } from '../../secrets/secret.ts';
+import { writeSet } from '../../secrets/write-set.ts';
+import type { GatewayApi } from './gateway-api.ts';
+import { linkedSocket } from './linked-socket.ts';
+import { asPart, asServer, type PartFailed, partFailed, steady } from '../state/part.ts';
+import { count, know, measure, noCounts, noKnowledge, type SecretsEvent, told } from './secrets-events.ts';
+import type { SecretsPlan } from './secrets-plan.ts';
+import type { SourceSecrets } from '../sources/source-secrets.ts';
+import type { ServersSign } from '../state/view.ts';
+import { workloadSecrets } from './workload-secrets.ts';
+
+/** What the secrets have to do with what is beside them. */
+export interface BesideSecrets {
+  /** Is told each pair of the workload as it comes. */
+  readonly issued: (pair: Pair) => void;
+  /** Emits when the control plane answers again. */
+  readonly controlPlane$: Observable<unknown>;
+  /** Undefined where no source can give a secret. */
+  readonly ofSources?: SourceSecrets | undefined;
+}
+
+/**
+ * The secrets, and the server that Envoy takes them from: tells once when it listens, or why it
+ * cannot, and serves until it is unsubscribed. Tells its metrics at once and whenever one is
+ * counted, and what there is to log. Cold; never completes once it listens. The sources of secrets
+ * and the server are started again each by itself where they fail: a server that comes back has at
+ * once what it served.
+ */
+export function runSecrets(
+  plan: SecretsPlan,
+  agent: AgentConfig,
+  { issued, controlPlane$, ofSources }: BesideSecrets,
+): Observable<ServersSign | PartFailed> {
+  return defer(() => {
+    const workload = workloadSecrets(plan, agent, controlPlane$);
+    if (!workload.ok) return of<ServersSign>({ type: 'servers-failed', exit: 'config', reason: workload.reason });
+    const sign$ = workload.signs$.pipe(tap((sign) => sign.type === 'set' && sign.set.pair !== undefined && issued(sign.set.pair)));
+    const { source } = plan.gateway;
+    if (source.kind !== 'api') return serveSecrets(plan, undefined, sign$, ofSources);
+    return defer(() => import('./gateway-api.ts')).pipe(
+      switchMap(({ gatewayApi }) => serveSecrets(plan, gatewayApi(source), sign$, ofSources)),
+    );
+  });
+}
+
+function serveSecrets(
+  { socket, config, isAtHand, workload, gateway }: SecretsPlan,
+  api: GatewayApi | undefined,
+  source$: Observable<SetReading | CaEvent>,
+  ofSources: SourceSecrets | undefined,
+): Observable<ServersSign | PartFailed> {
+  const failures$ = new Subject<PartFailed>();
+  // Who looks at `signs$` only hears what others ask for: an authority is not asked because of it.
+  const signs$ = new Subject<SetReading | CaEvent>();
+  const workload$ = source$.pipe(
+    steady('secrets', failures$),
+    share({ connector: () => signs$ }),
+    filter((sign) => !isCaEvent(sign)),
+    share({ connector: () => new ReplaySubject(1) }),
+  );
+  const sources = { files: (paths: SecretPaths) => fileSecrets(paths).pipe(steady('secrets', failures$)) };
+  const ofGateway = api ?? (gateway.source.kind === 'folder' ? gatewayFolder(gateway.source.path, sources) : undefined);
+  const found = ofGateway === undefined ? () => undefined : gatewaySecrets(ofGateway);
+  const named = ofSources === undefined ? () => undefined : gatewaySecrets(ofSources);
+  const findNamed = (name: string) => (ofSources?.isNamed(name) === true ? named(name) : (found(name) ?? named(name)));
+  const over$ = new ReplaySubject<void>(1);
+  const book = secretBook(findSecret({ ...sources, workload$, gateway: findNamed }), over$);
+  const outputs$ = workload$.pipe(
+    ofType('set'),
+    filter((reading) => config.output !== '' && isWhole(reading)),
+    concatMap(({ set }) => writeSet(resolve(config.output), set)),
+    startWith(undefined),
+    distinctUntilChanged(),
+    skip(1),
+    map((reason): SecretsEvent => (reason === undefined ? { type: 'written', path: config.output } : { type: 'not-written', path: config.output, reason })), // prettier-ignore
+  );
+  const events$ = merge(
+    failures$, // first: what fails on subscribe is told too
+    signs$.pipe(filter(isCaEvent), map((event): SecretsEvent => ({ type: 'ca', event, address: workload.kind === 'authority' ? workload.address : '' }))), // prettier-ignore
+    book.changes$.pipe(map((state): SecretsEvent => ({ type: 'secret', state }))),
+    expirySigns(servedCertificates(book.changes$, workload.kind === 'authority')).pipe(asPart('expiry'), map((sign): SecretsEvent => sign.type === 'part-failed' ? sign : { type: 'expiry', sign })), // prettier-ignore
+    isAtHand ? merge(merge(book.get('ROOTCA'), book.get('default')).pipe(ignoreElements()), outputs$).pipe(asPart('secrets')) : EMPTY,
+    sdsServer(socket, book).pipe(
+      asServer('sds', { listening: 'listening', failed: 'failed' }),
+      map((event): SecretsEvent => {
+        if (event.type === 'stream-failed') return partFailed('sds', event.error, 0);
+        return event.type === 'part-failed' ? event : { type: 'sds', event };
+      }),
+    ),
+  );
+  const known$ = events$.pipe(
+    connect((shared$) =>
+      merge(
+        shared$.pipe(
+          scan(count, noCounts),
+          startWith(noCounts),
+          distinctUntilChanged(),
+          map((counts): ServersSign => ({ type: 'servers-measured', server: 'secrets', families: () => measure(book.states(), counts) })),
+        ),
+        shared$.pipe(scan(know, noKnowledge), concatMap(told)),
+      ),
+    ),
+  );
+  const link$ = gateway.link === undefined ? EMPTY : linkedSocket(gateway.link, socket).pipe(asPart('sds'));
+  // The first one hears what the last one causes.
+  return merge(api?.told$ ?? EMPTY, link$, known$).pipe(finalize(() => over$.next()));
+}
+
+function isCaEvent(sign: SetReading | CaEvent): sign is CaEvent {
+  return sign.type === 'asked' || sign.type === 'issued' || sign.type === 'request-failed';
+}
+
+/** The certificates of all secrets that are followed. An authority renews those of the workload. */
+function servedCertificates(changes$: SecretBook['changes$'], hasAuthority: boolean): Observable<readonly ServedCertificate[]> {
+  return changes$.pipe(
+    scan((before, { name, served }) => {
+      const isRenewed = hasAuthority && (name === 'default' || name === 'ROOTCA');
+      const certificate = served && servedCertificate(name, served.secret, { isRenewed });
+      const others = [...before].filter(([other]) => other !== name);
+      return new Map(certificate === undefined ? others : [...others, [name, certificate]]);
+    }, new Map<string, ServedCertificate>()),
+    map((certificates) => [...certificates.values()]),
+  );
+}

@@ -1,0 +1,94 @@
+import {
+  concatMap,
+  connect,
+  defaultIfEmpty,
+  defer,
+  EMPTY,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  scan,
+  shareReplay,
+  startWith,
+  take,
+} from 'rxjs';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import type { LogLine } from '../../../shared/log/log-line.ts';
+import type { Platform } from '../../bootstrap/cloud.ts';
+import { httpAnswer } from '../../../shared/http/http-answer.ts';
+import { googleTokenExchange } from '../../sts/google-token-exchange.ts';
+import { type StsEvent, stsServer } from '../../sts/sts-server.ts';
+import { countSts, noSts, stsFamilies } from '../../sts/sts-telemetry.ts';
+import { noTokenExchange } from '../../sts/token-exchange.ts';
+import type { ServersSign } from '../state/view.ts';
+
+export interface StsParts {
+  readonly platform$: Observable<Platform>;
+  readonly trustDomain: string;
+}
+
+/**
+ * The token server: tells once when it listens, or why it cannot, and serves until it is
+ * unsubscribed. Tells its metrics, and what there is to log. Cold, never completes.
+ */
+export function runSts(
+  {
+    stsPort,
+    tokenManagerPlugin,
+    node,
+    gkeClusterUrl: clusterUrl,
+    httpProxy,
+    noProxy,
+  }: Pick<AgentConfig, 'stsPort' | 'tokenManagerPlugin' | 'node' | 'gkeClusterUrl' | 'httpProxy' | 'noProxy'>,
+  { platform$, trustDomain }: StsParts,
+): Observable<ServersSign> {
+  return defer(() => {
+    const proxy = { url: httpProxy, except: noProxy };
+    // The project is known by a variable, or by the metadata server a little later: who asks for a
+    // token meanwhile waits.
+    const exchange$ = (tokenManagerPlugin === 'GoogleTokenExchange' ? platform$ : EMPTY).pipe(
+      map(({ metadata }) => metadata['gcp_project_number'] ?? ''),
+      filter((projectNumber) => projectNumber !== ''),
+      take(1),
+      map((projectNumber) =>
+        googleTokenExchange({ projectNumber, trustDomain, clusterUrl, ask: (url, question) => httpAnswer(url, { ...question, proxy }) }),
+      ),
+      defaultIfEmpty(noTokenExchange),
+      shareReplay({ bufferSize: 1, refCount: true }),
+    );
+    const served$ = stsServer(node.ipv6 ? '::1' : '127.0.0.1', stsPort, exchange$).pipe(
+      connect((event$) =>
+        merge(
+          event$.pipe(scan(countSts, noSts), startWith(noSts), map((counts): ServersSign => ({ type: 'servers-measured', server: 'sts', families: () => stsFamilies(counts) }))), // prettier-ignore
+          event$.pipe(concatMap((event) => signs(event, stsPort))),
+        ),
+      ),
+    );
+    return merge(exchange$.pipe(ignoreElements()), served$); // the project is looked for before somebody asks
+  });
+}
+
+function signs(event: StsEvent, port: number): readonly ServersSign[] {
+  switch (event.type) {
+    case 'listening':
+      return [logged({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port }), { type: 'servers-listening' }];
+    case 'failed':
+      return [{ type: 'servers-failed', exit: 'unavailable', reason: `--stsPort ${port}: ${event.reason}` }];
+    case 'not-taken':
+      return [logged({ level: 'warn', event: 'connection.not_taken', msg: 'a connection could not be taken: the server goes on', server: `port ${port}`, reason: event.reason })]; // prettier-ignore
+    case 'answered': {
+      const { status, reason } = event;
+      return [
+        status === 200
+          ? logged({ level: 'info', event: 'sts.token_given', msg: 'token given' })
+          : logged({ level: 'warn', event: 'sts.token_refused', msg: 'no token is given', status, reason }),
+      ];
+    }
+  }
+}
+
+function logged(line: LogLine): ServersSign {
+  return { type: 'servers-log', line: { component: 'sts', ...line } };
+}

@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from 'node:util';
+import { asyncScheduler } from 'rxjs';
+import type { CaEvent } from '../../secrets/ca/ca-secrets.ts';
+import { type CaCounts, caFamilies, countCa, narrateCa, noCa } from '../../secrets/ca/authority-telemetry.ts';
+import type { LogLine } from '../../../shared/log/log-line.ts';
+import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
+import { countSds, narrateSds, noSds, type SdsCounts, type SdsEvent, sdsFamilies } from '../../secrets/sds/sds-telemetry.ts';
+import type { ExpirySign } from '../../secrets/certificate-expiry.ts';
+import { knownCertificate } from '../../secrets/certificates.ts';
+import type { SecretState } from '../../secrets/secret.ts';
+import { narrateExpiry, narrateSecret, secretFamilies } from '../../secrets/secret-telemetry.ts';
+import { afterCa, type Awaiting } from '../state/awaited-authority.ts';
+import type { PartFailed } from '../state/part.ts';
+import { afterSds, afterState, listTroubles, noTroubles, type SecretTroubles, wasTold } from '../state/secret-troubles.ts';
+import type { ServersSign } from '../state/view.ts';
+
+/** What happens with the secrets, at their sources and on their way to Envoy. */
+export type SecretsEvent =
+  | { readonly type: 'ca'; readonly event: CaEvent; readonly address: string }
+  | { readonly type: 'secret'; readonly state: SecretState }
+  | { readonly type: 'expiry'; readonly sign: ExpirySign }
+  | { readonly type: 'not-written'; readonly path: string; readonly reason: string }
+  /** They could not be before. */
+  | { readonly type: 'written'; readonly path: string }
+  | { readonly type: 'sds'; readonly event: SdsEvent }
+  | PartFailed;
+
+interface Counts {
+  readonly sds: SdsCounts;
+  readonly ca: CaCounts;
+}
+
+export const noCounts: Counts = { sds: noSds, ca: noCa };
+
+/** How often what has happened, once more has. Pure. */
+export function count(counts: Counts, happened: SecretsEvent): Counts {
+  if (happened.type === 'ca') return { ...counts, ca: countCa(counts.ca, happened.event) };
+  if (happened.type === 'sds') return { ...counts, sds: countSds(counts.sds, happened.event) };
+  return counts;
+}
+
+/** The metrics as they are now. */
+export function measure(states: readonly SecretState[], { sds, ca }: Counts): readonly MetricFamily[] {
+  return [...secretFamilies(states, asyncScheduler.now()), ...sdsFamilies(sds), ...caFamilies(ca)];
+}
+
+interface Known {
+  readonly event: SecretsEvent;
+  readonly troubles: SecretTroubles;
+  readonly awaiting: Awaiting;
+  /** What else is wrong than before. */
+  readonly news: readonly ServersSign[];
+  /** It was told before. */
+  readonly isOld: boolean;
+}
+
+export const noKnowledge: Known = {
+  event: { type: 'sds', event: { type: 'listening' } },
+  troubles: noTroubles,
+  awaiting: { stage: 'not asked' },
+  news: [],
+  isOld: false,
+};
+
+/** What has happened last, and what is wrong since. Pure. */
+export function know({ troubles: before, awaiting: awaitedBefore }: Known, event: SecretsEvent): Known {
+  const troubles =
+    event.type === 'secret' ? afterState(before, event.state) : event.type === 'sds' ? afterSds(before, event.event) : before;
+  const awaiting = event.type === 'ca' ? afterCa(awaitedBefore, event.address, event.event) : awaitedBefore;
+  const news: readonly ServersSign[] = [
+    ...(awaiting === awaitedBefore ? [] : [{ type: 'authority-awaited', authority: awaiting.stage === 'awaited' ? awaiting : undefined } as const]), // prettier-ignore
+    ...(troubles === before || isDeepStrictEqual(listTroubles(troubles), listTroubles(before)) ? [] : [{ type: 'secrets-troubled', troubles: listTroubles(troubles) } as const]), // prettier-ignore
+  ];
+  return { event, troubles, awaiting, news, isOld: event.type === 'sds' && wasTold(before, event.event) };
+}
+
+/** What there is to tell of what has happened last. Pure. */
+export function told({ event, troubles, news, isOld }: Known): readonly (ServersSign | PartFailed)[] {
+  return [
+    ...(isOld ? [] : narrate(event, (name) => troubles.served.has(name)).map(logged)),
+    ...news,
+    ...followed(event),
+    ...outcome(event),
+  ];
+}
+
+/** What is known of a secret and of its pushes. */
+function followed(happened: SecretsEvent): readonly ServersSign[] {
+  if (happened.type === 'secret') {
+    const { name, source, served } = happened.state;
+    return [{ type: 'secret-followed', name, certificate: served && knownCertificate(name, source, served.secret) }];
+  }
+  if (happened.type !== 'sds' || !('versions' in happened.event)) return [];
+  const { type: state, versions } = happened.event;
+  const reason = 'reason' in happened.event ? { reason: happened.event.reason } : {};
+  return [...versions].map(([secret, version]) => ({ type: 'secret-pushed', push: { secret, version, state, ...reason } }));
+}
+
+function narrate(happened: SecretsEvent, isServed: (name: string) => boolean): readonly LogLine[] {
+  switch (happened.type) {
+    case 'part-failed':
+      return [];
+    case 'ca':
+      return narrateCa(happened.event);
+    case 'secret':
+      return narrateSecret(happened.state);
+    case 'expiry':
+      return [narrateExpiry(happened.sign)];
+    case 'written':
+      return [{ level: 'info', event: 'secret.written', msg: 'secrets can be written again', path: happened.path }];
+    case 'not-written': {
+      const { path, reason } = happened;
+      return [{ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path, reason }];
+    }
+    case 'sds':
+      return narrateSds(happened.event, isServed);
+  }
+}
+
+function logged(line: LogLine): ServersSign {
+  return { type: 'servers-log', line: { component: 'secrets', ...line } };
+}
+
+/** What becomes of the server. */
+function outcome(happened: SecretsEvent): readonly (ServersSign | PartFailed)[] {
+  if (happened.type === 'part-failed') return [happened];
+  if (happened.type !== 'sds') return [];
+  const { event } = happened;
+  if (event.type === 'failed') return [{ type: 'servers-failed', exit: 'unavailable', reason: `the socket for secrets: ${event.reason}` }];
+  return event.type === 'listening' ? [{ type: 'servers-listening' }] : [];
+}

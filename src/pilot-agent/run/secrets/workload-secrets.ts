@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import { defer, type Observable, switchMap } from 'rxjs';
+import { authorityAddress } from '../../secrets/ca/authority.ts';
+import type { CaEvent } from '../../secrets/ca/ca-secrets.ts';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import { fileSecrets } from '../../secrets/file-secrets.ts';
+import type { SetReading } from '../../secrets/secret.ts';
+import type { SecretsPlan } from './secrets-plan.ts';
+
+/**
+ * The readings of a set, with what became of each request to an authority if it comes from one; or
+ * why there can be none.
+ */
+export type WorkloadSecrets =
+  { readonly ok: true; readonly signs$: Observable<SetReading | CaEvent> } | { readonly ok: false; readonly reason: string };
+
+/**
+ * The set that `default` and `ROOTCA` are of, from where the plan says. `PROV_CERT` beside an
+ * authority is what the agent shows the authority. `signs$` is cold, and never completes. What an
+ * authority needs is loaded when it is subscribed; it errors if that fails.
+ *
+ * @param controlPlane$ emits when the control plane answers again
+ */
+export function workloadSecrets(
+  { workload, config }: SecretsPlan,
+  { provCert, pilotCertProvider = 'istiod' }: Pick<AgentConfig, 'provCert' | 'pilotCertProvider'>,
+  controlPlane$: Observable<unknown>,
+): WorkloadSecrets {
+  if (workload.kind === 'files') {
+    const { chain, key, root } = workload.paths;
+    return { ok: true, signs$: fileSecrets({ chain: resolve(chain), key: resolve(key), root: resolve(root) }) };
+  }
+  const address = authorityAddress(workload.address, pilotCertProvider, provCert);
+  if (address === undefined) {
+    return { ok: false, reason: `PILOT_CERT_PROVIDER: '${pilotCertProvider}' is not one of istiod, kubernetes, custom, system` };
+  }
+  const signs$ = defer(() => import('./authority-secrets.ts')).pipe(
+    switchMap((module) => module.authoritySecrets(address, provCert, config, controlPlane$)),
+  );
+  return { ok: true, signs$ };
+}

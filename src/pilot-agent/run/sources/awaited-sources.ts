@@ -1,0 +1,35 @@
+import { concatMap, distinctUntilChanged, filter, map, type Observable, skip, startWith, takeWhile } from 'rxjs';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import type { ContributingSource, Contribution } from '../../sources/contribution.ts';
+
+/**
+ * Emits which sources the first Envoy has to wait for, each time that they, or the reason why they
+ * cannot be read, are others, and none at last; completes then. Nothing where it need not wait.
+ * Never errors.
+ *
+ * It waits where Envoy's configuration is to come from a source and none has said anything yet,
+ * unless a custom configuration can serve meanwhile.
+ */
+export function awaitedSources(
+  { changes$, reading$ }: ContributingSource,
+  { customConfigFile }: Pick<AgentConfig, 'customConfigFile'>,
+): Observable<readonly string[]> {
+  const missing$ = changes$.pipe(
+    filter(({ type }) => type !== 'watch-failed'),
+    startWith(undefined),
+    concatMap(() => reading$),
+    map(({ config = [] }) => (customConfigFile === '' ? missing(config) : [])),
+  );
+  return missing$.pipe(
+    takeWhile((names) => names.length > 0, true),
+    startWith([]),
+    distinctUntilChanged((a, b) => a.join('\n') === b.join('\n')),
+    skip(1),
+  );
+}
+
+function missing(contributions: readonly Contribution[]): readonly string[] {
+  const configurations = contributions.filter(({ use }) => use === 'envoy');
+  if (configurations.some(({ content }) => content !== undefined)) return [];
+  return configurations.map(({ source, trouble = 'it has not been read yet' }) => `source ${source} (${trouble})`);
+}

@@ -1,0 +1,50 @@
+import { asyncScheduler, distinctUntilChanged, map, type Observable, type SchedulerLike, startWith } from 'rxjs';
+import type { SourceConfig } from '../../config/source-config.ts';
+import { ofType } from '../../../operators/tagged-union.ts';
+import type { GatewaySource } from '../../secrets/gateway-secrets.ts';
+import { secretReading } from '../../secrets/secret-data.ts';
+import type { SetReading } from '../../secrets/secret.ts';
+import type { ContributingSource, Contribution } from '../../sources/contribution.ts';
+import { follow } from '../../sources/held.ts';
+
+export interface SourceSecrets extends GatewaySource {
+  /** Whether the user asks for a source that has the secret of this name. */
+  isNamed(name: string): boolean;
+}
+
+/**
+ * The secrets that sources give (`as: secret`). Envoy asks for one by the name of its source, or by
+ * what is after the last `/` in it: `front` for `kube/Secret/default/front`. Undefined where no
+ * source can have one.
+ *
+ * @param hasOthers there are sources that the user did not ask for, but a program has
+ */
+export function sourceSecrets(
+  beside: ContributingSource,
+  asked: readonly SourceConfig[],
+  hasOthers: boolean,
+  scheduler: SchedulerLike = asyncScheduler,
+): SourceSecrets | undefined {
+  if (!hasOthers && !asked.some(({ as }) => as === 'secret')) return undefined;
+  const contributions$ = follow(beside).pipe(ofType('reading'), map(({ reading: { config = [] } }) => config)); // prettier-ignore
+  return {
+    isNamed: (name) => asked.some(({ as, name: source }) => as === 'secret' && isOf(name.replace(/-cacert$/, ''), source)),
+    secret: (name): Observable<SetReading> =>
+      contributions$.pipe(
+        map((contributions) => contributions.findLast((one) => one.use === 'secret' && isOf(name, one.source))),
+        startWith(undefined),
+        distinctUntilChanged((a, b) => a?.hash === b?.hash && a?.trouble === b?.trouble),
+        map((found) => readingOf(name, found, scheduler.now())),
+      ),
+  };
+}
+
+function isOf(secret: string, source: string): boolean {
+  return source === secret || source.endsWith(`/${secret}`);
+}
+
+function readingOf(name: string, found: Contribution | undefined, now: number): SetReading {
+  const place = `source ${found?.source ?? name}`;
+  if (found?.content !== undefined) return secretReading(place, name, found.content, now);
+  return { type: 'refused', source: place, reason: `${place}: ${found?.trouble ?? 'it has not been read yet'}` };
+}

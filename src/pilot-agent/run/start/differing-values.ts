@@ -1,0 +1,37 @@
+import { environment } from '../../config/environment.ts';
+import { resolveConfig } from '../../config/resolve-config.ts';
+import { noLayers } from '../../config/text-layers.ts';
+import { presentConfig, type PresentedConfig } from './present-config.ts';
+
+/** Of one value. In characters. */
+const longest = 60;
+/** Each process has one, and it configures nothing. */
+const usual = 'PATH';
+
+/**
+ * The values that are not the defaults, each as it was given, for one line of the log:
+ * `--concurrency=2, CA_ADDR=ca:15012, drainDuration=30s (PROXY_CONFIG)`. Metadata of the node are
+ * left out. Pure.
+ *
+ * @param addresses of this machine, by which the node has its name where nothing else says it
+ */
+export function differingValues(shown: PresentedConfig, addresses: readonly string[]): string {
+  const nothing = resolveConfig({ given: {}, leftover: [], surroundings: environment({}), addresses, layers: noLayers });
+  const standard = nothing.ok ? presentConfig(nothing) : {};
+  return Object.entries(shown)
+    .filter(([name, { value }]) => Object.hasOwn(standard, name) && name !== usual && text(value) !== text(standard[name]?.value))
+    .map(([name, { value, source }]) => {
+      const said = cut(text(value));
+      if (source === `$${name}`) return `${name}=${said}`;
+      return source === `--${name}` ? `${source}=${said}` : `${name}=${said} (${source})`;
+    })
+    .join(', ');
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function cut(said: string): string {
+  return said.length > longest ? `${said.slice(0, longest)}…` : said;
+}

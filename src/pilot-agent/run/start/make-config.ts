@@ -1,0 +1,211 @@
+import { resolve } from 'node:path';
+import type { BootstrapInputs, SdsInputs } from '../../bootstrap/bootstrap-inputs.ts';
+import { bootstrap } from '../../bootstrap/envoy-bootstrap.ts';
+import { nodeMetadata } from '../../bootstrap/node-metadata.ts';
+import { renderTemplate, templateVariables } from '../../bootstrap/template.ts';
+import { controlPlaneOf, controlPlaneSans, mixerSan } from '../../bootstrap/control-plane-identity.ts';
+import { nodeLocality, nodeString } from '../../bootstrap/node-id.ts';
+import { largest, outsideFlaw, readOutsideSync } from '../../../shared/files/outside-file.ts';
+import type { EpochConfig, Overlay } from '../../../epochs/ports.ts';
+import { contentText, type Contribution } from '../../sources/contribution.ts';
+import { annotationsFile, labelsFile, readDownward } from './effective-config.ts';
+import type { Problem } from '../../../shared/text/value.ts';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import type { Facts } from './facts.ts';
+
+/** The files beside the configuration that shape what Envoy is started from. */
+export interface ShapeFiles {
+  /** The text of `ISTIO_BOOTSTRAP_OVERRIDE`; empty for none. */
+  readonly override: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Undefined where none is asked for. */
+  readonly template: FileText | undefined;
+  /** Why Envoy should not be let read its custom configuration; undefined if it may. */
+  readonly customFlaw: string | undefined;
+  /** What the mesh file says, as it is: it is in the configuration already. */
+  readonly mesh: FileText | undefined;
+  readonly warnings: readonly string[];
+}
+
+type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+
+export interface ShapePaths {
+  readonly meshConfig: string;
+  readonly bootstrapOverride: string;
+  readonly proxyBootstrapTemplatePath: string;
+  readonly customConfigFile: string;
+}
+
+/**
+ * Reads them. An override that cannot be read is left out with a warning, as with the Go agent;
+ * labels and annotations that are not there are none, and an Envoy configuration of the user's has
+ * no use for them.
+ */
+export function readShape({ meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, customConfigFile }: ShapePaths): ShapeFiles {
+  const override = bootstrapOverride === '' ? undefined : read(bootstrapOverride);
+  const isOwn = customConfigFile === '';
+  const labels = isOwn ? readDownward(labelsFile) : { entries: {}, warnings: [] };
+  return {
+    override: override?.ok === true ? override.text : '',
+    labels: labels.entries,
+    annotations: isOwn ? readDownward(annotationsFile).entries : {},
+    template: proxyBootstrapTemplatePath === '' ? undefined : read(proxyBootstrapTemplatePath),
+    customFlaw: customConfigFile === '' ? undefined : outsideFlaw(customConfigFile, largest.envoy),
+    mesh: meshConfig === '' ? undefined : read(meshConfig),
+    warnings: [
+      ...(override?.ok === false ? [`ISTIO_BOOTSTRAP_OVERRIDE ${bootstrapOverride} is left out: ${override.reason}`] : []),
+      ...labels.warnings,
+    ],
+  };
+}
+
+function read(path: string): FileText {
+  const file = readOutsideSync(path, largest.text);
+  return file.kind === 'read' ? { ok: true, text: file.bytes.toString() } : { ok: false, reason: `cannot be read: ${file.reason}` };
+}
+
+export interface MadeConfig {
+  readonly config: EpochConfig;
+  readonly warnings: readonly string[];
+}
+
+export interface Surroundings {
+  /** What sources give beside the files. */
+  readonly contributions?: readonly Contribution[];
+  readonly facts: Facts;
+  readonly sds: SdsInputs | undefined;
+  /** Of the xDS proxy; undefined where there is none. */
+  readonly xdsSocket: string | undefined;
+}
+
+/**
+ * What Envoy is started from: what a source says, the custom configuration, or a bootstrap that is
+ * made of all that shapes one; with what sources lay over it. Pure.
+ */
+export function makeConfig(asked: AgentConfig, files: ShapeFiles, surroundings: Surroundings): MadeConfig {
+  const { contributions = [] } = surroundings;
+  const overlays = overlaysOf(contributions);
+  const given = contributions.findLast(({ use, content }) => use === 'envoy' && content !== undefined);
+  const text = given === undefined ? undefined : contentText(given.content ?? '');
+  const made: MadeConfig =
+    text === undefined
+      ? makeOwn(asked, files, surroundings)
+      : {
+          config: {
+            kind: 'generated',
+            text,
+            origin: `source ${given?.source ?? ''}`,
+            extension: extensionOf(text),
+            ...overrideOf(asked, files),
+          },
+          warnings: files.warnings,
+        };
+  if (made.config.kind === 'refused') return made;
+  const withAdminLayer = contributions.some(({ use }) => use === 'runtime');
+  return {
+    config: { ...made.config, ...(overlays.length > 0 && { overlays }), ...(withAdminLayer && { withAdminLayer }) },
+    warnings: made.warnings,
+  };
+}
+
+/** What sources lay over the configuration, in their order. */
+function overlaysOf(contributions: readonly Contribution[]): readonly Overlay[] {
+  return contributions.flatMap(({ source, use, at, content }) =>
+    use === 'merge' && content !== undefined ? [{ source, at, text: contentText(content) }] : [],
+  );
+}
+
+/** Envoy chooses its parser by it. */
+function extensionOf(text: string): '.json' | '.yaml' {
+  return text.trimStart().startsWith('{') ? '.json' : '.yaml';
+}
+
+/** The override, and where it is from. */
+function overrideOf(
+  { bootstrapOverride }: AgentConfig,
+  { override }: ShapeFiles,
+): { readonly override: string; readonly overridePath?: string } {
+  return override === '' ? { override } : { override, overridePath: bootstrapOverride };
+}
+
+/** The custom configuration, or the bootstrap. */
+function makeOwn(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket }: Surroundings): MadeConfig {
+  const { platform, statsd, limits } = facts;
+  const config: AgentConfig = { ...asked, statsdUdpAddress: statsd };
+  const { override, labels, annotations, template } = files;
+  const overridden = overrideOf(asked, files);
+  if (files.customFlaw !== undefined) {
+    return refused(
+      [{ place: `--customConfigFile ${config.customConfigFile}`, text: `cannot be read: ${files.customFlaw}` }],
+      files.warnings,
+    );
+  }
+  if (config.customConfigFile !== '') {
+    return { config: { kind: 'given', path: resolve(config.customConfigFile), ...overridden }, warnings: files.warnings };
+  }
+  const metadata = nodeMetadata({
+    config,
+    variables: config,
+    labels,
+    annotations,
+    addresses: config.node.addresses,
+    platform: platform.metadata,
+    stsPort: config.stsPort,
+    sds,
+  });
+  // Without it all else is looked at too, for all that is wrong is told at once.
+  const known = metadata.ok ? metadata.metadata : {};
+  const flaws = metadata.ok ? [] : metadata.problems;
+  const controlPlane = controlPlaneOf(config);
+  const inputs: BootstrapInputs = {
+    config,
+    metadata: known,
+    serviceNode: nodeString(config.role, config.node),
+    ipv6: config.node.ipv6,
+    addresses: config.node.addresses,
+    locality: nodeLocality((known['LABELS'] ?? {}) as Readonly<Record<string, string>>, platform.locality),
+    sans: controlPlaneSans(controlPlane, config.pilotIdentity),
+    controlPlaneTls: config.controlPlaneTls,
+    sds,
+    xdsSocket,
+    memoryLimit: limits.memory,
+    hasOverloadManager: /overload_?manager/i.test(override),
+    deltaXds: config.deltaXds,
+    prometheusPort: config.prometheusPort,
+    healthPort: config.healthPort,
+    outlierLogPath: config.outlierLogPath,
+    stsPort: config.stsPort,
+  };
+  const warnings = [...files.warnings, ...(metadata.ok ? metadata.warnings : []), ...facts.warnings];
+
+  if (template !== undefined) {
+    const place = config.proxyBootstrapTemplatePath;
+    if (!template.ok) return refused([...flaws, { place, text: template.reason }], warnings);
+    const variables = templateVariables({
+      ...inputs,
+      podName: config.podName,
+      podNamespace: config.podNamespace,
+      podIp: config.instanceIp,
+      mixerSan: mixerSan(controlPlane, config.mixerIdentity)[0]?.value ?? '',
+      certProvider: config.pilotCertProvider ?? 'istiod',
+      provisionedCert: config.provCert,
+      disableInternalTelemetry: config.disableInternalTelemetry,
+    });
+    if (!variables.ok) return refused([...flaws, ...variables.problems], warnings);
+    const rendered = renderTemplate(template.text, variables.variables);
+    if (!rendered.ok) return refused([...flaws, { place, text: rendered.reason }], warnings);
+    if (flaws.length > 0) return refused(flaws, warnings);
+    const extension = /\.yaml(\.tmpl)?$/.test(place) ? '.yaml' : '.json';
+    const made = { kind: 'generated', text: rendered.text, template: place, extension, ...overridden } as const;
+    return { config: made, warnings: [...warnings, ...variables.warnings] };
+  }
+  const made = bootstrap(inputs);
+  if (!made.ok || flaws.length > 0) return refused([...flaws, ...(made.ok ? [] : made.problems)], warnings);
+  const text = `${JSON.stringify(made.bootstrap, undefined, 2)}\n`;
+  return { config: { kind: 'generated', text, extension: '.json', ...overridden }, warnings: [...warnings, ...made.warnings] };
+}
+
+function refused(problems: readonly Problem[], warnings: readonly string[]): MadeConfig {
+  return { config: { kind: 'refused', reason: problems.map(({ place, text }) => `${place}: ${text}`).join('; ') }, warnings };
+}

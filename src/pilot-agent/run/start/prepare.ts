@@ -1,0 +1,90 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { cacheDir, findEnvoy, pinnedEnvoy } from '../../envoy/find-envoy.ts';
+import { removeUnfinished } from '../../../shared/files/whole-file.ts';
+import { attempt, exitCodes, Fatal } from '../../../shared/program/exit.ts';
+import { type Holder, lockFolder } from './folder-lock.ts';
+
+/**
+ * The Envoy of this process: `binaryPath`, or the one that is found without it. Throws a
+ * {@link Fatal} where there is none (69).
+ */
+export function envoyBinary(binaryPath: string | undefined, env: NodeJS.ProcessEnv = process.env): string {
+  const found = findEnvoy({ binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
+  if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
+  return found.path;
+}
+
+/** What a program says about the Envoy that it runs. */
+export interface EnvoyChoice {
+  readonly line: { readonly env?: NodeJS.ProcessEnv };
+  /** `install`: where there is none, the pinned one is put into the cache. */
+  readonly envoy: 'find' | 'install';
+  /** Ends an installation: then it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The same as {@link envoyBinary}, or one that is installed first. */
+export async function envoyOrInstalled(
+  binaryPath: string | undefined,
+  { line: { env = process.env }, envoy, signal }: EnvoyChoice,
+): Promise<string> {
+  try {
+    return envoyBinary(binaryPath, env);
+  } catch (error) {
+    if (envoy === 'find' || binaryPath !== undefined) throw error;
+    const { installEnvoy } = await import('../../envoy/install-envoy.ts');
+    return installEnvoy({ cacheDir: cacheDir(env), env, ...(signal !== undefined && { signal }) }).catch((failure: unknown) => {
+      signal?.throwIfAborted();
+      throw new Fatal((failure as Error).message, exitCodes.unavailable);
+    });
+  }
+}
+
+/**
+ * Makes a folder, 0700 where it is new, and throws where nothing can be written into it. Not
+ * `recursive`: below /proc that never returns (Node 20).
+ */
+export function prepareFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && dirname(path) !== path) {
+      prepareFolder(dirname(path));
+      mkdirSync(path, { mode: 0o700 });
+    } else if (code !== 'EEXIST') throw error;
+  }
+  accessSync(`${path}/`, constants.W_OK | constants.X_OK);
+}
+
+/** A folder that is held, and what is odd about that. */
+export interface HeldFolder {
+  readonly oddities: readonly string[];
+  /** Lets go of it. Synchronous; may be called again. */
+  readonly release: () => void;
+}
+
+/**
+ * Makes `--configPath` where it is not there, and holds it until it is released. Rejects with a
+ * {@link Fatal} where it cannot be written (78), or is another agent's (69): then nothing in it was
+ * touched. Commands that ask there are told `tells`.
+ */
+export async function holdFolder(path: string, version: string, tells: object = {}): Promise<HeldFolder> {
+  attempt(() => prepareFolder(path), `--configPath ${path} cannot be written`);
+  const lock = await lockFolder(path, version, tells).catch((error: unknown) => {
+    throw new Fatal(`--configPath ${path} cannot have a socket: ${(error as Error).message}`, exitCodes.config);
+  });
+  if (!lock.ok) throw new Fatal(`--configPath ${path} belongs to another agent${told(lock.holder)}`, exitCodes.unavailable);
+  removeUnfinished(path);
+  return {
+    oddities: lock.isSilent ? [`--configPath ${path} is on a full disk: a second agent with it would not be noticed`] : [],
+    release: () => lock.release(),
+  };
+}
+
+function told(holder: Holder | undefined): string {
+  const way = 'end it, or give this one a --configPath of its own';
+  if (holder === undefined) return `, which does not say who it is (it is stopped, busy, or another user's): ${way}`;
+  return ` (process ${holder.pid}, version ${holder.version}, since ${holder.since}): ${way}`;
+}

@@ -1,0 +1,142 @@
+import type { AgentConfig, AgentFlags } from '../../config/agent-config.ts';
+import type { HttpProbe } from '../../config/app-probes.ts';
+import { looksSecret } from '../../config/looks-secret.ts';
+import { isSecretName } from '../../config/passed-on.ts';
+import type { TlsFiles } from '../../config/certificate-files.ts';
+import { tlsVariables, variables } from '../../config/environment.ts';
+import type { Flag } from '../../../shared/text/flag.ts';
+import { flags } from '../../config/flags.ts';
+import { metricsVariables } from '../../config/metrics-targets.ts';
+import type { ProxyConfig } from '../../config/proxy-config.ts';
+import { secretVariables, type SecretsConfig, tokenFiles } from '../../config/secrets-config.ts';
+import type { Sources } from '../../config/sources.ts';
+import { ownMember } from '../../../shared/text/own-member.ts';
+import { parseJson } from '../../../shared/text/parse-json.ts';
+
+/**
+ * Each value by the name under which it is given: a flag, a field of ProxyConfig, a variable. A
+ * value is as JSON can have it.
+ */
+export type PresentedConfig = Readonly<Record<string, { readonly value: unknown; readonly source: string }>>;
+
+interface Known {
+  readonly config: AgentConfig;
+  readonly sources: Sources;
+}
+
+type Row = readonly [name: string, value: unknown, source: string];
+/** A field that one flag, one field of ProxyConfig or one variable says. */
+type Plain = 'role' | keyof ProxyConfig | keyof AgentFlags | keyof typeof variables;
+/** Nobody gives it: it follows from values that are shown. */
+const derived = () => [];
+
+/** The rows of all other fields: a new one does not compile before it is here. */
+const parts: Readonly<Record<Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | 'domain' | 'further', (known: Known) => readonly Row[]>> = {
+  id: ({ config, sources }) => [['id', config.node.id, among(sources.node, '--id', '$POD_NAME', '$POD_NAMESPACE')]],
+  ip: ({ config, sources }) => [['ip', config.node.ip, among(sources.node, '--ip', '$INSTANCE_IP')]],
+  domain: ({ config, sources }) => [['domain', config.node.domain, among(sources.node, '--domain', '$POD_NAMESPACE')]],
+  node: derived,
+  further: ({ config, sources }) =>
+    Object.entries(config.further).map(([name, value]) => [name, shown(name, value, true), sources.further]),
+  own: ({ config: { own }, sources }) =>
+    (['server', 'client'] as const).flatMap((side) =>
+      (Object.keys(tlsVariables) as (keyof TlsFiles)[]).map((file): Row => {
+        const name = `ISTIO_META_TLS_${side.toUpperCase()}_${tlsVariables[file]}`;
+        return [name, own[side][file], among(sources.own, `$${name}`)];
+      }),
+    ),
+  secrets: ({ config: { secrets }, sources }) =>
+    (Object.keys(secretVariables) as (keyof SecretsConfig)[]).flatMap((field): readonly Row[] => {
+      const name = secretVariables[field];
+      const value = field === 'tokenFile' ? policyOf(secrets.tokenFile) : secrets[field];
+      return name === undefined ? [] : [[name, shown(field, value), among(sources.secrets, `$${name}`)]];
+    }),
+  probes: ({ config, sources }) => [['ISTIO_KUBE_APP_PROBERS', shown('probes', config.probes), sources.probes]],
+  metricsTargets: ({ config, sources }) =>
+    metricsVariables.map((name): Row => {
+      const targets = config.metricsTargets.filter(({ variable }) => variable === name).map(({ port, path }) => ({ port, path }));
+      return [name, targets, among(sources.metricsTargets, `$${name}`)];
+    }),
+  logging: ({ config: { logging }, sources }) => [
+    ['log_output_level', logging.level, among(sources.logging, '--log_output_level')],
+    ['log_as_json', logging.json, among(sources.logging, '--log_as_json')],
+    ['log_target', logging.targets, among(sources.logging, '--log_target')],
+  ],
+  sources: ({ config, sources }) => [['sources', shown('sources', config.sources), sources.sources]],
+  metadataVariables: ({ config }) =>
+    Object.entries(config.metadataVariables).map(([name, value]) => [name, shown(name, value, true), `$${name}`]),
+  certificates: derived,
+  watched: derived,
+  awaited: derived,
+  controlPlaneTls: derived,
+  besidePushed: derived,
+};
+
+/**
+ * A configuration for people, nothing of it left out: times with their unit, `null` for what is not
+ * there, and `***` where there is a secret. Pure.
+ */
+export function presentConfig(known: Known): PresentedConfig {
+  const rows = Object.entries(known.config).flatMap(([field, value]): readonly Row[] =>
+    Object.hasOwn(parts, field) ? parts[field as keyof typeof parts](known) : [plain(field as Plain, value, known.sources)],
+  );
+  return Object.fromEntries(rows.map(([name, value, source]) => [name, { value, source }]));
+}
+
+const flagOf = new Map(Object.entries<Flag>(flags).map(([name, { field }]): [string | undefined, string] => [field, name]));
+
+function plain(field: Plain, value: unknown, sources: Sources): Row {
+  const name = field in variables ? variables[field as keyof typeof variables] : flagOf.get(field);
+  return [name ?? field, shown(field, value, field === 'proxyMetadata'), sources[field]];
+}
+
+/** Those of the sources that speak of a part of a field; a flag alone, for it wins. */
+function among(all: string, ...own: readonly string[]): string {
+  const found = all.split(', ').filter((source) => own.includes(source) || own.some((one) => source.endsWith(`: ${one.slice(2)}`)));
+  return found.find((source) => source.startsWith('--')) ?? (found.length === 0 ? 'default' : found.join(', '));
+}
+
+function policyOf(tokenFile: string): string {
+  return [...tokenFiles].find(([, file]) => file === tokenFile)?.[0] ?? 'none';
+}
+
+/** `isFree`: the names in it are no fields of ours. */
+function shown(field: string, value: unknown, isFree = false): unknown {
+  const present = isFree ? presentFreely : presentable;
+  // Most are: it is the time before Envoy is started.
+  if (typeof value !== 'object' || value === null) return present(field, value) ?? null;
+  return (
+    ownMember(parseJson(JSON.stringify({ [field]: value }, present), undefined, Infinity) as Readonly<Record<string, unknown>>, field) ??
+    null
+  );
+}
+
+function presentFreely(name: string, value: unknown): unknown {
+  return typeof value === 'string' && looksSecret(name, value) ? '***' : presentable(name, value);
+}
+
+/** A value as PROXY_CONFIG has it: times with their unit, and nothing where there is a secret. */
+function presentable(name: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value);
+  if (name === 'headers' && Array.isArray(value)) return (value as HttpProbe['headers']).map(([header]) => [header, '***']);
+  if (typeof value === 'string' && value !== '' && isUrl(name)) return shownUrl(value);
+  if (typeof value === 'number' && isTime(name)) return `${value / 1000}s`;
+  return typeof value === 'string' && value !== '' && isSecretName(name) ? '***' : value;
+}
+
+/** A URL without user, password and query; any other text as it is. */
+function shownUrl(text: string): string {
+  if (!text.includes('://') || !URL.canParse(text)) return text;
+  const { protocol, username, password, host, pathname, search } = new URL(text);
+  if (username + password + search === '') return text;
+  return `${protocol}//${username + password === '' ? '' : '***@'}${host}${pathname}${search === '' ? '' : '?***'}`;
+}
+
+/** They may have a password, or a token in the query. */
+function isUrl(name: string): boolean {
+  return ['configUrl', 'consulAddress', 'httpProxy', 'url', 'address'].includes(name);
+}
+
+function isTime(name: string): boolean {
+  return /(?:Duration|MaxAge)$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|every|timeout|ttl|initialBackOff)$/.test(name); // prettier-ignore
+}

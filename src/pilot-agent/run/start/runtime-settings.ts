@@ -1,0 +1,96 @@
+import { parseText } from '../../config/parse-text.ts';
+import { type Content, contentText, type Contribution, isMap } from '../../sources/contribution.ts';
+import { ownMember } from '../../../shared/text/own-member.ts';
+
+/** What an Envoy that runs can be told without a new epoch. */
+export interface RuntimeSettings {
+  /** Of all loggers; '' for the one that Envoy was started with. */
+  readonly logLevel: string;
+  /** Of some, by their names. */
+  readonly componentLogLevels: Readonly<Record<string, string>>;
+  /** Values of Envoy's runtime, by their keys. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+export const noSettings: RuntimeSettings = { logLevel: '', componentLogLevels: {}, values: {} };
+
+const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'off'];
+const fields = ['logLevel', 'componentLogLevels', 'runtime'];
+
+/** The settings of a content, or what is wrong with it. */
+type Parsed = { readonly ok: true; readonly settings: RuntimeSettings } | { readonly ok: false; readonly reason: string };
+
+/**
+ * Resolves to what all sources of runtime settings say together, the last one above those before
+ * it. Where something is wrong with one of them `flaws` says what, and there are no settings:
+ * those that hold stay.
+ */
+export async function runtimeSettings(contributions: readonly Contribution[]): Promise<{
+  readonly settings: RuntimeSettings | undefined;
+  /** By source. */
+  readonly flaws: ReadonlyMap<string, string>;
+}> {
+  const given = contributions.filter(({ use, content }) => use === 'runtime' && content !== undefined);
+  const parsed = await Promise.all(given.map(async ({ source, content = '' }) => ({ source, ...(await parse(content)) })));
+  const flaws = new Map(parsed.flatMap((one) => (one.ok ? [] : [[one.source, one.reason] as const])));
+  const settings = parsed.reduce((lower, one) => (one.ok ? laidOver(lower, one.settings) : lower), noSettings);
+  return { settings: flaws.size > 0 ? undefined : settings, flaws };
+}
+
+function laidOver(lower: RuntimeSettings, { logLevel, componentLogLevels, values }: RuntimeSettings): RuntimeSettings {
+  return {
+    logLevel: logLevel === '' ? lower.logLevel : logLevel,
+    componentLogLevels: { ...lower.componentLogLevels, ...componentLogLevels },
+    values: { ...lower.values, ...values },
+  };
+}
+
+async function parse(content: Content): Promise<Parsed> {
+  const read = isMap(content) ? ({ ok: true, value: content } as const) : await parseText(contentText(content));
+  if (!read.ok) return read;
+  const { value } = read;
+  if (value === null || value === undefined) return { ok: true, settings: noSettings };
+  if (!isMap(value)) return flaw(`it is not a map of ${fields.join(', ')}`);
+  const { logLevel = '', componentLogLevels = {}, runtime = {}, ...others } = value;
+  const [other] = Object.keys(others);
+  if (other !== undefined) return flaw(`'${other}' is none of ${fields.join(', ')}`);
+  if (logLevel !== '' && !isLevel(logLevel)) return flaw(`logLevel is none of ${levels.join(', ')}`);
+  if (!isMap(componentLogLevels) || !Object.values(componentLogLevels).every(isLevel)) {
+    return flaw(`componentLogLevels is not a map of names to one of ${levels.join(', ')}`);
+  }
+  const isPlain = (one: unknown) => ['string', 'number', 'boolean'].includes(typeof one);
+  if (!isMap(runtime) || !Object.values(runtime).every(isPlain)) return flaw('runtime is not a map of keys to texts, numbers or booleans');
+  const values = Object.fromEntries(Object.entries(runtime).map(([key, one]) => [key, String(one)]));
+  return { ok: true, settings: { logLevel: String(logLevel), componentLogLevels: componentLogLevels as Record<string, string>, values } };
+}
+
+function flaw(reason: string): Parsed {
+  return { ok: false, reason };
+}
+
+function isLevel(value: unknown): boolean {
+  return typeof value === 'string' && levels.includes(value);
+}
+
+/**
+ * What to ask of an Envoy's admin endpoint, in this order, so that it has `wanted` in the place of
+ * `had`. A level that nobody wants any more is the one that it was started with. Pure.
+ */
+export function runtimeRequests(
+  had: RuntimeSettings,
+  wanted: RuntimeSettings,
+  started: { readonly logLevel: string; readonly componentLogLevel: string },
+): readonly string[] {
+  const withoutLevels = JSON.stringify([had.logLevel, had.componentLogLevels]) === JSON.stringify([wanted.logLevel, wanted.componentLogLevels]); // prettier-ignore
+  const own = started.componentLogLevel === '' ? [] : started.componentLogLevel.split(',');
+  const paths = [...own, ...Object.entries(wanted.componentLogLevels).map(([name, level]) => `${name}:${level}`)];
+  const level = wanted.logLevel === '' ? started.logLevel : wanted.logLevel;
+  const changed = [...new Set([...Object.keys(had.values), ...Object.keys(wanted.values)])].filter((key) => ownMember(had.values, key) !== ownMember(wanted.values, key)); // prettier-ignore
+  const query = (pairs: readonly (readonly [string, string])[]) => new URLSearchParams(Object.fromEntries(pairs)).toString();
+  return [
+    ...(withoutLevels ? [] : [`/logging?${query([['level', level]])}`]),
+    ...(withoutLevels || paths.length === 0 ? [] : [`/logging?${query([['paths', paths.join(',')]])}`]),
+    // An empty value removes what was set.
+    ...(changed.length === 0 ? [] : [`/runtime_modify?${query(changed.map((key) => [key, ownMember(wanted.values, key) ?? '']))}`]),
+  ];
+}

@@ -1,0 +1,128 @@
+import type { SourceConfig } from '../../config/source-config.ts';
+import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
+import type { Contribution, Use } from '../../sources/contribution.ts';
+import type { SourceChange } from '../../../streams/config-source.ts';
+import type { SourceReport } from '../../report/agent-report.ts';
+import { isoTime } from '../../report/epoch-report.ts';
+import { effects } from '../start/effect-of.ts';
+
+/** How it stands with one source of configuration. Times in ms since 1970. */
+export interface SourceStatus {
+  readonly name: string;
+  /** What it is for; undefined until it was read once. */
+  readonly use: Use | undefined;
+  /** Names what it says; '' for nothing. */
+  readonly hash: string;
+  /** Why it cannot be read now, and since when; undefined where it can. */
+  readonly trouble: { readonly reason: string; readonly since: number } | undefined;
+  /** Why what it says counts for nothing; undefined where it counts. */
+  readonly flaw: string | undefined;
+  readonly readAt: number | undefined;
+  readonly changedAt: number | undefined;
+  readonly readings: number;
+  readonly failures: number;
+  readonly changes: number;
+}
+
+export type SourceStatuses = ReadonlyMap<string, SourceStatus>;
+
+const unread = {
+  use: undefined,
+  hash: '',
+  trouble: undefined,
+  flaw: undefined,
+  readAt: undefined,
+  changedAt: undefined,
+  readings: 0,
+  failures: 0,
+  changes: 0,
+} as const;
+
+/** What is known of all sources once one has told something more. Pure. `at`: ms since 1970. */
+export function sourceTold(before: SourceStatuses, sign: SourceChange, at: number): SourceStatuses {
+  if (sign.type !== 'source-read' && sign.type !== 'source-unreadable') return before;
+  const known = before.get(sign.source) ?? { name: sign.source, ...unread };
+  if (sign.type === 'source-unreadable') {
+    const trouble = { reason: sign.reason, since: known.trouble?.since ?? at };
+    return new Map(before).set(sign.source, { ...known, trouble, failures: known.failures + 1 });
+  }
+  const isNew = known.hash !== sign.hash;
+  return new Map(before).set(sign.source, {
+    ...known,
+    hash: sign.hash,
+    trouble: undefined,
+    readAt: at,
+    readings: known.readings + 1,
+    ...(isNew && { changedAt: at, changes: known.changes + Number(known.hash !== '') }),
+  });
+}
+
+/** What a reading of all sources says of each. */
+interface ReadTogether {
+  readonly contributions?: readonly Contribution[];
+  readonly flaws?: ReadonlyMap<string, string>;
+}
+
+/** The same once all of them were read together. Pure. */
+export function sourcesRead(before: SourceStatuses, { contributions = [], flaws }: ReadTogether, at: number): SourceStatuses {
+  return contributions.reduce((all: SourceStatuses, { source, use, hash, trouble }) => {
+    const known = all.get(source) ?? { name: source, ...unread };
+    const wrong = trouble === undefined ? undefined : { reason: trouble, since: known.trouble?.since ?? at };
+    return new Map(all).set(source, { ...known, use, hash, trouble: wrong, flaw: flaws?.get(source) });
+  }, before);
+}
+
+/** Why each source that has a trouble cannot be read, as notes for a probe. Pure. */
+export function sourceNotes(statuses: SourceStatuses): readonly string[] {
+  return [...statuses.values()].flatMap(({ name, trouble, flaw, hash }) => {
+    if (trouble === undefined) return flaw === undefined ? [] : [`source ${name} is ignored: ${flaw}`];
+    const what = hash === '' ? 'nothing was read yet' : 'what was read last holds';
+    return [`source ${name}: ${trouble.reason}, since ${isoTime(trouble.since)}: ${what}`];
+  });
+}
+
+/**
+ * The sources as `/debug/sources` shows them, those too that were never read: never what they say.
+ * Pure.
+ */
+export function sourcesShown(statuses: SourceStatuses, asked: readonly SourceConfig[]): readonly SourceReport[] {
+  const names = new Set([...asked.map(({ name }) => name), ...statuses.keys()]);
+  return [...names].map((name) => {
+    const config = asked.find((one) => one.name === name);
+    const status = statuses.get(name) ?? { name, ...unread };
+    const { use = config?.as, hash, trouble, flaw, readAt, changedAt, readings, failures, changes } = status;
+    return {
+      name,
+      kind: config?.kind ?? 'custom',
+      ...(use !== undefined && { as: use, effect: effects[use] }),
+      state: trouble !== undefined ? 'failing' : flaw !== undefined ? 'ignored' : hash === '' ? 'unread' : 'read',
+      ...(flaw !== undefined && { reason: flaw }),
+      ...(trouble !== undefined && { reason: trouble.reason, since: isoTime(trouble.since) }),
+      hash: hash.slice(0, 12),
+      ...(readAt !== undefined && { readAt: isoTime(readAt) }),
+      ...(changedAt !== undefined && { changedAt: isoTime(changedAt) }),
+      readings,
+      failures,
+      changes,
+    };
+  });
+}
+
+/** What the sources have to tell as metrics. Pure. */
+export function sourceFamilies(statuses: SourceStatuses): readonly MetricFamily[] {
+  const of = (value: (status: SourceStatus) => number | undefined): MetricFamily['samples'] =>
+    [...statuses.values()].flatMap((status) => {
+      const one = value(status);
+      return one === undefined ? [] : [{ labels: { source: status.name }, value: one }];
+    });
+  const counters = [
+    ['source_readings', 'Times that a source of configuration was read', ({ readings }: SourceStatus) => readings],
+    ['source_failures', 'Times that a source of configuration could not be read', ({ failures }: SourceStatus) => failures],
+    ['source_changes', 'Changes of a source of configuration', ({ changes }: SourceStatus) => changes],
+  ] as const;
+  return [
+    { name: 'istio_agent_source_up', type: 'gauge', help: 'Whether a source of configuration can be read', samples: of(({ trouble }) => Number(trouble === undefined)) }, // prettier-ignore
+    ...counters.map(([name, help, value]) => ({ name: `istio_agent_${name}_total`, type: 'counter' as const, help, samples: of(value) })),
+    { name: 'istio_agent_source_changed_timestamp_seconds', type: 'gauge', help: 'When a source of configuration has changed last', samples: of(({ changedAt }) => changedAt && changedAt / 1_000) }, // prettier-ignore
+  ];
+}

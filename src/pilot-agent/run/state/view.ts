@@ -1,0 +1,232 @@
+import type { AgentTransition } from '../../../epochs/agent.ts';
+import { type AgentState, initialState } from '../../../epochs/model.ts';
+import { noTimeline, type Timeline, timeline } from '../../../epochs/timeline.ts';
+import type { LogLine } from '../../../shared/log/log-line.ts';
+import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
+import type { KnownCertificate } from '../../secrets/certificates.ts';
+import type { CertificateSign } from '../../secrets/certificate-expiry.ts';
+import type { StatusEvent } from '../../status/status-event.ts';
+import type { SourceChange } from '../../../streams/config-source.ts';
+import type { SourceSign } from '../../../streams/readings.ts';
+import type { XdsSummary } from '../../xds-proxy/relay-telemetry.ts';
+import type { AwaitedAuthority } from './awaited-authority.ts';
+import { type Part, type PartFailed, parts, type Trouble } from './part.ts';
+import type { SecretTrouble } from './secret-troubles.ts';
+import type { RuntimeSign } from '../sources/apply-runtime.ts';
+import { noSettings, type RuntimeSettings } from '../start/runtime-settings.ts';
+import type { KnownConfig, ShapedConfig } from '../start/shape-source.ts';
+import { sourcesRead, type SourceStatuses, sourceTold } from './source-status.ts';
+
+/** What the servers beside Envoy tell. */
+export type ServersSign =
+  /** How it stands with a source of secrets. */
+  | Extract<SourceChange, { type: 'source-read' | 'source-unreadable' }>
+  /** All of them listen. */
+  | { readonly type: 'servers-listening' }
+  /**
+   * One of them cannot listen, or is configured wrongly; `exit` names the exit code of the agent.
+   */
+  | { readonly type: 'servers-failed'; readonly exit: 'unavailable' | 'config'; readonly reason: string }
+  /** `families` makes the metrics of one as they are now, until its next sign of this type. */
+  | { readonly type: 'servers-measured'; readonly server: 'secrets' | 'xds' | 'sts'; readonly families: () => readonly MetricFamily[] }
+  /** How it stands with the control plane, as far as the xDS proxy knows. */
+  | { readonly type: 'xds-changed'; readonly xds: XdsSummary }
+  /** The authority whose first certificate is awaited; undefined once it is there. */
+  | { readonly type: 'authority-awaited'; readonly authority: AwaitedAuthority | undefined }
+  /** The certificate of a secret that is followed; undefined once it is not, or has none. */
+  | { readonly type: 'secret-followed'; readonly name: string; readonly certificate: KnownCertificate | undefined }
+  /** A secret was given to an Envoy, or that has answered. */
+  | { readonly type: 'secret-pushed'; readonly push: Omit<PushRecord, 'at'> }
+  /** All that is wrong with the secrets now. */
+  | { readonly type: 'secrets-troubled'; readonly troubles: readonly SecretTrouble[] }
+  /** Each is loaded only if it runs, with what it has to say: so the line comes ready-made. */
+  | { readonly type: 'servers-log'; readonly line: LogLine };
+
+/** What was told of itself by the Envoy that serves. */
+export interface EnvoySign {
+  readonly type: 'envoy-told';
+  /** As `1.36.2`. */
+  readonly version: string;
+  readonly path: string;
+}
+
+/** A push of a secret, and what Envoy has made of it. */
+export interface PushRecord {
+  /** ms since 1970. */
+  readonly at: number;
+  readonly secret: string;
+  readonly version: string;
+  readonly state: 'pushed' | 'accepted' | 'rejected';
+  readonly reason?: string;
+}
+
+const keptPushes = 100;
+
+/** What the core of the agent, or what nobody has caught, has failed with. */
+export type BugSign =
+  /** The core is no more. Its Envoys are drained, or left alone. */
+  | (Trouble & { readonly type: 'bug'; readonly leaves: boolean })
+  /** They are gone, or left: the run is over. */
+  | (Trouble & { readonly type: 'bug-over' });
+
+/** A connection broke at a moment at which no code of the agent listened for its errors. */
+export interface ConnectionBroken extends Trouble {
+  readonly type: 'connection-broken';
+}
+
+/** All that happens in a run of the agent. */
+export type RunSign =
+  | { readonly type: 'transition'; readonly transition: AgentTransition }
+  | SourceSign<ShapedConfig>
+  | RuntimeSign
+  | StatusEvent
+  | ServersSign
+  | CertificateSign
+  | EnvoySign
+  | PartFailed
+  | ConnectionBroken
+  | BugSign;
+
+/** Something that has happened, and when: ms since 1970. */
+export interface RunEvent {
+  readonly sign: RunSign;
+  readonly at: number;
+}
+
+/** What is known of a run: a fold of all that has happened in it. */
+export interface View {
+  readonly agent: AgentState;
+  readonly past: Timeline;
+  /** Of the servers beside Envoy, by server. */
+  readonly families: ReadonlyMap<string, () => readonly MetricFamily[]>;
+  /** Of the control plane; undefined where Envoy asks it itself. */
+  readonly xds: XdsSummary | undefined;
+  /** The authority whose first certificate is awaited; undefined where none is, or not any more. */
+  readonly authority: AwaitedAuthority | undefined;
+  /** What is wrong with the secrets. */
+  readonly secrets: readonly SecretTrouble[];
+  /** Those of the files that the Envoy that serves reads itself. */
+  readonly certificates: readonly KnownCertificate[];
+  /** Those that are pushed, by secret. */
+  readonly followed: ReadonlyMap<string, KnownCertificate>;
+  /** The newest hundred, oldest first. */
+  readonly pushes: readonly PushRecord[];
+  /** Of the Envoy that serves, or has served; undefined until one has told it. */
+  readonly envoyVersion: string | undefined;
+  /** When the run has begun: ms since 1970. */
+  readonly startedAt: number;
+  /** How it stands with each source of configuration that tells of itself, by name. */
+  readonly sources: SourceStatuses;
+  /** What the Envoy that serves is to have without a new epoch. */
+  readonly runtime: RuntimeSettings;
+  /** The newest configuration without mistakes. */
+  readonly known: KnownConfig;
+  /** When a probe has found the agent ready for the first time: ms since 1970. */
+  readonly readyAt: number | undefined;
+  /** A change was told, and no reading has come since. */
+  readonly isChangeTold: boolean;
+  /** The warnings that were told. */
+  readonly warned: ReadonlySet<string>;
+  /** How often each part has failed. */
+  readonly failures: Readonly<Record<Part, number>>;
+  /** The core has failed, and the agent ends. */
+  readonly isBroken: boolean;
+  /** What has first asked the agent to end: a signal, or an endpoint. */
+  readonly askedBy: string | undefined;
+  /** What there is to say of what has happened last. */
+  readonly lines: readonly LogLine[];
+}
+
+/** Before anything has happened. `startedAt`: ms since 1970. */
+export function firstView(known: KnownConfig, startedAt: number): View {
+  const failures = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>;
+  return {
+    ...{
+      agent: initialState,
+      past: noTimeline,
+      families: new Map(),
+      xds: undefined,
+      authority: undefined,
+      secrets: [],
+      certificates: [],
+      followed: new Map(),
+      pushes: [],
+      envoyVersion: undefined,
+      startedAt,
+      sources: new Map(),
+      runtime: noSettings,
+      readyAt: undefined,
+      known,
+      isChangeTold: false,
+      warned: new Set<string>(),
+    },
+    ...{ failures, isBroken: false, askedBy: undefined, lines: [] },
+  };
+}
+
+/** What is known once something more has happened. Pure. */
+export function view(before: View, { sign, at }: RunEvent): View {
+  const { past } = before;
+  switch (sign.type) {
+    case 'transition': {
+      const { state, event } = sign.transition;
+      return {
+        ...before,
+        agent: state,
+        past: timeline(past, { type: 'transition', at, transition: sign.transition }),
+        askedBy: before.askedBy ?? (event.type === 'terminate-requested' || event.type === 'leave-requested' ? event.by : undefined),
+      };
+    }
+    case 'changed':
+      return { ...before, past: timeline(past, { type: 'change-seen', at }) };
+    case 'source-read':
+    case 'source-unreadable':
+      return { ...before, sources: sourceTold(before.sources, sign, at) };
+    case 'window-opened':
+      return { ...before, isChangeTold: true };
+    case 'read':
+      return {
+        ...before,
+        past: timeline(past, { type: 'window-closed', at }),
+        known: sign.reading.config?.known ?? before.known,
+        runtime: sign.reading.config?.runtime ?? before.runtime,
+        sources: sourcesRead(before.sources, sign.reading.config ?? {}, at),
+        isChangeTold: false,
+        warned: new Set([...before.warned, ...(sign.reading.config?.warnings ?? [])]),
+      };
+    case 'certificates-read':
+      return { ...before, certificates: sign.certificates };
+    case 'secret-followed':
+      return { ...before, followed: followed(before.followed, sign) };
+    case 'secret-pushed':
+      return { ...before, pushes: [...before.pushes, { at, ...sign.push }].slice(-keptPushes) };
+    case 'envoy-told':
+      return { ...before, envoyVersion: sign.version };
+    case 'servers-measured':
+      return { ...before, families: new Map(before.families).set(sign.server, sign.families) };
+    case 'xds-changed':
+      return { ...before, xds: sign.xds, past: timeline(past, { type: 'stored-served', at, of: sign.xds.storedOf }) };
+    case 'authority-awaited':
+      return { ...before, authority: sign.authority };
+    case 'secrets-troubled':
+      return { ...before, secrets: sign.troubles };
+    case 'found-ready':
+      return { ...before, readyAt: before.readyAt ?? at };
+    case 'part-failed':
+      return withFailure(before, sign);
+    case 'bug':
+      return { ...before, isBroken: true };
+    default:
+      return before;
+  }
+}
+
+function followed(before: View['followed'], { name, certificate }: Extract<ServersSign, { type: 'secret-followed' }>): View['followed'] {
+  const others = [...before].filter(([other]) => other !== name);
+  return new Map(certificate === undefined ? others : [...others, [name, certificate]]);
+}
+
+/** With one failure more of a part. Pure. */
+export function withFailure(before: View, { part }: Pick<PartFailed, 'part'>): View {
+  return { ...before, failures: { ...before.failures, [part]: before.failures[part] + 1 } };
+}

@@ -1,0 +1,32 @@
+import { exitCause } from '../../../epochs/exit-cause.ts';
+import type { EpochRecord, Timeline } from '../../../epochs/timeline.ts';
+import { span } from '../../../shared/log/span.ts';
+
+/** How long a crash is told. In ms. */
+const recent = 600_000;
+
+/** An Envoy that ended without being told to. */
+type Crash = EpochRecord & Required<Pick<EpochRecord, 'exit' | 'endedAt'>>;
+
+function crashesOf({ epochs }: Pick<Timeline, 'epochs'>): readonly Crash[] {
+  return epochs.filter((one): one is Crash => one.exit !== undefined && one.endedAt !== undefined && one.isExpected === false);
+}
+
+/** Why the agent is not ready: where Envoy has crashed, with how it ended. Pure. */
+export function withCrash(reason: string, past: Pick<Timeline, 'epochs'>): string {
+  const last = lastOf(crashesOf(past));
+  return last === undefined || !reason.startsWith('Envoy has crashed') ? reason : `${reason}: ${exitCause(last.exit)}`;
+}
+
+/** How often Envoy has crashed lately, and how it did so last. Pure. `now`: ms since 1970. */
+export function crashNotes(past: Pick<Timeline, 'epochs'>, now: number): readonly string[] {
+  const lately = crashesOf(past).filter(({ endedAt }) => now - endedAt < recent);
+  const last = lastOf(lately);
+  if (last === undefined) return [];
+  const often = lately.length === 1 ? 'once' : `${lately.length} times`;
+  return [`Envoy has crashed ${often} in the last ${span(recent)}: ${exitCause(last.exit)}`];
+}
+
+function lastOf(crashes: readonly Crash[]): Crash | undefined {
+  return crashes.reduce<Crash | undefined>((last, one) => (last === undefined || one.endedAt >= last.endedAt ? one : last), undefined);
+}

@@ -1,0 +1,101 @@
+import type { ControlPlaneReport, AgentIdentity, AgentReport, Finding } from '../../report/agent-report.ts';
+import type { CertificateReport, SecretPush } from '../../report/certificate-report.ts';
+import { epochsReport, isoTime } from '../../report/epoch-report.ts';
+import type { KnownCertificate } from '../../secrets/certificates.ts';
+import type { KnownConfig } from '../start/shape-source.ts';
+import { sourcesShown } from '../state/source-status.ts';
+import type { View } from '../state/view.ts';
+
+/** What does not change while the agent runs. */
+export type Identity = Omit<AgentIdentity, 'startedAt' | 'envoy' | 'configuration'> & { readonly binary: string };
+
+/** What was asked for the report. A reason is undefined where nothing is wrong. */
+export interface Asked {
+  readonly unready: string | undefined;
+  readonly unlive: string | undefined;
+  readonly notes: readonly string[];
+  /** ms since 1970. */
+  readonly now: number;
+}
+
+/** How it stands with the agent. Pure. */
+export function agentReport(view: View, { binary, ...identity }: Identity, { unready, unlive, notes, now }: Asked): AgentReport {
+  const { agent, past, known, startedAt, readyAt, envoyVersion } = view;
+  const { config } = known;
+  const { refused, ...epochs } = epochsReport(agent, past, pushReports(view));
+  return {
+    at: isoTime(now),
+    agent: {
+      ...identity,
+      startedAt: isoTime(startedAt),
+      envoy: { path: binary, ...(envoyVersion !== undefined && { version: envoyVersion }) },
+      configuration: config.customConfigFile === '' ? 'generated' : config.customConfigFile,
+    },
+    phase: agent.phase,
+    ready: finding(unready),
+    live: finding(unlive),
+    ...(readyAt !== undefined && { readyAfterMs: Math.round(readyAt - startedAt) }),
+    notes,
+    ...epochs,
+    ...(refused !== undefined && { refused: { ...refused, at: isoTime(past.refusedAt ?? now) } }),
+    crashes: {
+      count: agent.crashes,
+      budget: config.envoyRestartBudget,
+      ...(past.retryAt !== undefined && { retryAt: isoTime(past.retryAt) }),
+    },
+    certificates: certificateReports(view),
+    sources: sourcesShown(view.sources, config.sources),
+    ...controlPlaneReport(view),
+  };
+}
+
+/** The pushes of secrets, oldest first. Pure. */
+export function pushReports({ pushes }: Pick<View, 'pushes'>): readonly SecretPush[] {
+  return pushes.map(({ at, ...push }) => ({ at: isoTime(at), ...push }));
+}
+
+function finding(reason: string | undefined): Finding {
+  return reason === undefined ? { ok: true } : { ok: false, reason };
+}
+
+function certificateReports({ certificates, followed, secrets }: View): readonly CertificateReport[] {
+  const one = ({ name, source, leaf, expiresAt }: KnownCertificate, by: CertificateReport['by']): CertificateReport => {
+    const refused = by === 'push' ? secrets.find((trouble) => trouble.name === name && trouble.isServed)?.reason : undefined;
+    return {
+      name,
+      source,
+      by,
+      subject: leaf.subject,
+      subjectAltNames: leaf.subjectAltNames === '' ? [] : leaf.subjectAltNames.split(', '),
+      serialNumber: leaf.serialNumber,
+      notBefore: isoTime(leaf.notBefore),
+      notAfter: isoTime(expiresAt),
+      ...(refused !== undefined && { refused }),
+    };
+  };
+  return [...certificates.map((known) => one(known, 'file')), ...[...followed.values()].map((known) => one(known, 'push'))];
+}
+
+/** Where Envoy finds the control plane, as far as the agent has told it; empty for nowhere. */
+export function askedAddress({ config }: Pick<KnownConfig, 'config'>): string {
+  return config.customConfigFile === '' ? config.discoveryAddress : '';
+}
+
+function controlPlaneReport({ xds, known }: View): { readonly controlPlane?: ControlPlaneReport } {
+  if (xds === undefined) {
+    const address = askedAddress(known);
+    return address === '' ? {} : { controlPlane: { address, by: 'envoy', state: 'unknown', rejected: [] } };
+  }
+  const { address, isAnswering, trouble, updatedAt, storedOf, rejected } = xds;
+  return {
+    controlPlane: {
+      address,
+      by: 'agent',
+      state: isAnswering ? 'answering' : trouble === undefined ? 'connecting' : 'unavailable',
+      ...(!isAnswering && trouble !== undefined && { reason: trouble.reason, since: isoTime(trouble.since) }),
+      ...(updatedAt !== undefined && { pushedAt: isoTime(updatedAt) }),
+      ...(storedOf !== undefined && { storedOf: isoTime(storedOf) }),
+      rejected: [...rejected].map(([type, { at, reason }]) => ({ type, at: isoTime(at), reason })),
+    },
+  };
+}

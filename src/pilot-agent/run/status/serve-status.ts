@@ -1,0 +1,148 @@
+import { resolve } from 'node:path';
+import {
+  asyncScheduler,
+  combineLatest,
+  concat,
+  defer,
+  filter,
+  first,
+  ignoreElements,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  shareReplay,
+  Subject,
+  switchMap,
+  take,
+  takeUntil,
+  tap,
+  withLatestFrom,
+} from 'rxjs';
+import type { AdminClient } from '../../../proxy/admin-client.ts';
+import { fixedTiming } from '../../../epochs/timing.ts';
+import type { AgentConfig } from '../../config/agent-config.ts';
+import { buildFamily, lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../../report/agent-families.ts';
+import { certificateExpiryFamily } from '../../secrets/expiry-family.ts';
+import { joinedByName } from '../../../shared/metrics/metric-family.ts';
+import { epochsReport } from '../../report/epoch-report.ts';
+import type { LogReport } from '../../report/live-events.ts';
+import type { StatusEvent } from '../../status/status-event.ts';
+import type { StatusParts } from '../../status/status-parts.ts';
+import { notLive, notStarted } from '../../status/probe/liveness.ts';
+import { routes } from '../../status/routes.ts';
+import { statusServer, statusSocket } from '../../../shared/http/status-server.ts';
+import { agentReport, type Identity, pushReports } from './make-report.ts';
+import { crashNotes } from './crash-notes.ts';
+import { controlPlaneNotes } from './control-plane-notes.ts';
+import { firstReadiness } from './first-readiness.ts';
+import { secretNotes } from '../state/secret-troubles.ts';
+import { sourceFamilies, sourceNotes, sourcesShown } from '../state/source-status.ts';
+import { serviceFigures } from './request-figures.ts';
+import { traffic } from './traffic.ts';
+import type { View } from '../state/view.ts';
+import { whyUnready } from './why-unready.ts';
+
+export interface StatusOptions {
+  readonly admin: AdminClient;
+  /** What is asked whether it is ready: `state` where no Envoy runs, but something in its place. */
+  readonly readyBy?: 'envoy' | 'state';
+  readonly status: Pick<StatusParts, 'probes' | 'probeHosts' | 'targets' | 'profileToken' | 'beforeScrapes' | 'version'>;
+  readonly identity: Identity;
+  readonly lines$: Observable<readonly LogReport[]>;
+}
+
+/** Where requests come in: {@link statusServer} and {@link statusSocket}. */
+interface Listen {
+  port(port: number, parts: StatusParts): Observable<StatusEvent>;
+  socket(path: string, parts: StatusParts): Observable<StatusEvent>;
+}
+
+const real: Listen = {
+  port: (port, parts) => statusServer(port, routes(parts, parts.showsLog)),
+  socket: (path, parts) => statusSocket(path, routes(parts, true)),
+};
+
+/**
+ * The status port and the status socket over what is known of the run, which `view$` emits at once
+ * and then as it changes. As {@link statusServer}; without a port it listens at once.
+ */
+export function serveStatus(
+  {
+    statusPort,
+    readinessTimeout,
+    configPath,
+    statusPage,
+    statusPageLog,
+  }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout' | 'configPath' | 'statusPage' | 'statusPageLog'>,
+  view$: Observable<View>,
+  { admin, readyBy = 'envoy', status, identity, lines$ }: StatusOptions,
+  listen: Listen = real,
+): Observable<StatusEvent> {
+  const state$ = view$.pipe(map(({ agent }) => agent));
+  const { unready$: reason$, unserving$ } = whyUnready(view$, readyBy === 'envoy' ? admin : undefined, readinessTimeout);
+  const probed$ = new Subject<string | undefined>();
+  const unready$ = reason$.pipe(tap((reason) => probed$.next(reason)));
+  const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
+  const notes$ = view$.pipe(
+    map(({ agent: { refused }, past, secrets, authority, xds, sources }) => [
+      ...(refused === undefined ? [] : [`configuration refused: ${refused.reason}`]),
+      ...crashNotes(past, asyncScheduler.now()),
+      ...secretNotes(secrets, authority),
+      ...controlPlaneNotes(xds, asyncScheduler.now()),
+      ...sourceNotes(sources),
+    ]),
+  );
+  const report$ = combineLatest([unready$, unlive$, notes$]).pipe(
+    take(1),
+    withLatestFrom(view$),
+    map(([[unready, unlive, notes], view]) => agentReport(view, identity, { unready, unlive, notes, now: asyncScheduler.now() })),
+  );
+  const traffic$ = traffic(view$, admin);
+  const service$ = serviceFigures(admin);
+  const parts: StatusParts = {
+    ...status,
+    admin,
+    unready$,
+    notes$,
+    unlive$,
+    unstarted$: notStarted(state$, unserving$), // a pod that waits for a secret is not to be killed for it
+    families$: view$.pipe(
+      map(({ agent, past, readyAt, failures, families, sources, certificates }) =>
+        joinedByName([
+          ...stateFamilies(agent),
+          ...lifecycleFamilies(past),
+          certificateExpiryFamily(certificates, asyncScheduler.now()),
+          ...partFamilies(failures),
+          ...sourceFamilies(sources),
+          ...[...families.values()].flatMap((measure) => measure()),
+          ...processFamilies(readyAt, asyncScheduler.now()),
+          buildFamily(status.version),
+        ]),
+      ),
+    ),
+    sources$: view$.pipe(map(({ sources, known }) => sourcesShown(sources, known.config.sources))),
+    epochs$: view$.pipe(map((view) => epochsReport(view.agent, view.past, pushReports(view)))),
+    report$,
+    live$: (withLog) => defer(() => import('./tell-live.ts')).pipe(switchMap((module) => module.liveEvents({ view$, report$, traffic$, service$, lines$ }, withLog))), // prettier-ignore
+    hasPage: statusPage,
+    showsLog: statusPageLog,
+    config$: view$.pipe(
+      take(1),
+      switchMap(async ({ known }) => (await import('../start/present-config.ts')).presentConfig(known)),
+    ),
+  };
+  // Nobody need ask: from the first Envoy on it is looked at until it is ready for the first time.
+  const isReady$ = probed$.pipe(filter((reason) => reason === undefined));
+  const spawned$ = state$.pipe(first(({ epochs }) => [...epochs.values()].some(({ pid }) => pid !== undefined)));
+  const unreadyYet$ = spawned$.pipe(switchMap(() => firstReadiness(unready$)), takeUntil(isReady$)); // prettier-ignore
+  const becameReady$ = isReady$.pipe(take(1), map((): StatusEvent => ({ type: 'found-ready' }))); // prettier-ignore
+  return merge(
+    becameReady$,
+    unreadyYet$,
+    unlive$.pipe(ignoreElements()), // liveness counts from when Envoy became unresponsive, not from the first probe
+    listen.socket(resolve(configPath, 'status'), parts),
+    statusPort === 0 ? concat(of<StatusEvent>({ type: 'listening' }), NEVER) : listen.port(statusPort, parts),
+  );
+}

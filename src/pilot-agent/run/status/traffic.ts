@@ -1,0 +1,100 @@
+import {
+  asyncScheduler,
+  concat,
+  defer,
+  exhaustMap,
+  filter,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  share,
+  tap,
+  timer,
+  withLatestFrom,
+} from 'rxjs';
+import { type AdminClient, parseStats } from '../../../proxy/admin-client.ts';
+import { usage } from '../../../proxy/proc.ts';
+import { type TrafficCounts, trafficCounts, trafficFilter } from '../../../proxy/traffic-counts.ts';
+import { isoTime } from '../../report/epoch-report.ts';
+import type { ProcessReport, TrafficReport } from '../../report/live-events.ts';
+import type { View } from '../state/view.ts';
+
+/** From one look at Envoy to the next. In ms. */
+const every = 1_000;
+/** Ten minutes. */
+const mostReports = 600;
+/** Of epochs whose requests are counted apart. */
+const mostEpochs = 100;
+
+/** What is counted so far, and what Envoy said last. */
+interface Counted {
+  readonly requests: number;
+  readonly failures: number;
+  readonly byEpoch: TrafficReport['byEpoch'];
+  readonly last: TrafficCounts | undefined;
+}
+
+/**
+ * What Envoy's clients do, once a second, for all who look at the same time; Envoy is asked only
+ * while somebody does. Emits at once what was seen in the last ten minutes, then a report a second.
+ * Never errors, never completes.
+ *
+ * A request counts for the epoch that serves when it is seen: what a parent answers while it drains
+ * counts for its child.
+ */
+export function traffic(
+  view$: Observable<Pick<View, 'agent'>>,
+  admin: Pick<AdminClient, 'request'>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<readonly TrafficReport[]> {
+  let counted: Counted = { requests: 0, failures: 0, byEpoch: [], last: undefined };
+  let seen: readonly TrafficReport[] = [];
+  const reports$ = timer(0, every, scheduler).pipe(
+    exhaustMap(() => admin.request('GET', `/stats?filter=${encodeURIComponent(trafficFilter)}`)),
+    withLatestFrom(view$),
+    map(([answer, { agent }]): TrafficReport => {
+      const epoch = answer.ok ? [...agent.epochs].findLast(([, { stage }]) => stage === 'live')?.[0] : undefined;
+      const now = answer.ok && answer.value.status === 200 ? trafficCounts(parseStats(answer.value.body)) : undefined;
+      if (now !== undefined) counted = count(counted, now, epoch);
+      const { requests, failures, byEpoch } = counted;
+      const { connections, active } = now ?? { connections: 0, active: 0 };
+      const processes = processReports(agent.epochs);
+      return { at: isoTime(scheduler.now()), ...(epoch !== undefined && { epoch }), requests, failures, connections, active, byEpoch, processes }; // prettier-ignore
+    }),
+    tap((report) => (seen = [...seen, report].slice(-mostReports))),
+    map((report) => [report]),
+    share(),
+  );
+  return concat(
+    defer(() => of(seen).pipe(filter(({ length }) => length > 0))),
+    reports$,
+  );
+}
+
+/**
+ * A child counts from 0, and what its parent goes on to do is added to it (Envoy's documentation of
+ * the hot restart): a count that is lower than before is one of another Envoy. Before the first
+ * look nothing counts.
+ */
+function count({ requests, failures, byEpoch, last }: Counted, now: TrafficCounts, epoch: number | undefined): Counted {
+  const more = (of: 'requests' | 'failures') => (last === undefined ? 0 : now[of] < last[of] ? now[of] : now[of] - last[of]);
+  const of = { epoch: epoch ?? -1, requests: more('requests'), failures: more('failures') };
+  const earlier = byEpoch.find((one) => one.epoch === epoch);
+  const sum = earlier === undefined ? of : { ...of, requests: earlier.requests + of.requests, failures: earlier.failures + of.failures };
+  const others = byEpoch.filter((one) => one !== earlier);
+  return {
+    requests: requests + of.requests,
+    failures: failures + of.failures,
+    byEpoch: epoch === undefined ? byEpoch : [...others, sum].slice(-mostEpochs),
+    last: now,
+  };
+}
+
+function processReports(epochs: View['agent']['epochs']): readonly ProcessReport[] {
+  const envoys = [...epochs].flatMap(([epoch, { pid }]) => (pid === undefined ? [] : [{ what: 'envoy' as const, epoch, pid }]));
+  return [{ what: 'agent' as const, pid: process.pid }, ...envoys].flatMap((one) => {
+    const used = usage(one.pid);
+    return used === undefined ? [] : [{ ...one, ...used }];
+  });
+}

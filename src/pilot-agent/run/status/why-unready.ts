@@ -1,0 +1,41 @@
+import { map, type Observable, of, switchMap, take, withLatestFrom } from 'rxjs';
+import type { AdminClient } from '../../../proxy/admin-client.ts';
+import { notReady } from '../../status/probe/readiness.ts';
+import { askedAddress } from './make-report.ts';
+import { withWaits } from './control-plane-notes.ts';
+import { withCrash } from './crash-notes.ts';
+import { secretUnready } from '../state/secret-troubles.ts';
+import type { View } from '../state/view.ts';
+
+/** Why an agent is not ready: each emits once, on subscribe, and says undefined if it is. */
+export interface WhyUnready {
+  readonly unready$: Observable<string | undefined>;
+  /** The same, but that secrets are awaited does not count. */
+  readonly unserving$: Observable<string | undefined>;
+}
+
+/**
+ * Looks at what is known of a run, which `view$` emits at once, and then at Envoy.
+ *
+ * @param admin of Envoy; undefined where something else runs in its place, which has none
+ */
+export function whyUnready(
+  view$: Observable<View>,
+  admin: Pick<AdminClient, 'request'> | undefined,
+  timeoutMs: number | undefined,
+): WhyUnready {
+  const ready$ = notReady(view$.pipe(map(({ agent }) => agent)), admin, timeoutMs);
+  const unserving$ = view$.pipe(
+    take(1),
+    switchMap(({ isBroken }) => (isBroken ? of('terminating: a bug') : ready$)),
+  );
+  const unready$ = unserving$.pipe(
+    withLatestFrom(view$),
+    map(([reason, { secrets, authority, xds, known, past }]) =>
+      reason === undefined
+        ? secretUnready(secrets, authority)
+        : withWaits(withCrash(reason, past), { authority, xds, address: askedAddress(known) }),
+    ),
+  );
+  return { unready$, unserving$ };
+}

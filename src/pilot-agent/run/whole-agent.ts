@@ -1,0 +1,244 @@
+import { resolve } from 'node:path';
+import { isatty } from 'node:tty';
+import { asyncScheduler, type Observable, ReplaySubject } from 'rxjs';
+import { type AdminClient, adminClient } from '../../proxy/admin-client.ts';
+import type { AgentState } from '../../epochs/model.ts';
+import type { AdoptedEpoch, Proxy } from '../../epochs/ports.ts';
+import { envoyLogFormat, toBeShown } from '../../proxy/envoy-lines.ts';
+import { logFunction } from '../../shared/log/log-function.ts';
+import type { LogLine } from '../../shared/log/log-line.ts';
+import { openLog } from '../../shared/log/open-log.ts';
+import { envoyLogLevels } from '../config/envoy-log-levels.ts';
+import { askedOf } from '../config/application.ts';
+import { nodeString } from '../bootstrap/node-id.ts';
+import { platform } from '../bootstrap/platform.ts';
+import type { Fold } from '../../operators/feedback.ts';
+import { envoyProxy } from '../../proxy/envoy-proxy.ts';
+import { limits, workerThreads } from '../../proxy/limits.ts';
+import { meetingPlaces } from '../../proxy/meeting-places.ts';
+import type { ContributingSource } from '../sources/contribution.ts';
+import { setScrapeFlags } from '../status/scrape/scrape-flags.ts';
+import { agentEnd, forgetEnd, type GoodEnd, keepEnd } from './end/agent-end.ts';
+import { tellOf } from './end/agents-here.ts';
+import { besideEnvoy } from './beside-envoy.ts';
+import { checkCustomConfig, checkedConfig, type CheckedConfig, knownOf } from './check-config.ts';
+import { type CommandLine, effectiveConfig, type ReadConfig, readConfig } from './start/effective-config.ts';
+import { allOf, attempt, Fatal } from '../../shared/program/exit.ts';
+import { findTools } from './start/find-tools.ts';
+import { identityOf } from './status/identity.ts';
+import { keepLog } from './keep-log.ts';
+import { tapLog, type TappedLog } from './log-tap.ts';
+import type { Outside } from './outside.ts';
+import { envoyOrInstalled, holdFolder } from './start/prepare.ts';
+import { makeSources } from './sources/make-sources.ts';
+import { failureOf } from './state/part.ts';
+import { profileToken } from './start/profile-token.ts';
+import { runExit } from './end/program-exit.ts';
+import { runAgent } from './run-agent.ts';
+import { shapeSource } from './start/shape-source.ts';
+import { sourceSecrets } from './sources/source-secrets.ts';
+import { tellStart } from './tell-start.ts';
+import { type DetachTools, findDetachTools, takeOver } from './start/take-over.ts';
+import { version } from '../../shared/program/version.ts';
+import type { RunEvent, View } from './state/view.ts';
+import { whyUnready, type WhyUnready } from './status/why-unready.ts';
+
+/** An agent as a program, or somebody else's program, has it. */
+export interface WholeAgent {
+  readonly line: CommandLine;
+  readonly outside: Outside;
+  /** Whether the agent may set flags of V8, which hold for the whole process. */
+  readonly process: 'own' | 'shared';
+  /** `install`: where there is no Envoy, the pinned one is put into the cache. */
+  readonly envoy: 'find' | 'install';
+  /** Beside those that the configuration asks for. */
+  readonly sources: readonly ContributingSource[];
+  /** In the place of Envoy; undefined for Envoy. */
+  readonly proxy?: Proxy | undefined;
+  /** In the place of the log that the configuration asks for. */
+  readonly log?: ((line: LogLine) => void) | undefined;
+  /** When it was started: ms since 1970. */
+  readonly startedAt: number;
+  /** Ends an installation: then it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** Is given each state of the core. */
+  readonly onState?: (state: AgentState) => void;
+  /** Is given, once the agent lives, what says why it is not ready, on each subscribe. */
+  readonly onLife?: (unready$: WhyUnready['unready$']) => void;
+}
+
+/** What has to be let go of at the end, in the order in which it was taken; it is told the end. */
+type Held = ((end?: GoodEnd | Fatal) => void)[];
+
+/**
+ * Runs an agent until it has ended as it was asked to. Rejects with a {@link Fatal} for any other
+ * end; what it has taken, but for its log files, is let go of before.
+ */
+export async function wholeAgent(agent: WholeAgent): Promise<void> {
+  const held: Held = [];
+  const release = (end?: GoodEnd | Fatal) => held.splice(0).forEach((one) => one(end));
+  const onExit = () => release();
+  process.once('exit', onExit);
+  try {
+    release(await live(agent, held));
+  } catch (error) {
+    release(agent.signal?.aborted === true && error === agent.signal.reason ? { askedBy: 'abort', leaves: false } : failureOf(error));
+    throw error;
+  } finally {
+    process.removeListener('exit', onExit);
+  }
+}
+
+async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
+  const { line, onState } = agent;
+  const resolved = await readConfig(line);
+  const { config, isCertain } = knownOf(resolved);
+  const { configPath, statusPort, proxyAdminPort, healthPort } = config;
+  const here = { pid: process.pid, version, configPath: resolve(configPath), statusPort, proxyAdminPort, healthPort };
+  const hold = async () => {
+    const { oddities, release } = await holdFolder(configPath, version, { agent: here });
+    forgetEnd(configPath);
+    held.push((end) => {
+      if (end !== undefined) keepEnd(here.configPath, agentEnd({ ...here, startedAt: agent.startedAt, at: asyncScheduler.now() }, end));
+      release();
+    });
+    return oddities;
+  };
+  const [checked, , binary, oddities, agentLog, detachTools] = await allOf([
+    () => checkedConfig(resolved),
+    () => checkCustomConfig(resolved),
+    () => (agent.proxy === undefined && isCertain('binaryPath') ? envoyOrInstalled(config.binaryPath, agent) : ''),
+    () => (isCertain('configPath') ? hold() : []),
+    () => attempt(() => tapLog(agent.log ? logFunction(agent.log, config.logging.level) : openLog(config.logging)), '--log_target'),
+    () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
+  ]);
+  tellStart(checked, { binary, oddities, passedOver: resolved.passedOver, agentLog });
+  held.push(tellOf(here));
+
+  const view$ = new ReplaySubject<View>(1);
+  const life$ = await lifeOf({ agent, checked, passedOver: resolved.passedOver, binary, agentLog, detachTools, held, view$ });
+  const { value: end, state } = await new Promise<Fold<View, RunEvent>>((done, fail) => {
+    let last: Fold<View, RunEvent> | undefined;
+    life$.subscribe({
+      next: (step) => {
+        last = step;
+        view$.next(step.state);
+        keepLog(step, agentLog);
+        if (step.value.sign.type === 'transition') onState?.(step.value.sign.transition.state);
+      },
+      error: fail,
+      complete: () => (last === undefined ? fail(new Error('the run has ended before it began')) : done(last)),
+    });
+  }).finally(() => agentLog.close());
+
+  const { code, why, taken } = runExit(end.sign, state, config);
+  if (why !== undefined)
+    throw new Fatal(taken === undefined ? why : `${why}${(await import('../../shared/program/taken-port.ts')).takenBy(taken)}`, code);
+  return { askedBy: state.askedBy, leaves: state.agent.epochs.size > 0 };
+}
+
+interface Prepared {
+  readonly agent: WholeAgent;
+  readonly checked: CheckedConfig;
+  readonly passedOver: ReadConfig['passedOver'];
+  readonly binary: string;
+  readonly agentLog: TappedLog;
+  readonly detachTools: DetachTools | undefined;
+  readonly held: Held;
+  /** What is known of the life, once it is lived. */
+  readonly view$: Observable<View>;
+}
+
+/** The agent over the proxy that it is given, or over Envoy. */
+async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEvent>>> {
+  const { agent, checked, passedOver, binary, agentLog, held, view$ } = prepared;
+  const { config, sources, warnings, plan, xds } = checked;
+  const { running, sds } = plan;
+  const folder = resolve(config.configPath);
+  const addressFile = `${folder}/envoy-admin-address`;
+  const admin = adminClient(addressFile, config.proxyAdminPort);
+  const { proxy, adopted } = agent.proxy === undefined ? await envoyOf(prepared, admin, addressFile) : { proxy: agent.proxy, adopted: [] };
+  const token = config.profiling ? profileToken(folder) : undefined;
+  if (token !== undefined) held.push(token.remove);
+  const readyBy = agent.proxy === undefined ? 'envoy' : 'state';
+  agent.onLife?.(whyUnready(view$, readyBy === 'envoy' ? admin : undefined, config.readinessTimeout).unready$);
+  const platform$ = platform(config);
+  const beside = makeSources(running.sources, agent.sources, { url: config.httpProxy, except: config.noProxy });
+  const ofSources = sourceSecrets(beside, running.sources, agent.sources.length > 0);
+  return runAgent(
+    running,
+    {
+      beside,
+      servers$: (known$) =>
+        besideEnvoy({ secrets: plan, xds, known$, ofSources }, config, { platform$, trustDomain: plan.config.trustDomain }),
+      proxy,
+      adopted,
+      admin,
+      readyBy,
+      shape: shapeSource({
+        beside,
+        initial: { config, sources, warnings, passedOver },
+        reread: () => effectiveConfig(agent.line),
+        platform$,
+        sds,
+        xdsSocket: xds?.socket,
+      }),
+      terminal: isatty(1),
+      known: { config, sources },
+      startedAt: agent.startedAt,
+      identity: identityOf(config, binary),
+      lines$: agentLog.lines$,
+      status: {
+        ...askedOf(config),
+        profileToken: token?.token,
+        beforeScrapes: agent.process === 'own' ? setScrapeFlags : () => undefined,
+        version: { version, node: process.version },
+      },
+    },
+    agent.outside,
+  );
+}
+
+interface AdoptingProxy {
+  readonly proxy: Proxy;
+  readonly adopted: readonly AdoptedEpoch[];
+}
+
+/** Envoy, and what an earlier agent has left of it. */
+async function envoyOf(prepared: Prepared, admin: AdminClient, addressFile: string): Promise<AdoptingProxy> {
+  const { checked, binary, agentLog, detachTools } = prepared;
+  const { config, plan } = checked;
+  const { node, role } = config;
+  const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
+  const folder = resolve(config.configPath);
+  const isShown = toBeShown();
+  const tools = findTools(config.searchPath, process.pid, log);
+  const detached = await takeOver({ tools: detachTools, folder, addressFile, log });
+  const proxy = envoyProxy({
+    binary,
+    args: {
+      drainDuration: config.drainDuration,
+      parentShutdownDuration: config.parentShutdownDuration,
+      serviceCluster: config.serviceCluster,
+      serviceNode: nodeString(role, node),
+      ipv6: node.ipv6,
+      logFormat: envoyLogFormat,
+      ...envoyLogLevels(config),
+      // Fewer in a child than in its parent would lose what waits at the sockets of the others.
+      concurrency: workerThreads(config.concurrency, limits(config.cpuLimit)),
+    },
+    admin,
+    addressFile,
+    folder,
+    pairs: plan.running.certificates,
+    drainsAll: role === 'router',
+    tools,
+    detached,
+    places: meetingPlaces(folder),
+    explain: async (given, words) => (await import('../envoy/explain-refusal.ts')).explainRefusal(given, words, binary),
+    onLine: ({ level, component, message }, epoch) => {
+      if (isShown(message)) agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message });
+    },
+  });
+  return { proxy, adopted: detached?.adopted ?? [] };
+}

@@ -1,0 +1,40 @@
+import type { LogLine } from '../../../shared/log/log-line.ts';
+import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
+import { answered, asked, noOutgoing, type OutgoingCounts, ofOutgoing } from '../outgoing-requests.ts';
+import type { CaEvent } from './ca-secrets.ts';
+
+/** Requests to the authority so far. */
+export type CaCounts = OutgoingCounts;
+
+export const noCa: CaCounts = noOutgoing;
+
+/** Counts one event. Pure. */
+export function countCa(counts: CaCounts, event: CaEvent): CaCounts {
+  if (event.type === 'asked') return asked(counts, event.isRetry);
+  return answered(counts, { ok: event.type === 'issued', took: event.took });
+}
+
+/** The counts as metrics. Pure. */
+export function caFamilies(counts: CaCounts): readonly MetricFamily[] {
+  return ofOutgoing('csr', counts);
+}
+
+/** What there is to say of what became of a request to an authority. Pure. */
+export function narrateCa(event: CaEvent): readonly LogLine[] {
+  if (event.type === 'asked') return [];
+  const { took: tookMs, delay: delayMs } = event;
+  if (event.type === 'issued')
+    return [{ level: 'info', event: 'certificate.issued', msg: 'certificate issued: the next one is asked for in time', tookMs, delayMs }];
+  const { reason, failures: attempt } = event;
+  return [
+    {
+      level: 'error',
+      event: 'certificate.request_failed',
+      msg: 'certificate request failed, and is tried again',
+      reason,
+      attempt,
+      tookMs,
+      delayMs,
+    },
+  ];
+}

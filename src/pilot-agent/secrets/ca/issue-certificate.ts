@@ -1,0 +1,145 @@
+import { decodeJwt } from 'jose';
+import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
+import { bytesOutside, largest } from '../../../shared/files/outside-file.ts';
+import { setFlaws } from '../certificates.ts';
+import { pemCertificates } from '../../../shared/certificates/key-pair-flaw.ts';
+import { readOwnPair } from '../own-pair.ts';
+import type { SecretSet } from '../secret.ts';
+import type { Authority, Failure } from './authority.ts';
+import { certificateRequest, type KeyOptions } from './certificate-request.ts';
+
+/**
+ * Why a token is of no use now; undefined if it is, or if it is no JWT, which only the authority
+ * can judge. Pure.
+ *
+ * Looks at `exp` (RFC 7519 §4.1.4). The Go agent 1.6 looks at `iat`, and takes every token for
+ * expired.
+ *
+ * @param now ms since 1970
+ */
+function tokenFlaw(token: string, now: number): string | undefined {
+  if (token === '') return 'the token is empty';
+  try {
+    const { exp } = decodeJwt(token);
+    return exp !== undefined && exp * 1000 <= now ? `the token has expired at ${new Date(exp * 1000).toISOString()}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Who the bearer of a token is to the mesh: its SPIFFE URI; undefined where the token is none of a
+ * Kubernetes service account. Pure.
+ */
+export function workloadIdentity(token: string, trustDomain: string): string | undefined {
+  try {
+    const [, namespace, account] = /^system:serviceaccount:([^:/]+):([^:/]+)$/.exec(decodeJwt(token).sub ?? '') ?? [];
+    return namespace === undefined || account === undefined ? undefined : `spiffe://${trustDomain}/ns/${namespace}/sa/${account}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Why what an authority has answered is no chain from a leaf to its root; undefined if it is one.
+ * Whether the key fits is not looked at. Pure.
+ */
+function chainFlaw(chain: readonly string[]): string | undefined {
+  if (chain.length < 2) return `a chain of ${chain.length} has no root: at least 2 certificates are needed`;
+  const parsed = chain.map((pem) => pemCertificates(pem) ?? []);
+  if (parsed.some((certificates) => certificates.length === 0)) return 'a certificate of the chain does not parse';
+  const certificates = parsed.flat();
+  const broken = certificates.some((certificate, index) => {
+    const issuer = certificates[index + 1];
+    return issuer !== undefined && !(certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey));
+  });
+  return broken ? 'a certificate of the chain is not signed by the one that follows it' : undefined;
+}
+
+/** What came of one request for a certificate. Times in ms; `expires` since 1970. */
+export type Issue =
+  | { readonly ok: true; readonly set: SecretSet; readonly expires: number; readonly took: number }
+  | { readonly ok: false; readonly reason: string; readonly failure: Failure; readonly took: number };
+
+export interface IssueOptions extends KeyOptions {
+  /** The file of the token, read for each request; empty if there is none. */
+  readonly token: string;
+  /**
+   * The pair that the authority is shown, read for each request; undefined for none. If it works, a
+   * token may be missing or have expired; until it does, the token stands for it.
+   */
+  readonly client: { readonly chain: string; readonly key: string } | undefined;
+  readonly trustDomain: string;
+  /** What is asked for, in ms. */
+  readonly ttl: number;
+}
+
+/**
+ * For whom a certificate is asked where no token says it: as in the Go agent, a DNS name. The
+ * authority knows better.
+ */
+const nameless = 'default';
+
+/**
+ * Asks the authority for a certificate of a new key, and checks what it answers: emits what came of
+ * it, and completes. Cold: a subscription is a request. Never errors.
+ */
+export function issueCertificate(
+  authority: Authority,
+  options: IssueOptions,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<Issue> {
+  return defer(() => {
+    const begun = scheduler.now();
+    const failed = (reason: string, failure: Failure = 'refused'): Issue => ({ ok: false, reason, failure, took: scheduler.now() - begun });
+    return defer(async () => {
+      const token = await proof(options, scheduler.now());
+      const identity = workloadIdentity(token, options.trustDomain);
+      if (token !== '' && identity === undefined) throw new Error(`${options.token}: the token is none of a service account`);
+      return { token, ...(await certificateRequest(identity ?? nameless, options)) };
+    }).pipe(
+      switchMap(({ token, csr, key }) =>
+        authority.sign(csr, token, options.ttl).pipe(
+          map((signed): Issue => {
+            if (!signed.ok) return failed(signed.reason, signed.failure);
+            const set = { pair: { chain: signed.chain.map(ended).join(''), key }, roots: ended(signed.chain.at(-1) ?? '') };
+            const { pair, roots } = setFlaws(set, scheduler.now());
+            const flaw = chainFlaw(signed.chain) ?? pair ?? roots;
+            if (flaw !== undefined) return failed(`${authority.name} answered what can not be served: ${flaw}`);
+            const [leaf] = pemCertificates(set.pair.chain) ?? [];
+            return { ok: true, set, expires: Date.parse(leaf?.validTo ?? ''), took: scheduler.now() - begun };
+          }),
+        ),
+      ),
+      catchError((error: unknown) => of(failed((error as Error).message, 'fleeting'))), // a file may be there in a moment
+    );
+  });
+}
+
+/** The token to send; empty if the pair stands for it. */
+async function proof({ token: path, client }: IssueOptions, now: number): Promise<string> {
+  const own = client && (await readOwnPair(client, now));
+  return goodToken(path, now).catch((error: unknown) => {
+    if (own?.ok === true) return '';
+    throw own === undefined ? error : new Error(`${own.reason}; ${(error as Error).message}`);
+  });
+}
+
+async function goodToken(path: string, now: number): Promise<string> {
+  const token = await readToken(path);
+  const flaw = tokenFlaw(token, now);
+  if (flaw !== undefined) throw new Error(`${path}: ${flaw}`);
+  return token;
+}
+
+async function readToken(path: string): Promise<string> {
+  if (path === '') throw new Error('there is no token: JWT_POLICY names none');
+  return bytesOutside(path, largest.token).then(
+    (bytes) => bytes.toString().trim(),
+    (error: unknown) => Promise.reject(new Error(`the token is missing: ${path}: ${(error as Error).message}`)),
+  );
+}
+
+function ended(pem: string): string {
+  return pem.endsWith('\n') ? pem : `${pem}\n`;
+}

@@ -1,0 +1,104 @@
+import type { X509Certificate } from 'node:crypto';
+import { isEncrypted, markOf, privateKeyBlock } from '../../shared/certificates/key-flaw.ts';
+import { keyPairFlaw, pemBlocks, pemCertificates, subjectOf, timesOf } from '../../shared/certificates/key-pair-flaw.ts';
+import type { Secret, SecretSet, SetFlaws } from './secret.ts';
+
+/** Each takes 0.1 ms to parse. Envoy itself follows a chain over 100 certificates. */
+const most = { chain: 100, roots: 500 };
+
+/** What a person wants to know of a certificate. Times in ms since 1970. */
+export interface CertificateSummary {
+  readonly subject: string;
+  readonly subjectAltNames: string;
+  /** Upper-case hex. */
+  readonly serialNumber: string;
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** What is known of a secret by its certificates. */
+export interface KnownCertificate {
+  /** Of the secret. */
+  readonly name: string;
+  /** The path of its file, or where the secret comes from, for a person. */
+  readonly source: string;
+  /** The first one: the leaf of a pair. */
+  readonly leaf: CertificateSummary;
+  /** When the first of its certificates expires: ms since 1970. */
+  readonly expiresAt: number;
+}
+
+/** Undefined for a secret without a certificate that can be read. Pure. */
+export function knownCertificate(name: string, source: string, secret: Secret): KnownCertificate | undefined {
+  const [leaf, ...others] = describeCertificates(secret);
+  return leaf && { name, source, leaf, expiresAt: Math.min(leaf.notAfter, ...others.map(({ notAfter }) => notAfter)) };
+}
+
+/** The certificates of a secret, the leaf of a pair first; never anything of its key. Pure. */
+export function describeCertificates(secret: Secret): readonly CertificateSummary[] {
+  return (pemCertificates(secret.kind === 'pair' ? secret.chain : secret.roots) ?? []).map(summary);
+}
+
+/**
+ * The certificate whose end is that of a secret: of a chain the first one to expire; of roots the
+ * last one, for until then there is one by which others are known. Pure.
+ */
+export function lastingCertificate(secret: Secret): CertificateSummary | undefined {
+  const sorted = [...describeCertificates(secret)].sort((one, other) => one.notAfter - other.notAfter);
+  return secret.kind === 'pair' ? sorted[0] : sorted.at(-1);
+}
+
+function summary(certificate: X509Certificate): CertificateSummary {
+  const { subjectAltName, serialNumber } = certificate;
+  const [notBefore, notAfter] = timesOf(certificate);
+  return {
+    subject: subjectOf(certificate),
+    subjectAltNames: subjectAltName ?? '',
+    serialNumber,
+    notBefore,
+    notAfter,
+  };
+}
+
+/**
+ * Why the parts of a set can not be served now. Pure.
+ *
+ * Envoy refuses most of it too, but only when it is pushed, and an expired certificate not at all.
+ * A root that has expired passes: bundles keep them, and Envoy takes them.
+ *
+ * @param now ms since 1970
+ */
+export function setFlaws({ pair, roots }: SecretSet, now: number): SetFlaws {
+  const ofPair = pair === undefined ? undefined : pairFlaw(pair.chain, pair.key, now);
+  const ofRoots = roots === undefined ? undefined : rootsFlaw(roots);
+  return { ...(ofPair !== undefined && { pair: ofPair }), ...(ofRoots !== undefined && { roots: ofRoots }) };
+}
+
+const space = 0x20;
+
+/**
+ * Why a pair can not be pushed now; undefined if it can. There is no password for what is pushed.
+ * Pure.
+ *
+ * @param now ms since 1970
+ */
+export function pairFlaw(chain: string, key: Buffer, now: number): string | undefined {
+  if (chain.trim() === '') return 'the certificate is empty';
+  if (key.every((byte) => byte <= space)) return 'the key is empty';
+  const encrypted = isEncrypted(privateKeyBlock(key) ?? key) ? 'the key is encrypted, and there is no password for it' : undefined;
+  return tooMany(chain, most.chain) ?? keyPairFlaw(chain, key, now) ?? encrypted;
+}
+
+function tooMany(text: string, limit: number): string | undefined {
+  const { length } = pemBlocks(text);
+  return length > limit ? `it has ${length} certificates, and ${limit} are the limit` : undefined;
+}
+
+function rootsFlaw(roots: string): string | undefined {
+  if (roots.trim() === '') return 'the root is empty';
+  const flaw = tooMany(roots, most.roots);
+  if (flaw !== undefined) return flaw;
+  const certificates = pemCertificates(roots);
+  if (certificates === undefined) return 'a root certificate does not parse';
+  return certificates.length === 0 ? `no root certificate is in it${markOf(Buffer.from(roots.slice(0, 1)))}` : undefined;
+}

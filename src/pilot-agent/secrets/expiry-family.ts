@@ -1,0 +1,22 @@
+import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
+
+/** A secret, or a file by the name that it would have as one. */
+export interface Expiring {
+  readonly name: string;
+  /** When the first of its certificates does, in ms since 1970. */
+  readonly expiresAt: number;
+}
+
+/**
+ * How long certificates are still valid, under the name of the Go agent (1.7 and later). Pure.
+ *
+ * @param now ms since 1970
+ */
+export function certificateExpiryFamily(expiring: readonly Expiring[], now: number): MetricFamily {
+  return {
+    name: 'istio_agent_cert_expiry_seconds',
+    type: 'gauge',
+    help: 'Seconds until a certificate expires; negative since then',
+    samples: expiring.map(({ name, expiresAt }) => ({ labels: { resource_name: name }, value: (expiresAt - now) / 1_000 })),
+  };
+}

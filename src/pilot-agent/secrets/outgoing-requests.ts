@@ -1,0 +1,44 @@
+import { emptyHistogram, type Histogram, observed } from '../../operators/histogram.ts';
+import { goCounter, histogram, type MetricFamily } from '../../shared/metrics/metric-family.ts';
+
+/** Requests that the agent has sent to others of one kind. */
+export interface OutgoingCounts {
+  readonly requests: number;
+  /** How many of them came after one that failed. */
+  readonly retries: number;
+  readonly failures: number;
+  readonly latency: Histogram;
+}
+
+export const noOutgoing: OutgoingCounts = {
+  requests: 0,
+  retries: 0,
+  failures: 0,
+  latency: emptyHistogram([0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]),
+};
+
+/** With one request more. Pure. */
+export function asked(counts: OutgoingCounts, isRetry: boolean): OutgoingCounts {
+  return { ...counts, requests: counts.requests + 1, retries: counts.retries + Number(isRetry) };
+}
+
+/** With what came of one, after so many ms. Pure. */
+export function answered(counts: OutgoingCounts, { ok, took }: { readonly ok: boolean; readonly took: number }): OutgoingCounts {
+  return { ...counts, failures: counts.failures + Number(!ok), latency: observed(counts.latency, took) };
+}
+
+/**
+ * The counts as metrics, under the names of the Go agent where it has them: there the latency is a
+ * sum alone, in ms. Pure.
+ */
+export function ofOutgoing(kind: 'csr', { requests, retries, failures, latency }: OutgoingCounts): readonly MetricFamily[] {
+  const labels = { request_type: kind };
+  const sum = (name: string, help: string, value: number) => goCounter(name, help, [{ labels, value }]);
+  return [
+    sum('num_outgoing_requests', 'Requests of the agent to others, by kind', requests),
+    sum('num_outgoing_retries', 'Requests to others that came after one that failed', retries),
+    sum('num_failed_outgoing_requests', 'Requests to others that failed', failures),
+    sum('outgoing_latency', 'How long requests to others took in all, in ms', Math.round(latency.sum * 1_000)),
+    histogram('outgoing_latency_seconds', 'How long a request to others took', latency, labels),
+  ];
+}

@@ -1,0 +1,115 @@
+import type { LogLine } from '../../../shared/log/log-line.ts';
+import { counter, type MetricFamily } from '../../../shared/metrics/metric-family.ts';
+import { pushesByType, rejectsByType } from '../push-families.ts';
+
+/** What becomes of the secret discovery server, and what it does; `stream` numbers its streams. */
+export type SdsEvent =
+  | { readonly type: 'listening' }
+  | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'not-taken'; readonly reason: string }
+  | { readonly type: 'stream-opened'; readonly stream: number }
+  | { readonly type: 'stream-closed'; readonly stream: number }
+  | { readonly type: 'stream-refused'; readonly stream: number; readonly reason: string }
+  /** A bug or a fault has ended the stream, or the answer of a fetch; other streams go on. */
+  | { readonly type: 'stream-failed'; readonly error: unknown }
+  /** Versions by name: what was sent, and what the client then made of it. */
+  | { readonly type: 'pushed' | 'accepted'; readonly stream: number; readonly node: string; readonly versions: ReadonlyMap<string, string> }
+  | { readonly type: 'rejected'; readonly stream: number; readonly node: string; readonly versions: ReadonlyMap<string, string>; readonly reason: string } // prettier-ignore
+  /** Somebody asks for what can not be given yet, or ever. */
+  | { readonly type: 'missing'; readonly stream: number; readonly node: string; readonly name: string; readonly reason: string };
+
+/**
+ * How often what has happened on the streams of the secret discovery server, and how many there
+ * are.
+ */
+export interface SdsCounts {
+  readonly streams: number;
+  readonly pushes: number;
+  readonly accepted: number;
+  readonly rejected: number;
+}
+
+export const noSds: SdsCounts = { streams: 0, pushes: 0, accepted: 0, rejected: 0 };
+
+/** Counts one event. Pure. */
+export function countSds(counts: SdsCounts, event: SdsEvent): SdsCounts {
+  switch (event.type) {
+    case 'stream-opened':
+      return { ...counts, streams: counts.streams + 1 };
+    case 'stream-closed':
+      return { ...counts, streams: counts.streams - 1 };
+    case 'pushed':
+      return { ...counts, pushes: counts.pushes + 1 };
+    case 'accepted':
+      return { ...counts, accepted: counts.accepted + 1 };
+    case 'rejected':
+      return { ...counts, rejected: counts.rejected + 1 };
+    case 'listening':
+      return { ...counts, streams: 0 }; // those of a server that has failed are gone with it
+    case 'failed':
+    case 'not-taken':
+    case 'stream-refused':
+    case 'stream-failed':
+    case 'missing':
+      return counts;
+  }
+}
+
+/** The counts as metrics, under the names of the Go agent where it has them. Pure. */
+export function sdsFamilies({ streams, pushes, accepted, rejected }: SdsCounts): readonly MetricFamily[] {
+  return [
+    {
+      name: 'istio_agent_total_active_connections',
+      type: 'gauge',
+      help: 'Streams on which Envoy takes secrets',
+      samples: [{ value: streams }],
+    },
+    pushesByType([['sds', pushes]]),
+    rejectsByType([['sds', rejected]]),
+    counter('pushes_accepted', 'Pushes of secrets that Envoy accepted', accepted),
+  ];
+}
+
+/**
+ * What there is to say of an event of the secret discovery server, if anything. Pure.
+ *
+ * @param isServed whether Envoy has something under this name
+ */
+export function narrateSds(event: SdsEvent, isServed: (name: string) => boolean): readonly LogLine[] {
+  switch (event.type) {
+    case 'listening':
+      return [{ level: 'info', event: 'sds.listening', msg: 'secrets are served' }];
+    case 'failed':
+      return []; // it ends the agent, which says why
+    case 'not-taken':
+      return [{ level: 'warn', event: 'connection.not_taken', msg: 'a connection could not be taken: the server goes on', server: 'sds', reason: event.reason }]; // prettier-ignore
+    case 'stream-opened':
+    case 'stream-closed':
+    case 'stream-failed': // told as the failure of a part
+      return [];
+    case 'stream-refused':
+      return [
+        { level: 'warn', event: 'sds.stream_refused', msg: 'a stream of secrets is refused', stream: event.stream, reason: event.reason },
+      ];
+    case 'pushed':
+      return secrets(event, { level: 'debug', event: 'secret.pushed', msg: 'secret pushed' });
+    case 'accepted':
+      return secrets(event, { level: 'info', event: 'secret.accepted', msg: 'secret accepted by Envoy' });
+    case 'rejected':
+      return [...event.versions].map(([secret, version]) => ({
+        level: 'error',
+        event: 'secret.rejected',
+        msg: isServed(secret) ? 'secret rejected by Envoy: it goes on with the one before' : 'secret rejected by Envoy: it has none',
+        reason: event.reason,
+        secret,
+        version,
+        stream: event.stream,
+      }));
+    case 'missing':
+      return [{ level: 'warn', event: 'secret.missing', msg: 'Envoy asks for a secret that is not there', secret: event.name, stream: event.stream, reason: event.reason }]; // prettier-ignore
+  }
+}
+
+function secrets({ stream, versions }: Extract<SdsEvent, { type: 'pushed' | 'accepted' }>, line: LogLine): readonly LogLine[] {
+  return [...versions].map(([secret, version]) => ({ ...line, secret, version, stream }));
+}

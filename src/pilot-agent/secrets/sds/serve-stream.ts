@@ -1,0 +1,142 @@
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import {
+  catchError,
+  concat,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  filter,
+  fromEvent,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  of,
+  partition,
+  take,
+  takeUntil,
+} from 'rxjs';
+import { reduceWithEffects, type Transition } from '../../../operators/reduce-with-effects.ts';
+import { ofType } from '../../../operators/tagged-union.ts';
+import type { DeltaDiscoveryRequest, DiscoveryRequest } from '../../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import type { SecretBook } from '../secret-book.ts';
+import { type Encoding, secretTypeUrl, toStreamRequest } from './sds-messages.ts';
+import {
+  freshStream,
+  reduceStream,
+  type StreamEffect,
+  type StreamEvent,
+  type StreamOutput,
+  type StreamRequest,
+  type StreamState,
+} from './stream.ts';
+import type { SdsEvent } from './sds-telemetry.ts';
+
+/**
+ * One stream of the secret discovery protocol: requests in, what is to be done out, with the node
+ * that the client is. Follows a secret of the book as long as the client wants it.
+ *
+ * Cold, never ends: it is unsubscribed when the stream is over. Errors only if `request$` does.
+ */
+export function sdsStream(
+  request$: Observable<StreamRequest>,
+  book: Pick<SecretBook, 'get'>,
+): Observable<StreamOutput & { readonly node: string }> {
+  return request$.pipe(
+    map((request): StreamEvent => ({ type: 'request', request })),
+    reduceWithEffects(freshStream, reduceStream, carryOut),
+    mergeMap(outputOf),
+  );
+
+  function carryOut(effect$: Observable<StreamEffect>): Observable<StreamEvent> {
+    const unwatch$ = effect$.pipe(ofType('unwatch'));
+    return merge(
+      effect$.pipe(filter((effect) => effect.type !== 'watch' && effect.type !== 'unwatch')),
+      effect$.pipe(
+        ofType('watch'),
+        mergeMap(({ name }) => follow(name, book).pipe(takeUntil(unwatch$.pipe(filter((gone) => gone.name === name))))),
+      ),
+    );
+  }
+}
+
+/** The secret of a name in each version that Envoy is to have, and why there is none. */
+function follow(name: string, book: Pick<SecretBook, 'get'>): Observable<StreamEvent> {
+  return book.get(name).pipe(
+    distinctUntilChanged((a, b) => b.offered !== undefined && a.offered?.version === b.offered.version),
+    mergeMap(({ offered, refused }): readonly StreamEvent[] => {
+      if (offered !== undefined) return [{ type: 'secret', name, secret: offered.secret, version: offered.version }];
+      return refused === undefined ? [] : [{ type: 'missing', name, reason: refused }];
+    }),
+  );
+}
+
+function outputOf({ event, state: { node } }: Transition<StreamState, StreamEvent>): readonly (StreamOutput & { readonly node: string })[] {
+  return event.type === 'request' || event.type === 'secret' ? [] : [{ ...event, node }];
+}
+
+/** INVALID_ARGUMENT and INTERNAL: https://grpc.io/docs/guides/status-codes/ */
+const statusCodes = { invalidArgument: 3, internal: 13 };
+
+/**
+ * Serves one gRPC stream, from `stream-opened` to `stream-closed`, and completes when it is over,
+ * whoever ends it. `encoding` writes the answers. Where something throws, the stream alone is
+ * ended by an error: Envoy opens another one.
+ *
+ * Cold, for one subscriber; unsubscribing lets go of the secrets. Never errors.
+ */
+export function serveStream<Response>(
+  stream: number,
+  call: ServerDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, Response>,
+  book: Pick<SecretBook, 'get'>,
+  encoding: Encoding<Response>,
+): Observable<SdsEvent> {
+  return defer(() => {
+    const message$ = fromEvent(call, 'data') as Observable<DiscoveryRequest | DeltaDiscoveryRequest>;
+    const [foreign$, ours$] = partition(message$, ({ typeUrl }) => typeUrl !== '' && typeUrl !== secretTypeUrl);
+    const output$ = merge(
+      foreign$.pipe(map(({ typeUrl }) => ({ type: 'end', reason: `${typeUrl} is not served here`, node: '' }) as const)),
+      sdsStream(ours$.pipe(map(toStreamRequest)), book),
+    );
+    const over$ = merge(fromEvent(call, 'end'), fromEvent(call, 'cancelled'), fromEvent(call, 'error')).pipe(take(1));
+    return concat(
+      of<SdsEvent>({ type: 'stream-opened', stream }),
+      output$.pipe(
+        mergeMap(answer),
+        catchError((error: unknown) => concat(of<SdsEvent>({ type: 'stream-failed', error }), end(statusCodes.internal, String(error)))),
+        takeUntil(over$),
+      ),
+      defer(() => {
+        call.end(); // where the client has ended its half
+        return of<SdsEvent>({ type: 'stream-closed', stream });
+      }),
+    );
+  });
+
+  /** Says it to the client, as far as it is meant for it; emits what is known of it elsewhere. */
+  function answer({ node, ...output }: StreamOutput & { readonly node: string }): Observable<SdsEvent> {
+    switch (output.type) {
+      case 'push': {
+        call.write(encoding.push(output.push));
+        const versions = new Map([...output.push.secrets].map(([name, { version }]) => [name, version]));
+        return of({ type: 'pushed', stream, node, versions });
+      }
+      case 'decline':
+        call.write(encoding.decline(output.nonce, output.names));
+        return EMPTY;
+      case 'end': {
+        const { reason } = output;
+        return concat(of<SdsEvent>({ type: 'stream-refused', stream, reason }), end(statusCodes.invalidArgument, reason));
+      }
+      default:
+        return of({ ...output, stream, node });
+    }
+  }
+
+  function end(code: number, details: string): Observable<never> {
+    return defer(() => {
+      call.emit('error', { code, details });
+      return EMPTY;
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import { asyncScheduler, distinctUntilChanged, filter, map, ReplaySubject, share, skip, take } from 'rxjs';
+import { findAccess } from '../../shared/kube/find-access.ts';
+import { followObjects } from '../../shared/kube/follow.ts';
+import { type KubeApi, kubeApi } from '../../shared/kube/kube-api.ts';
+import type { KubeObject } from '../../shared/kube/kube-object.ts';
+import { type Held, objectStore } from '../../shared/kube/object-store.ts';
+import { type Content, type ContributingSource, isMap } from './contribution.ts';
+import { source, type SourceOptions } from './source.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+
+/** Which object of Kubernetes is meant. */
+export interface KubeTarget {
+  /** `Secret`, `ConfigMap`, or a custom resource as `Gateway.networking.istio.io`. */
+  readonly resource: string;
+  /** Empty for an object of the cluster. */
+  readonly namespace: string;
+  readonly object: string;
+}
+
+export interface KubeOptions extends Omit<SourceOptions, 'on$' | 'watch' | 'every'> {
+  /** In the log and in metrics; `kube/RESOURCE/NAMESPACE/OBJECT` if left out. */
+  readonly name?: string;
+  /** The key of a Secret or ConfigMap whose value is meant; all of its data if left out, or ''. */
+  readonly key?: string;
+  /** A kubeconfig; the service account of the pod if left out, or ''. */
+  readonly kubeconfig?: string;
+}
+
+/** Of a custom resource, what no user has said. */
+const notSaid = ['apiVersion', 'kind', 'metadata', 'status'];
+
+/**
+ * An object of Kubernetes: it is listed and then watched, so that a change is read at once, and
+ * read again from where it was after an outage.
+ *
+ * The content is the data of a Secret, as bytes, or of a ConfigMap, by key; or the value of one
+ * key. Where one text is needed, for Envoy, and there is but one key, it is the value of that. Of
+ * a custom resource it is the `spec`, or all but what is no user's word. An object that is not
+ * there is told as one that cannot be read.
+ */
+export function kube(target: KubeTarget, options: KubeOptions = {}): ContributingSource {
+  return kubeFrom(kubeApi(findAccess(options.kubeconfig ?? '')), target, options);
+}
+
+/** The same, of an API that is reached already. */
+export function kubeFrom(api: KubeApi, { resource: kind, namespace, object }: KubeTarget, options: KubeOptions = {}): ContributingSource {
+  const { scheduler = asyncScheduler, random = Math.random, as = 'restart', key = '' } = options;
+  const place = [kind, namespace, object].filter((part) => part !== '').join('/');
+  const isOne = as !== 'restart' && as !== 'secret';
+  const store$ = objectStore(followObjects(api, { kind, namespace, name: object }, { random, scheduler }), contentOf).pipe(
+    filter(({ isListed, trouble }) => isListed || trouble !== undefined),
+    map((store): Known => ({ held: [...store.objects.values()][0], trouble: store.trouble?.reason })),
+    distinctUntilChanged((one, other) => one.held?.resourceVersion === other.held?.resourceVersion && one.trouble === other.trouble),
+    share({ connector: () => new ReplaySubject(1) }),
+  );
+  function content({ held, trouble }: Known): Content {
+    if (trouble !== undefined) throw new Error(trouble);
+    if (held === undefined) throw new Error(`${place} is not there`);
+    return chosen(held.value, key, isOne, place);
+  }
+  return source(options.name ?? `kube/${place}`, () => store$.pipe(take(1), map(content)), { ...options, on$: store$.pipe(skip(1)) });
+}
+
+interface Known {
+  readonly held: Held<KubeContent> | undefined;
+  readonly trouble: string | undefined;
+}
+
+type KubeContent = Readonly<Record<string, unknown>>;
+
+function contentOf(object: KubeObject): KubeContent {
+  const { data, binaryData, spec } = object;
+  if (isMap(data) || isMap(binaryData)) {
+    const binary = Object.entries(isMap(binaryData) ? binaryData : {}).map(([key, text]) => [key, Buffer.from(String(text), 'base64')]);
+    return { ...(isMap(data) ? data : {}), ...(Object.fromEntries(binary) as KubeContent) };
+  }
+  return isMap(spec) ? spec : Object.fromEntries(Object.entries(object).filter(([name]) => !notSaid.includes(name)));
+}
+
+/** The part that is meant. Throws where there is none. */
+function chosen(data: KubeContent, key: string, isOne: boolean, place: string): Content {
+  const [keys, all] = [Object.keys(data), Object.values(data)];
+  const isFlat = all.every((value) => typeof value === 'string' || value instanceof Uint8Array);
+  const wanted = key === '' && isOne && isFlat && keys.length === 1 ? keys[0] : key;
+  if (wanted === '' || wanted === undefined) {
+    if (isOne && isFlat && keys.length > 1) throw new Error(`${place} has ${keys.join(', ')}: say which of them is meant`);
+    return data;
+  }
+  const value = ownMember(data, wanted);
+  if (typeof value === 'string' || value instanceof Uint8Array || isMap(value)) return value;
+  throw new Error(`${place} has no key '${wanted}': it has ${keys.join(', ') || 'none'}`);
+}

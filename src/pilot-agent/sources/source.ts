@@ -1,0 +1,204 @@
+import { performance } from 'node:perf_hooks';
+import {
+  asyncScheduler,
+  defer,
+  filter,
+  finalize,
+  from,
+  map,
+  merge,
+  mergeMap,
+  NEVER,
+  type Observable,
+  type ObservableInput,
+  retry,
+  scan,
+  type SchedulerLike,
+  startWith,
+  take,
+  timer,
+} from 'rxjs';
+import { attentiveTimeout } from '../../operators/attentive-timer.ts';
+import { backOff, jitter, type Pauses } from '../../operators/back-off.ts';
+import { repeatOn } from '../../operators/repeat-on.ts';
+import { sharedState } from '../../operators/shared-state.ts';
+import { settle } from '../../operators/settle.ts';
+import type { SourceChange } from '../../streams/config-source.ts';
+import { watchFiles } from '../../streams/watch-files.ts';
+import { type Content, contentHash, type ContributingSource, readingOf, reasonOf, type Use } from './contribution.ts';
+import { type Ms, msFlaw } from './ms.ts';
+import { windowed } from './pace.ts';
+
+export interface SourceOptions<N extends number = number> {
+  /** What a reading is for; `restart` if left out. */
+  readonly as?: Use;
+  /** For `merge`: where in Envoy's configuration, as `static_resources.clusters`. */
+  readonly at?: string;
+  /** Reads again so many ms after the end of a reading; a function is asked after each. */
+  readonly every?: Ms<N> | (() => number);
+  /** Reads again at each value. */
+  readonly on$?: Observable<unknown>;
+  /** Reads again when what these paths lead to has changed, and once they are watched. */
+  readonly watch?: readonly string[];
+  /** How long a reading may take until its first value, in ms; 10,000 if left out. */
+  readonly timeout?: Ms<N>;
+  /** From a reading that failed to the next; 1 s, doubling to 60 s, if left out. */
+  readonly pauses?: Pauses;
+  /**
+   * What was read last stays while the source cannot be read (the default). With `false` there is
+   * nothing then.
+   */
+  readonly keepLastOnError?: boolean;
+  /**
+   * A window of its own: from the first change of a row to the reading of all of them, in ms, in
+   * the place of the window (`--minDelay`) of the agent. 0 is at once; what others have changed by
+   * then is read with it.
+   */
+  readonly window?: Ms<N>;
+  /** How long the start waits for the first reading, in ms; 1,000 if left out. */
+  readonly firstWithin?: Ms<N>;
+  /** Makes a number from 0 up to, but not including, 1: it spreads the pauses by 20 %. */
+  readonly random?: () => number;
+  readonly scheduler?: SchedulerLike;
+}
+
+/** What a reading function is given. */
+export interface ReadContext {
+  /** What this source has read last, also before an outage; undefined for nothing yet. */
+  readonly last: Content | undefined;
+  /** Is aborted at the end of this reading: at its time-out, or when nobody listens any longer. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads once: a promise, or an Observable of which each value is a reading. `undefined` says that
+ * it is still `last`; where there is none the reading has failed. One that does not complete is
+ * listened to until it does.
+ */
+export type Read = (context: ReadContext) => ObservableInput<Content | undefined>;
+
+/** What is known of a source. */
+interface Known {
+  readonly content: Content | undefined;
+  readonly hash: string;
+  readonly trouble: string | undefined;
+  readonly signs: readonly SourceChange[];
+}
+
+const spread = 0.2;
+
+/**
+ * Makes a source of one reading function. It is read at once, and then as the options say; readings
+ * come one at a time, and what asks for one meanwhile causes one more after it. One that fails is
+ * told, and tried again after a pause.
+ *
+ * `reading$` emits what was read last, and waits for the first reading `firstWithin` at most: a
+ * source that is slow or away delays no other. `changes$` tells each reading and each failure, and
+ * `changed` when there is something new. The source is read once however many listen, and only
+ * while somebody does; what it has read last is remembered for `read`. Neither ends nor errors, but
+ * that `reading$` completes after its value.
+ */
+export function source<N extends number = number>(name: string, read: Read, options: SourceOptions<N> = {}): ContributingSource {
+  const { as: use = 'restart', at = '', keepLastOnError = true, firstWithin = 1_000, window, scheduler = asyncScheduler } = options;
+  const flaw = flawOf(name, options);
+  if (flaw !== undefined) throw new TypeError(`source '${name}': ${flaw}`);
+  const unread: Known = { content: undefined, hash: '', trouble: undefined, signs: [] };
+
+  function next(before: Known, look: Look): Known {
+    if (look.type === 'failed') {
+      const sign: SourceChange = { type: 'source-unreadable', source: name, reason: look.reason, delayMs: look.delayMs };
+      const known = keepLastOnError ? before : unread;
+      return { ...known, trouble: look.reason, signs: [sign, ...changed(before, known)] };
+    }
+    const { content } = look;
+    const known = { ...before, content, hash: content === before.content ? before.hash : contentHash(content) };
+    const sign: SourceChange = { type: 'source-read', source: name, hash: known.hash };
+    return { ...known, trouble: undefined, signs: [sign, ...changed(before, known)] };
+  }
+  function changed(before: Known, after: Known): readonly SourceChange[] {
+    return before.hash === after.hash ? [] : [{ type: 'changed', source: name }];
+  }
+
+  const { state$: known$, later$ } = sharedState(looks(read, options).pipe(scan(next, unread)), scheduler);
+  const late$ = timer(firstWithin, scheduler).pipe(map(() => ({ ...unread, trouble: 'it has not been read yet' })));
+  const made: ContributingSource = {
+    names: [name],
+    changes$: later$.pipe(
+      mergeMap(({ signs }) => signs),
+      startWith({ type: 'ready' } as const),
+    ),
+    reading$: merge(known$, late$).pipe(
+      take(1),
+      map(({ content, hash, trouble }) => readingOf([{ source: name, use, at, hash, content, trouble }])),
+    ),
+  };
+  return window === undefined ? made : windowed(made, window, scheduler);
+}
+
+/** What became of one reading. */
+type Look =
+  { readonly type: 'read'; readonly content: Content } | { readonly type: 'failed'; readonly reason: string; readonly delayMs: number };
+
+/** Why a reading fails in a test whose time is virtual: there it would wait for ever. */
+export const neverResolves =
+  'a promise never resolves in virtual time: read what is drawn by the function that drawAgent gives, or return an Observable';
+
+/** Virtual time begins in 1970, whenever the process has begun. */
+function isVirtual(scheduler: SchedulerLike): boolean {
+  return scheduler.now() < performance.timeOrigin / 2;
+}
+
+const nothingYet = 'it says that nothing has changed, but nothing was read before: return what there is if `last` is undefined';
+
+/**
+ * Reads again and again. Cold; never ends, never errors. What is read last outlives a subscription:
+ * a function that knows its server's version will say of it that nothing has changed.
+ */
+function looks(read: Read, options: SourceOptions): Observable<Look> {
+  let last: Content | undefined;
+  function looked(content: Content | undefined): Content {
+    last = content ?? last;
+    if (last === undefined) throw new Error(nothingYet);
+    return last;
+  }
+  const { every, on$ = NEVER, watch = [], timeout = 10_000, scheduler = asyncScheduler, random = Math.random } = options;
+  const { pauses = { first: 1_000, longest: 60_000 } } = options;
+  const watched$ = watch.length === 0 ? NEVER : watchFiles(watch, scheduler).pipe(filter(({ type }) => type !== 'watch-failed'));
+  const occasion$ = merge(on$, watched$).pipe(retry({ delay: () => timer(pauses.first, scheduler) }));
+  const period = typeof every === 'function' ? every : () => every;
+  return defer(() => {
+    let failures = 0; // in a row
+    let pause = period();
+    return defer(() => {
+      const end = new AbortController();
+      const given$ = read({ last, signal: end.signal });
+      if (given$ instanceof Promise && isVirtual(scheduler)) throw new Error(neverResolves);
+      return from(given$).pipe(
+        attentiveTimeout(timeout, scheduler),
+        finalize(() => end.abort()),
+      );
+    }).pipe(
+      map(looked),
+      settle(),
+      map((result): Look => {
+        failures = result.ok ? 0 : failures + 1;
+        pause = result.ok ? period() : Math.round(jitter(backOff(pauses, failures - 1), spread, random()));
+        return result.ok
+          ? { type: 'read', content: result.value }
+          : { type: 'failed', reason: reasonOf(result.error), delayMs: pause ?? 0 };
+      }),
+      repeatOn(occasion$, () => pause, scheduler),
+    );
+  });
+}
+
+const uses: Readonly<Record<Use, true>> = { restart: true, envoy: true, merge: true, runtime: true, secret: true };
+
+/** What is wrong with the options of a source, for who writes no TypeScript. Pure. */
+function flawOf(name: string, { as: use = 'restart', at, every, timeout, window, firstWithin }: SourceOptions): string | undefined {
+  if (name === '') return 'it needs a name';
+  if (!Object.hasOwn(uses, use)) return `as is '${use}', and has to be one of ${Object.keys(uses).join(', ')}`;
+  if (at !== undefined && at !== '' && use !== 'merge') return `at is for 'merge' alone, and as is '${use}'`;
+  const times = Object.entries({ every, timeout, window, firstWithin }).filter(([, ms]) => ms !== undefined && typeof ms !== 'function');
+  return times.flatMap(([option, ms]) => (msFlaw(ms) === undefined ? [] : [`${option} ${msFlaw(ms)}`]))[0];
+}

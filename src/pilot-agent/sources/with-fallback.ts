@@ -1,0 +1,73 @@
+import { asyncScheduler, concatMap, map, merge, mergeMap, type Observable, scan, type SchedulerLike } from 'rxjs';
+import type { SourceChange } from '../../streams/config-source.ts';
+import { renamedReading } from './combinators.ts';
+import type { ContributedReading, ContributingSource } from './contribution.ts';
+import { held, type Told } from './held.ts';
+
+type Side = 'first' | 'fallback';
+
+/** What one of two sources tells, with what it says then. */
+interface Heard {
+  readonly side: Side;
+  readonly sign: SourceChange | undefined;
+  readonly reading: ContributedReading;
+}
+
+interface Known {
+  readonly first: ContributedReading | undefined;
+  readonly fallback: ContributedReading | undefined;
+  readonly told: readonly Told[];
+}
+
+/**
+ * The first source as soon as it has something to say, and as long as it has; until then the
+ * fallback. One that keeps what was read last never goes back to the fallback.
+ *
+ * To others it is one source with one status: that of the one that serves, by the name of the first
+ * if both have one name. While the fallback serves, the first one being away is no trouble.
+ */
+export function withFallback(
+  first: ContributingSource,
+  fallback: ContributingSource,
+  scheduler: SchedulerLike = asyncScheduler,
+): ContributingSource {
+  const told$ = merge(heard('first', first), heard('fallback', fallback)).pipe(
+    scan(choose, { first: undefined, fallback: undefined, told: [] }),
+    mergeMap(({ told }) => told),
+  );
+  const names = namesOf(first.names, fallback.names);
+  return held(told$, { ...(names !== undefined && { names }), scheduler });
+}
+
+/** Two sources of one name each have that of the first. */
+function namesOf(first: ContributingSource['names'], fallback: ContributingSource['names']): ContributingSource['names'] {
+  if (first?.length === 1 && fallback?.length === 1) return first;
+  return first === undefined || fallback === undefined ? undefined : [...new Set([...first, ...fallback])];
+}
+
+function heard(side: Side, { changes$, reading$ }: ContributingSource): Observable<Heard> {
+  const read = (sign?: SourceChange) => reading$.pipe(map((reading): Heard => ({ side, sign, reading })));
+  return merge(read(), changes$.pipe(concatMap((sign) => read(sign))));
+}
+
+function choose(before: Known, { side, sign, reading }: Heard): Known {
+  const known = { ...before, [side]: reading };
+  const { first, fallback } = known;
+  if (first === undefined || fallback === undefined) return { ...known, told: [] };
+  const serves: Side = says(fallback) && !says(first) ? 'fallback' : 'first';
+  const name = onlyName(first);
+  const isRenamed = serves === 'fallback' && name !== undefined && onlyName(fallback) !== undefined;
+  const chosen = isRenamed ? renamedReading(fallback, name) : serves === 'first' ? first : fallback;
+  const isStatus = sign?.type === 'source-read' || sign?.type === 'source-unreadable' || sign?.type === 'watch-failed';
+  const status: readonly Told[] = !isStatus || side !== serves ? [] : ['source' in sign && isRenamed ? { ...sign, source: name } : sign];
+  return { ...known, told: [...status, { type: 'reading', reading: chosen }] };
+}
+
+function says({ config = [] }: ContributedReading): boolean {
+  return config.some(({ content }) => content !== undefined);
+}
+
+/** The name of a source; undefined where it is made of several. */
+function onlyName({ config = [] }: ContributedReading): string | undefined {
+  return config.length === 1 ? config[0]?.source : undefined;
+}

@@ -1,0 +1,41 @@
+import { EMPTY, finalize, ignoreElements, map, merge, type Observable, tap, timer } from 'rxjs';
+import type { LiveEvent } from '../report/live-events.ts';
+import { insideGuard } from '../../shared/http/control-guard.ts';
+import { answer, type Handler } from '../../shared/http/handler.ts';
+
+/** A connection on which nothing is said would be taken for one that is stuck. In ms. */
+const heartbeat = 15_000;
+/** What a slow reader may leave waiting. In bytes. */
+const mostWaiting = 4 << 20;
+
+/**
+ * Answers by server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)
+ * until the client goes. At most `most` at a time: 503 for one more. Who reads too slowly is cut
+ * off, and may come again.
+ */
+export function eventStream(events$: Observable<LiveEvent>, most: number): Handler {
+  let open = 0;
+  return (request, response) => {
+    const refusal = insideGuard(request) ?? (open >= most ? ([503, `There are ${most} event streams already`] as const) : undefined);
+    const type = { 'content-type': 'text/event-stream' };
+    if (refusal !== undefined || request.method === 'HEAD') {
+      if (refusal === undefined) answer(response, 200, '', type);
+      else answer(response, ...refusal);
+      return EMPTY;
+    }
+    open += 1;
+    response.writeHead(200, { ...type, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    response.flushHeaders();
+    return merge(
+      events$.pipe(map(({ event, data }) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)),
+      timer(heartbeat, heartbeat).pipe(map(() => ':\n\n')),
+    ).pipe(
+      tap((text) => {
+        response.write(text);
+        if (response.writableLength > mostWaiting) response.destroy();
+      }),
+      finalize(() => (open -= 1)),
+      ignoreElements(),
+    );
+  };
+}

@@ -1,0 +1,155 @@
+import { asyncScheduler, map, type Observable, of, type SchedulerLike, share, switchMap, take, takeLast, tap } from 'rxjs';
+import { type AdminClient, parseStats } from '../../../proxy/admin-client.ts';
+import { newestEpoch } from '../../../epochs/lineage.ts';
+import type { AgentState } from '../../../epochs/model.ts';
+import type { EpochConfig } from '../../../epochs/ports.ts';
+import { pollUntil } from '../../../operators/poll-until.ts';
+
+/** The statistics that {@link readiness} looks at, as Envoy's `filter` takes them. */
+export const readinessFilter =
+  '^(server\\.state|listener_manager\\.workers_started|(cluster_manager\\.cds|listener_manager\\.lds)\\.update_(success|rejected|time))$';
+
+const states = ['LIVE', 'DRAINING', 'PRE_INITIALIZING', 'INITIALIZING'];
+
+/**
+ * Why Envoy is not ready, from its statistics as text; undefined if it is.
+ *
+ * It is when it is LIVE, its workers have started, and, where it subscribes to clusters or
+ * listeners, each has come at least once: Envoy 1.36 has the statistics of a subscription only if
+ * it has the subscription. With `subscribes` it has to, and what is absent has not come, as with
+ * the Go agent, which takes that for granted.
+ * When they came is in a gauge: the counters of a child include its parent's (measured, Envoy
+ * 1.36.2).
+ */
+export function readiness(body: string, subscribes = false): string | undefined {
+  const stats = parseStats(body);
+  const state = stats.get('server.state');
+  const started = stats.get('listener_manager.workers_started');
+  if (state === undefined || started === undefined) return 'failed to get readiness stats';
+
+  const [cds, lds] = ['cluster_manager.cds', 'listener_manager.lds'].map((name) => {
+    const isThere = subscribes || ['time', 'success', 'rejected'].some((what) => stats.has(`${name}.update_${what}`));
+    const successful = stats.get(`${name}.update_time`) === 0 ? 0 : (stats.get(`${name}.update_success`) ?? 0);
+    return { successful: isThere ? successful : undefined, rejected: stats.get(`${name}.update_rejected`) ?? 0 };
+  });
+  if (cds?.successful === 0 || lds?.successful === 0) {
+    const count = (updates: typeof cds) => `${updates?.successful ?? 0} successful, ${updates?.rejected ?? 0} rejected`;
+    return `config not received from Pilot (is Pilot running?): cds updates: ${count(cds)}; lds updates: ${count(lds)}`;
+  }
+  if (state !== 0) return `server is not live, current state is: ${states[state] ?? String(state)}`;
+  return started === 1 ? undefined : 'workers have not yet started';
+}
+
+/**
+ * While the admin endpoint goes from one epoch to the next it is refused for about 9 ms (measured,
+ * Envoy 1.36.2). In ms.
+ */
+const handOver = 250;
+const again = 10;
+/** How long ago Envoy may have said that it is ready. In ms. */
+const fresh = 100;
+
+/** The reason why it is not ready, if any; and whether that is worth a second look in a moment. */
+interface Look {
+  readonly reason: string | undefined;
+  readonly fleeting: boolean;
+}
+
+/**
+ * Emits once why the agent is not ready, or undefined if it is, and completes. Cold: each
+ * subscription looks at `state$`, which has a value at once, and then at Envoy, which has
+ * `timeoutMs` ms to answer. Never errors.
+ *
+ * Probes at the same time share one question to Envoy. That it is ready counts for 100 ms, and no
+ * longer; the agent's own state is looked at each time, and nothing is latched. While a child comes
+ * up its parent serves, and can not be asked: it counts as what it was, LIVE. So does one whose
+ * child was killed while it came up.
+ */
+export function notReady(
+  state$: Observable<AgentState>,
+  admin: Pick<AdminClient, 'request'> | undefined,
+  timeoutMs?: number,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<string | undefined> {
+  const envoy = admin === undefined ? undefined : shared(admin, timeoutMs, scheduler);
+  const look$ = state$.pipe(
+    take(1),
+    switchMap((state) => {
+      const reason = unreadiness(state);
+      const newest = newestEpoch(state);
+      const starting = newest?.stage === 'starting';
+      const parentServes = starting && [...state.epochs.values()].some(({ stage }) => stage === 'live');
+      const isUnasked = parentServes || newest?.mute === true;
+      if (reason !== undefined || isUnasked) return of<Look>({ reason, fleeting: false });
+      return envoy === undefined
+        ? of<Look>({ reason: starting ? 'Envoy is starting' : undefined, fleeting: false })
+        : envoy.look(newest?.number, starting, state.wanted?.config);
+    }),
+  );
+  return look$.pipe(
+    pollUntil(({ fleeting }) => !fleeting, { every: again, limit: handOver }, scheduler),
+    takeLast(1),
+    map(({ reason }) => reason),
+  );
+}
+
+/**
+ * Looks at Envoy, once for all who ask while the question is under way, and while it is known since
+ * a moment that Envoy is ready. Another epoch is another question.
+ */
+function shared(admin: Pick<AdminClient, 'request'>, timeoutMs: number | undefined, scheduler: SchedulerLike) {
+  let asked: string | undefined;
+  let readyUntil = 0;
+  let asking$: Observable<Look> | undefined;
+  return {
+    look(epoch: number | undefined, starting: boolean, config: EpochConfig | undefined): Observable<Look> {
+      const about = `${String(epoch)} ${String(starting)}`;
+      if (asking$ !== undefined && asked === about)
+        return scheduler.now() < readyUntil ? of<Look>({ reason: undefined, fleeting: false }) : asking$;
+      asked = about;
+      asking$ = askEnvoy(admin, timeoutMs, starting, config).pipe(
+        tap(({ reason }) => (readyUntil = reason === undefined ? scheduler.now() + fresh : 0)),
+        share(),
+      );
+      return asking$;
+    },
+  };
+}
+
+/** A bootstrap of the agent's, unless a template has made another of it, asks for both. */
+function subscribes(config: EpochConfig | undefined): boolean {
+  return config?.kind === 'generated' && ['cds_config', 'lds_config'].every((field) => config.text.includes(field));
+}
+
+function askEnvoy(
+  admin: Pick<AdminClient, 'request'>,
+  timeoutMs: number | undefined,
+  starting: boolean,
+  config: EpochConfig | undefined,
+): Observable<Look> {
+  return admin.request('GET', `/stats?filter=${encodeURIComponent(readinessFilter)}`, timeoutMs).pipe(
+    map((answer): Look => {
+      if (!answer.ok) return { reason: starting ? 'Envoy is starting' : 'Envoy does not answer', fleeting: !starting };
+      if (answer.value.status !== 200) return { reason: `failed to get readiness stats: ${answer.value.status}`, fleeting: false };
+      return { reason: readiness(answer.value.body, subscribes(config)), fleeting: false };
+    }),
+  );
+}
+
+/**
+ * Why the agent is not ready, as far as its own state says, in one line; undefined if nothing
+ * speaks against it.
+ */
+export function unreadiness(state: AgentState): string | undefined {
+  if (state.phase === 'draining') return 'draining';
+  if (state.phase !== 'running') return 'terminating';
+  const newest = newestEpoch(state);
+  if (newest === undefined) {
+    if (state.refused !== undefined) return `Envoy is not running: configuration refused: ${state.refused.reason}`;
+    if (state.awaited.length > 0) return `waiting for ${state.awaited.join(', ')}`;
+    return state.lastEpoch < 0 ? 'Envoy has not been started yet' : 'Envoy has crashed and waits to be started again';
+  }
+  if (newest.stage === 'stopping' || state.claim?.stage === 'replacing') return 'Envoy is being replaced';
+  if (newest.stage === 'draining') return 'Envoy has crashed and waits to be started again';
+  return newest.answering ? undefined : 'Envoy does not answer';
+}

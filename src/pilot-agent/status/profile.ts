@@ -1,0 +1,99 @@
+import type { ServerResponse } from 'node:http';
+import { type Profiler, Session } from 'node:inspector';
+import {
+  asyncScheduler,
+  bindNodeCallback,
+  concat,
+  defer,
+  EMPTY,
+  finalize,
+  ignoreElements,
+  map,
+  Observable,
+  type SchedulerLike,
+  tap,
+  timer,
+} from 'rxjs';
+import { answer, type Handler } from '../../shared/http/handler.ts';
+
+/** In seconds. */
+const standardDuration = 10;
+const longestDuration = 30;
+
+/**
+ * Looks into the running program, one look at a time: `/debug/pprof/profile` answers with what it
+ * does for `seconds` (10, at most 30), a `.cpuprofile`; `/debug/pprof/heap` with what it holds, a
+ * `.heapsnapshot`, during which nothing else is done. DevTools of a browser open both.
+ */
+export function inspect(scheduler: SchedulerLike = asyncScheduler): Handler {
+  let isLooking = false;
+  return (request, response) =>
+    defer(() => {
+      const [path = '', query] = (request.url ?? '').split('?', 2);
+      const kind = path.endsWith('/heap') ? 'heapsnapshot' : 'cpuprofile';
+      if (request.method === 'HEAD') {
+        begin(response, kind).end();
+        return EMPTY;
+      }
+      if (isLooking) {
+        answer(response, 409, 'somebody looks already');
+        return EMPTY;
+      }
+      const seconds = Number(new URLSearchParams(query).get('seconds') ?? standardDuration);
+      if (kind === 'cpuprofile' && !(seconds > 0 && seconds <= longestDuration)) {
+        answer(response, 400, `seconds=, more than 0, at most ${longestDuration}`);
+        return EMPTY;
+      }
+      isLooking = true;
+      const session = new Session();
+      session.connect();
+      const piece$ = kind === 'heapsnapshot' ? heap(session) : cpu(session, timer(seconds * 1000, scheduler));
+      return piece$.pipe(
+        tap({
+          next: (piece) => (response.headersSent ? response : begin(response, kind)).write(piece),
+          complete: () => response.end(),
+        }),
+        ignoreElements(),
+        finalize(() => {
+          session.disconnect();
+          isLooking = false;
+        }),
+      );
+    });
+}
+
+/** Emits what the program does until `elapsed$` completes, as JSON, and completes. Cold. */
+function cpu(session: Session, elapsed$: Observable<unknown>): Observable<string> {
+  return concat(
+    concat(bindNodeCallback(enable)(), bindNodeCallback(start)(), elapsed$).pipe(ignoreElements()),
+    bindNodeCallback(stop)().pipe(map(({ profile }) => JSON.stringify(profile))),
+  );
+
+  function enable(done: (error: Error | null) => void): void {
+    session.post('Profiler.enable', done);
+  }
+  function start(done: (error: Error | null) => void): void {
+    session.post('Profiler.start', done);
+  }
+  function stop(done: (error: Error | null, result: Profiler.StopReturnType) => void): void {
+    session.post('Profiler.stop', done);
+  }
+}
+
+/** Emits what the program holds, piece by piece, all in one go, and completes. Cold. */
+function heap(session: Session): Observable<string> {
+  return new Observable((subscriber) => {
+    session.on('HeapProfiler.addHeapSnapshotChunk', ({ params }) => subscriber.next(params.chunk));
+    session.post('HeapProfiler.takeHeapSnapshot', { reportProgress: false }, (error) => {
+      if (error === null) subscriber.complete();
+      else subscriber.error(error);
+    });
+  });
+}
+
+function begin(response: ServerResponse, kind: 'heapsnapshot' | 'cpuprofile'): ServerResponse {
+  return response.writeHead(200, {
+    'content-type': 'application/json',
+    'content-disposition': `attachment; filename="pilot-agent.${kind}"`,
+  });
+}

@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http';
+import { asyncScheduler, EMPTY, from, ignoreElements, type Observable, of, shareReplay, switchMap, take, tap, withLatestFrom } from 'rxjs';
+import { controlGuard, insideGuard, type Refusal, tokenGuard } from '../../shared/http/control-guard.ts';
+import { answer, type Handler } from '../../shared/http/handler.ts';
+import type { StatusRequest, StatusSign } from './status-event.ts';
+import type { StatusParts } from './status-parts.ts';
+import { logging } from './logging.ts';
+import { printable } from '../../shared/log/printable.ts';
+import { probe } from './probe/probe.ts';
+
+/**
+ * Who answers what: the handler of a path without its query. What is rarely asked for is loaded
+ * when it is first used: probes of the application with HTTP/2, the merging of metrics with
+ * compression, the profiler, the page. The log is shown only with `withLog`.
+ */
+export function routes(parts: StatusParts, withLog = false): (path: string) => Handler<StatusSign> {
+  // Of both paths, so that one looks at a time.
+  const handler = profiling(
+    parts.profileToken,
+    lazily(async () => (await import('./profile.ts')).inspect()),
+  );
+  const fixed = new Map<string, Handler<StatusSign>>([
+    ['/healthz/ready', probe(parts.unready$, parts.notes$)],
+    ['/healthz/live', probe(parts.unlive$)],
+    ['/healthz/startup', probe(parts.unstarted$)],
+    ['/stats/prometheus', lazily(() => scrapes(parts))],
+    ['/app-health/', lazily(async () => (await import('./probe/app-probe.ts')).appProbe(parts.probes, parts.probeHosts))],
+    ['/quitquitquit', order({ type: 'quit-requested' })],
+    ['/drain', order({ type: 'drain-requested' })],
+    ['/restart', order({ type: 'restart-requested', by: 'POST /restart' })],
+    ['/logging', logging(parts.admin)],
+    ['/debug/epochs', showEpochs(parts.epochs$)],
+    ['/debug/status', showJson(parts.report$, insideGuard)],
+    ['/debug/events', lazily(async () => (await import('./event-stream.ts')).eventStream(parts.live$(withLog), mostStreams))],
+    ['/debug/sources', showJson(parts.sources$, insideGuard)],
+    ['/debug/config', showJson(parts.config$, insideGuard)],
+    ['/debug/pprof/profile', handler],
+    ['/debug/pprof/heap', handler],
+    ...(parts.hasPage ? [['/', inside(lazily(async () => (await import('./page.ts')).page()))] as const] : []),
+    ['/version', showJson(of(parts.version), () => undefined)],
+  ]);
+  return (path) => fixed.get(path.replace(/^\/app-(?:health|lifecycle)\/.*/s, '/app-health/')) ?? missing;
+}
+
+/** Of event streams: each costs a look at Envoy a second. */
+const mostStreams = 4;
+
+/** A handler that is loaded for its first request. */
+function lazily(load: () => Promise<Handler<StatusSign>>): Handler<StatusSign> {
+  let handler$: Observable<Handler<StatusSign>> | undefined;
+  return (request, response) => {
+    handler$ ??= from(load()).pipe(shareReplay({ bufferSize: 1, refCount: false }));
+    return handler$.pipe(switchMap((handler) => handler(request, response)));
+  };
+}
+
+async function scrapes(parts: StatusParts): Promise<Handler<StatusSign>> {
+  const { allMetrics } = await import('./scrape/scrape.ts');
+  parts.beforeScrapes();
+  return allMetrics(parts);
+}
+
+/** A handler for those who look inside. */
+function inside<Sign>(handler: Handler<Sign>): Handler<Sign> {
+  return (request, response) => {
+    const refusal = insideGuard(request);
+    if (refusal === undefined) return handler(request, response);
+    answer(response, ...refusal);
+    return EMPTY;
+  };
+}
+
+/** A handler for those who look inside with the token. */
+function profiling(token: string | undefined, handler: Handler<StatusSign>): Handler<StatusSign> {
+  return (request, response) => {
+    const refusal = insideGuard(request) ?? tokenGuard(request, token);
+    if (refusal === undefined) return handler(request, response);
+    answer(response, ...refusal);
+    return EMPTY;
+  };
+}
+
+function missing({ url }: IncomingMessage, response: Parameters<Handler>[1]): Observable<never> {
+  if (url === '/app-health') answer(response, 301, '', { location: '/app-health/' });
+  else answer(response, 404, '404 page not found');
+  return EMPTY;
+}
+
+/** Answers by `OK`, and passes on what was asked for. */
+function order(asked: StatusRequest): Handler<StatusRequest> {
+  return (request, response) => {
+    const refusal = controlGuard(request);
+    answer(response, ...(refusal ?? [200, 'OK']));
+    return refusal === undefined ? of(asked) : of();
+  };
+}
+
+/** As {@link showJson}; as a table for who asks for text. */
+function showEpochs(epochs$: StatusParts['epochs$']): Handler {
+  return (request, response) => {
+    const isText = /^\s*text\/plain\b/.test(request.headers.accept ?? '');
+    if (!isText || insideGuard(request) !== undefined) return showJson(epochs$, insideGuard)(request, response);
+    return from(import('../report/epoch-table.ts')).pipe(
+      withLatestFrom(epochs$),
+      tap(([{ epochTable }, report]) => answer(response, 200, printable(epochTable(report, asyncScheduler.now())))),
+      ignoreElements(),
+    );
+  };
+}
+
+/**
+ * Answers with the newest of what `what$` emits, which it does at once, as JSON; or with why
+ * `guard` refuses that.
+ */
+function showJson(what$: Observable<unknown>, guard: (request: IncomingMessage) => Refusal | undefined): Handler {
+  return (request, response) => {
+    const refusal = guard(request);
+    if (refusal !== undefined) {
+      answer(response, ...refusal);
+      return EMPTY;
+    }
+    return what$.pipe(
+      take(1),
+      tap((what) => answer(response, 200, JSON.stringify(what, undefined, 2), { 'content-type': 'application/json' })),
+      ignoreElements(),
+    );
+  };
+}

@@ -1,0 +1,33 @@
+import { connectable, firstValueFrom, map, merge, type Observable, ReplaySubject, type SchedulerLike, switchMap, take, timer, type Unsubscribable } from 'rxjs'; // prettier-ignore
+import { ScrapeFault } from './metrics-source.ts';
+
+/** A large scrape that is not over so long after its turn ends, for others wait. In ms. */
+const longestTurn = 15_000;
+
+/** What a scrape has that may become large. */
+export interface LargeScrape extends Unsubscribable {
+  /** Resolves when it is its turn. Rejects with the fault `busy` at the next of the looks. */
+  enlarge(): Promise<void>;
+  /** Emits when its turn has taken too long. */
+  readonly overdue$: Observable<unknown>;
+}
+
+/** A scrape that waits for `place$`, once it is large; `unsubscribe` gives the place back. */
+export function largeScrape(place$: Observable<void>, looks$: Observable<number>, scheduler: SchedulerLike): LargeScrape {
+  const turn$ = connectable(place$, { connector: () => new ReplaySubject<void>(1), resetOnDisconnect: false });
+  const busy$ = looks$.pipe(
+    take(1),
+    map((): never => {
+      throw new ScrapeFault('busy');
+    }),
+  );
+  let waiting: Unsubscribable | undefined;
+  return {
+    async enlarge() {
+      waiting ??= turn$.connect();
+      await firstValueFrom(merge(turn$, busy$), { defaultValue: undefined });
+    },
+    overdue$: turn$.pipe(switchMap(() => timer(longestTurn, scheduler))),
+    unsubscribe: () => waiting?.unsubscribe(),
+  };
+}

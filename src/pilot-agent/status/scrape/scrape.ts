@@ -1,0 +1,224 @@
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import { pipeline, type Writable } from 'node:stream';
+import {
+  asyncScheduler,
+  concat,
+  defer,
+  EMPTY,
+  finalize,
+  firstValueFrom,
+  from,
+  fromEvent,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  NEVER,
+  type Observable,
+  type SchedulerLike,
+  share,
+  switchMap,
+  take,
+  takeUntil,
+  timer,
+} from 'rxjs';
+import type { AdminClient } from '../../../proxy/admin-client.ts';
+import type { MetricsTarget } from '../../config/metrics-targets.ts';
+import { type Merge, mergeExposition, type SourceReport } from './merge-exposition.ts';
+import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
+import { looks, type MetricsSource, type OpenedSource, openSource } from './metrics-source.ts';
+import { openMetrics } from './open-metrics.ts';
+import { onePlace } from '../../../operators/one-place.ts';
+import type { Refusal } from '../../../shared/http/control-guard.ts';
+import { answer, type Handler } from '../../../shared/http/handler.ts';
+import { compress, type NegotiatedFormat, negotiateFormat } from './negotiate.ts';
+import { largeScrape } from './large-scrape.ts';
+import { countScrape, noScrapes, type ScrapeEvent, scrapeFamilies } from './scrape-counts.ts';
+import { mark, ownRequest } from '../probe/own-requests.ts';
+import { sharedScrapes } from './shared-scrapes.ts';
+import { type MetricsLeftOut, tellLeftOut } from './tell-left-out.ts';
+import { type MetricsRefused, tellRefused } from './tell-refused.ts';
+
+/** Where a scrape does not say how long it waits. In ms. */
+const standardTimeout = 10_000;
+const longestTimeout = 120_000;
+/** Scrapes at a time: each holds a piece of every source. */
+const mostScrapes = 16;
+/**
+ * In bytes. So much is written without waiting for its reader: nobody who shares an answer
+ * waits for another reader.
+ */
+const mostShared = 256 << 10;
+const accepts = {
+  text: 'text/plain;version=0.0.4,*/*;q=0.1',
+  openmetrics: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+} as const;
+
+/**
+ * Answers a scrape with the metrics of all sources and of the agent as one exposition. `families$`
+ * has what the agent has to tell, and emits it at once.
+ *
+ * Scrapes that come within 100 ms share an answer of up to 256 KiB, if they are of one format and
+ * one time-out.
+ *
+ * A source has four fifths of the scrape's time-out to be through, and a twentieth more where it
+ * had to wait for one that was not. After nineteen twentieths the rest is given up, so that what is
+ * there, and the agent's own metrics, arrive in time.
+ */
+export function metrics(
+  sources: readonly MetricsSource[],
+  families$: Observable<readonly MetricFamily[]>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Handler<MetricsRefused | MetricsLeftOut> {
+  const shared = sharedScrapes(mostShared, scheduler);
+  const place$ = onePlace();
+  const refused = tellRefused(scheduler);
+  const leftOut = tellLeftOut();
+  const untold: (MetricsRefused | MetricsLeftOut)[] = [];
+  let counts = noScrapes;
+  let running = 0;
+  let slice = Promise.resolve();
+  /** Before each slice of the work, of whatever scrape, the loop does all else there is. */
+  const pause = () => (slice = slice.then(() => new Promise((resolve) => setImmediate(resolve))));
+  const count = (event: ScrapeEvent) => (counts = countScrape(counts, event));
+  const report = (source: OpenedSource, report: SourceReport) => {
+    count({ type: 'reported', source, report });
+    untold.push(...refused(source, report.fault), ...leftOut(source, report.leftOut));
+  };
+  const own = async () => [...scrapeFamilies(counts), ...(await firstValueFrom(families$, { defaultValue: [] }))];
+
+  /**
+   * Asks all sources, and writes the answer so that others can follow it. Emits what is to be told
+   * of them, and completes when it is written.
+   */
+  function lead(scrape: Scrape, sink: Writable): Observable<MetricsRefused | MetricsLeftOut> {
+    return defer(() => {
+      const leading = shared.lead(scrape.kind);
+      const looks$ = looks(scrape.timeoutMs, scheduler).pipe(share());
+      const opened = sources.map((source) => openSource(source, scrape.headers, looks$));
+      const large = largeScrape(place$, looks$, scheduler);
+      const merging: Merge = { format: scrape.format, sources: opened, report, pause, enlarge: () => large.enlarge(), own };
+      const written$ = from(write(leading.passOn(mergeExposition(merging)), sink));
+      const overdue$ = large.overdue$.pipe(map(() => void sink.destroy()));
+      return merge(written$, overdue$).pipe(
+        take(1),
+        mergeMap(() => untold.splice(0)),
+        finalize(() => {
+          for (const each of [leading, large, ...opened]) each.unsubscribe();
+        }),
+      );
+    });
+  }
+
+  return (request, response) =>
+    defer(() => {
+      const refusal = ownRequest(request) ?? (running >= mostScrapes ? tooMany : undefined);
+      if (refusal !== undefined) {
+        answer(response, ...refusal);
+        return EMPTY;
+      }
+      running += 1;
+      count({ type: 'begun' });
+      const scrape = readScrape(request);
+      const sink = openSink(request, response, scrape);
+      const others = shared.follow(scrape.kind);
+      const written$ =
+        others === undefined
+          ? lead(scrape, sink)
+          : from(others).pipe(
+              switchMap((whole) => (whole === undefined ? lead(scrape, sink) : from(write(whole, sink)).pipe(ignoreElements()))),
+            );
+      // What is written is under way until the response closes, which unsubscribes.
+      return concat(written$, NEVER).pipe(
+        takeUntil(timer(scrape.timeoutMs, scheduler)), // nobody waits any more
+        finalize(() => {
+          running -= 1;
+          sink.destroy();
+        }),
+      );
+    });
+}
+
+const tooMany: Refusal = [503, 'too many scrapes at a time'];
+
+/** What a request asks for. */
+interface Scrape extends NegotiatedFormat {
+  readonly timeoutMs: number;
+  /** All that an answer depends on. */
+  readonly kind: string;
+  /** What the sources are told. */
+  readonly headers: OutgoingHttpHeaders;
+}
+
+function readScrape({ headers }: IncomingMessage): Scrape {
+  const { format, contentType } = negotiateFormat(headers.accept);
+  const timeoutMs = timeoutOf(headers['x-prometheus-scrape-timeout-seconds']);
+  return {
+    format,
+    contentType,
+    timeoutMs,
+    kind: `${format} ${timeoutMs}`,
+    headers: {
+      accept: accepts[format],
+      'user-agent': headers['user-agent'] ?? 'pilot-agent',
+      'x-prometheus-scrape-timeout-seconds': String((timeoutMs * 0.8) / 1000),
+      ...mark,
+    },
+  };
+}
+
+/**
+ * Where the text of the answer is to be written. Its end, whether good or by `destroy`, is that of
+ * the answer.
+ */
+function openSink({ headers }: IncomingMessage, response: ServerResponse, { contentType }: Scrape): Writable {
+  response.statusCode = 200;
+  response.setHeader('content-type', contentType);
+  response.setHeader('vary', 'Accept, Accept-Encoding');
+  const compression = compress(headers['accept-encoding']);
+  if (compression === undefined) return response;
+  response.setHeader('content-encoding', compression.name);
+  const compressor = compression.create();
+  pipeline(compressor, response, () => undefined); // what fails on the way closes the answer
+  return compressor;
+}
+
+/** The last piece goes with the end, so that an answer of one piece is one piece on the way too. */
+async function write(pieces: AsyncIterable<Buffer> | readonly Buffer[], sink: Writable): Promise<void> {
+  let last: Buffer | undefined;
+  let size = 0;
+  for await (const piece of pieces) {
+    size += piece.length;
+    if (last !== undefined && !sink.write(last) && size > mostShared && !sink.destroyed) {
+      await firstValueFrom(merge(fromEvent(sink, 'drain'), fromEvent(sink, 'close')), { defaultValue: undefined });
+    }
+    if (sink.destroyed) return;
+    last = piece;
+  }
+  sink.end(last);
+}
+
+function timeoutOf(header: string | readonly string[] | undefined): number {
+  const ms = Number(header) * 1000;
+  return ms > 0 ? Math.min(ms, longestTimeout) : standardTimeout;
+}
+
+/** What a scrape is made of. */
+export interface ScrapeParts {
+  readonly admin: Pick<AdminClient, 'request' | 'open'>;
+  readonly targets: readonly Pick<MetricsTarget, 'port' | 'path'>[];
+  /** The agent's own metrics; emits at once, on subscribe, what holds now. */
+  readonly families$: Observable<readonly MetricFamily[]>;
+}
+
+/**
+ * `/stats/prometheus`: Envoy's metrics, those of the applications in their order, then the agent's.
+ */
+export function allMetrics({ admin, targets, families$ }: ScrapeParts): Handler<MetricsRefused | MetricsLeftOut> {
+  const agent = new Agent({ keepAlive: true });
+  const envoy: MetricsSource = { type: 'envoy', target: 'envoy', open: (headers) => admin.open('/stats/prometheus', headers) };
+  const applications = targets.map(({ port, path }): MetricsSource => {
+    return { type: 'application', target: `${port}${path}`, open: (headers) => openMetrics({ port, path, agent, headers }) };
+  });
+  return metrics([envoy, ...applications], families$);
+}

@@ -1,0 +1,29 @@
+import { type LeftOut, leftOutWords } from './left-out.ts';
+import type { MetricsSource } from './metrics-source.ts';
+import { printable } from '../../../shared/log/printable.ts';
+
+/** Rows of a source are left out of the answer to a scrape. */
+export interface MetricsLeftOut {
+  readonly type: 'metrics-left-out';
+  /** Its type and what tells it from others. */
+  readonly source: string;
+  /** The first of them, cut if it is long. */
+  readonly row: string;
+  readonly reason: string;
+}
+
+/**
+ * What there is to tell of rows that were left out: of each source the first row for each reason,
+ * once. Makes a memory of its own.
+ */
+export function tellLeftOut() {
+  const told = new Set<string>();
+  return ({ type, target }: Pick<MetricsSource, 'type' | 'target'>, leftOut: ReadonlyMap<LeftOut, string>): readonly MetricsLeftOut[] =>
+    [...leftOut].flatMap(([why, row]) => {
+      const source = `${type} ${target}`;
+      const key = `${source} ${why}`;
+      if (told.has(key)) return [];
+      told.add(key);
+      return [{ type: 'metrics-left-out', source, row: printable(row), reason: leftOutWords[why] }];
+    });
+}

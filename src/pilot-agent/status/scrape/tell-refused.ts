@@ -1,0 +1,39 @@
+import type { FaultReason, MetricsSource, Refused } from './metrics-source.ts';
+import type { SchedulerLike } from 'rxjs';
+
+/** The agent takes no more of the metrics of a source. */
+export interface MetricsRefused {
+  readonly type: 'metrics-refused';
+  /** Its type and what tells it from others. */
+  readonly source: string;
+  readonly reason: string;
+}
+
+/** The same source is told of again after so long, if it is refused for the same reason. In ms. */
+const pause = 3_600_000;
+
+const words: Readonly<Record<Refused, string>> = {
+  too_large: 'it has more than 10 MiB',
+  too_many_rows: 'it has more than 100,000 rows',
+  too_many_families: 'it has more than 10,000 families',
+  busy: 'it is large, and another large scrape took too long',
+};
+
+/**
+ * What there is to tell of faults of sources: of each source each reason to take no more of its
+ * metrics, once an hour. Makes a memory of its own.
+ */
+export function tellRefused(scheduler: SchedulerLike) {
+  const told = new Map<string, number>();
+  return ({ type, target }: Pick<MetricsSource, 'type' | 'target'>, fault: FaultReason | undefined): readonly MetricsRefused[] => {
+    const source = `${type} ${target}`;
+    const key = `${source} ${fault ?? ''}`;
+    if (!isRefused(fault) || scheduler.now() - (told.get(key) ?? -Infinity) < pause) return [];
+    told.set(key, scheduler.now());
+    return [{ type: 'metrics-refused', source, reason: words[fault] }];
+  };
+}
+
+function isRefused(fault: FaultReason | undefined): fault is Refused {
+  return fault !== undefined && Object.hasOwn(words, fault);
+}

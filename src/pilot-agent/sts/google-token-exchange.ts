@@ -1,0 +1,151 @@
+import { asyncScheduler, defer, map, type Observable, of, type SchedulerLike, switchMap, timeout, timer } from 'rxjs';
+import type { HttpAnswer, HttpQuestion } from '../../shared/http/http-answer.ts';
+import type { Settled } from '../../operators/settle.ts';
+import type { Exchanged, ExchangeRequest, TokenExchange } from './token-exchange.ts';
+import { parseJson } from '../../shared/text/parse-json.ts';
+
+/** A token with its times, in ms since 1970. */
+export interface GottenToken {
+  readonly token: string;
+  readonly issued: number;
+  readonly expires: number;
+}
+
+/** What an answer that has no time of expiry is good for. In ms. */
+const standard = 3_600_000;
+
+/**
+ * The token of an answer of Google to `identitybindingtoken`, or to `generateAccessToken`, which
+ * has other names; undefined if there is none. Pure.
+ */
+function gottenToken(text: string, now: number): GottenToken | undefined {
+  const { access_token: federated, expires_in: seconds, accessToken: access, expireTime } = members(text);
+  const token = federated ?? access;
+  if (typeof token !== 'string' || token === '') return undefined;
+  const expires = typeof seconds === 'number' ? now + seconds * 1000 : typeof expireTime === 'string' ? Date.parse(expireTime) : Number.NaN;
+  return { token, issued: now, expires: Number.isNaN(expires) ? now + standard : expires };
+}
+
+function members(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = parseJson(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+export type TokenAnswer = { readonly ok: true; readonly token: GottenToken } | { readonly ok: false; readonly reason: string };
+
+/** Of one answer, in ms; how often, and how long after a failure, in ms, it is asked for again. */
+const timeoutMs = 5_000;
+const tries = 5;
+const pause = 10;
+
+/**
+ * Asks until a token comes back, 5 times at most: each subscription to `answer$` is a whole request
+ * (the Go agent sends an empty body from the second time on). A refusal (4xx) is not tried again.
+ * Emits one answer and completes. Never errors.
+ */
+function askForToken(
+  answer$: Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<TokenAnswer> {
+  function attempt(left: number): Observable<TokenAnswer> {
+    const silent: Settled<Pick<HttpAnswer, 'status' | 'body'>> = { ok: false, error: new Error(`no answer within ${timeoutMs / 1000} s`) };
+    return answer$.pipe(
+      timeout({ first: timeoutMs, with: () => of(silent), scheduler }),
+      switchMap((answer) => {
+        const status = answer.ok ? answer.value.status : 0;
+        if (status === 200 && answer.ok) {
+          const token = gottenToken(answer.value.body, scheduler.now());
+          return of<TokenAnswer>(token === undefined ? { ok: false, reason: 'the answer has no token' } : { ok: true, token });
+        }
+        if (left > 1 && (status < 400 || status >= 500)) return timer(pause, scheduler).pipe(switchMap(() => attempt(left - 1)));
+        return of<TokenAnswer>({ ok: false, reason: answer.ok ? `the answer is ${status}` : (answer.error as Error).message });
+      }),
+    );
+  }
+  return attempt(tries);
+}
+
+export interface GoogleTokenExchangeOptions {
+  /** Of the project whose service account for the mesh the token is for. */
+  readonly projectNumber: string;
+  readonly trustDomain: string;
+  /** `GKE_CLUSTER_URL`. */
+  readonly clusterUrl: string;
+  /** Asks a URL once, on subscribe. Never errors. */
+  ask(url: string, question: HttpQuestion): Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>;
+}
+
+const federatedUrl = 'https://securetoken.googleapis.com/v1/identitybindingtoken';
+const accessUrl = 'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/';
+const cloudPlatform = 'https://www.googleapis.com/auth/cloud-platform';
+/** In s. */
+const lifetime = 3_600;
+/** A token is got anew while it is still good for so long. In ms. */
+const grace = 300_000;
+
+/**
+ * Gets access tokens of Google Cloud for the tokens of a workload in two steps, by the rules of the
+ * Go agent: a federated token for the workload's own, and for that one of the mesh's service
+ * account. That one is kept until 5 minutes before its end.
+ */
+export function googleTokenExchange(options: GoogleTokenExchangeOptions, scheduler: SchedulerLike = asyncScheduler): TokenExchange {
+  const { projectNumber, trustDomain, clusterUrl } = options;
+  const account = `service-${projectNumber}@gcp-sa-meshdataplane.iam.gserviceaccount.com`;
+  let federated: GottenToken | undefined;
+  let access: GottenToken | undefined;
+
+  function post(url: string, body: object, headers: Readonly<Record<string, string>> = {}) {
+    return options.ask(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+  }
+  function askFederated({ subjectToken, scope }: ExchangeRequest): Observable<TokenAnswer> {
+    const body = {
+      audience: `identitynamespace:${trustDomain}:${clusterUrl}`,
+      grantType: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      requestedTokenType: 'urn:ietf:params:oauth:token-type:access_token',
+      subjectTokenType: 'urn:ietf:params:oauth:token-type:jwt',
+      subjectToken,
+      scope: scope === '' ? cloudPlatform : scope,
+    };
+    return askForToken(post(federatedUrl, body), scheduler);
+  }
+  function askAccess(token: string): Observable<TokenAnswer> {
+    const body = { name: '', delegates: null, scope: [cloudPlatform], lifetime: { seconds: lifetime } };
+    const headers = { authorization: `Bearer ${token}` };
+    return askForToken(post(`${accessUrl}${account}:generateAccessToken`, body, headers), scheduler);
+  }
+  function given({ token, expires }: GottenToken): Exchanged {
+    return { ok: true, accessToken: token, expiresIn: Math.floor((expires - scheduler.now()) / 1000) };
+  }
+  const failed = (step: string, reason: string): Exchanged => ({ ok: false, reason: `failed to exchange ${step} token: ${reason}` });
+
+  return {
+    exchange: (request) =>
+      defer(() => {
+        if (access !== undefined && access.expires - scheduler.now() > grace) return of(given(access));
+        return askFederated(request).pipe(
+          switchMap((first) => {
+            if (!first.ok) return of(failed('federated', first.reason));
+            federated = first.token;
+            return askAccess(first.token.token).pipe(
+              map((second) => {
+                if (!second.ok) return failed('access', second.reason);
+                access = second.token;
+                return given(access);
+              }),
+            );
+          }),
+        );
+      }),
+    dump: () => ({
+      ok: true,
+      tokens: [
+        { type: 'federated token', token: federated },
+        { type: 'access token', token: access },
+      ].flatMap(({ type, token }) => (token === undefined ? [] : [{ type, issued: token.issued, expires: token.expires }])),
+    }),
+  };
+}

@@ -1,0 +1,35 @@
+import { histogram, type MetricFamily } from '../../shared/metrics/metric-family.ts';
+import { emptyHistogram, type Histogram, observed } from '../../operators/histogram.ts';
+import type { StsEvent } from './sts-server.ts';
+
+/** What the token server has answered to requests for a token. */
+export interface StsCounts {
+  /** By the code of HTTP: 200, 400 or 500. */
+  readonly answers: ReadonlyMap<number, number>;
+  readonly latency: Histogram;
+}
+
+export const noSts: StsCounts = {
+  answers: new Map([[200, 0]]),
+  latency: emptyHistogram([0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]),
+};
+
+/** Counts one event. Pure. */
+export function countSts(counts: StsCounts, event: StsEvent): StsCounts {
+  if (event.type !== 'answered') return counts;
+  const { answers, latency } = counts;
+  return { answers: new Map(answers).set(event.status, (answers.get(event.status) ?? 0) + 1), latency: observed(latency, event.took) };
+}
+
+/** The counts as metrics. Pure. */
+export function stsFamilies({ answers, latency }: StsCounts): readonly MetricFamily[] {
+  return [
+    {
+      name: 'istio_agent_sts_requests_total',
+      type: 'counter',
+      help: 'Requests for a token, by the code of the answer',
+      samples: [...answers].map(([code, value]) => ({ labels: { code: String(code) }, value })),
+    },
+    histogram('sts_latency_seconds', 'How long an answer to a request for a token took', latency),
+  ];
+}

@@ -1,0 +1,126 @@
+import type { AgentReport } from '../report/agent-report.ts';
+import { certificateTitle } from '../report/certificate-title.ts';
+import type { CertificateReport } from '../report/certificate-report.ts';
+import type { EpochReport } from '../report/epoch-report.ts';
+import { stateOf, whyOf } from './epoch-words.ts';
+import type { Paint } from '../../shared/log/paint.ts';
+import { type Cell, type Column, tableLines } from './table-lines.ts';
+import { oneLine } from './text-width.ts';
+import { ago, between, timeSpan } from './time-span.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+
+export interface TableSize {
+  /** Rows of each list at most: the first ones. 0: the heading alone. */
+  readonly rows: number;
+  readonly width: number;
+  readonly isWide: boolean;
+  readonly paint: Paint;
+}
+
+/** A column, and what stands in it. `isWide`: only where there is much room. */
+interface Field<Row> extends Column {
+  readonly of: (row: Row) => Cell;
+  readonly isWide?: true;
+}
+
+/** A heading and the first rows of a list; nothing for an empty one. */
+function list<Row>(heading: string, all: readonly Row[], fields: readonly Field<Row>[], size: TableSize): readonly string[] {
+  const { rows, width, isWide, paint } = size;
+  if (all.length === 0) return [];
+  const kept = all.slice(0, rows);
+  const left = all.length - kept.length;
+  const columns = fields.filter((field) => isWide || field.isWide === undefined);
+  const cells = kept.map((row) => columns.map((column) => column.of(row)));
+  const lines = rows === 0 ? [] : tableLines(columns, cells, width - 2, paint).map((line) => `  ${line}`);
+  return [`${paint('bold', heading)}${left === 0 ? '' : paint('dim', `  (${left} more: -o wide)`)}`, ...lines];
+}
+
+const span = (ms: number | undefined) => (ms === undefined ? '' : timeSpan(ms));
+
+/** The epochs, newest first. Pure. */
+export function epochLines({ epochs, counters, at }: AgentReport, size: TableSize): readonly string[] {
+  const count = (name: string, one: string, many: string) => {
+    const number = ownMember(counters, name) ?? 0;
+    return number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];
+  };
+  const counted = [
+    ...count('restarts', 'restart', 'restarts'),
+    ...count('crashes', 'crash', 'crashes'),
+    ...count('refusals', 'refusal', 'refusals'),
+    ...count('rescues', 'rescue', 'rescues'),
+  ].join(', ');
+  const fields: readonly Field<EpochReport>[] = [
+    { title: 'EPOCH', isRight: true, of: ({ epoch }) => String(epoch) },
+    { title: 'STATE', of: stateOf },
+    { title: 'AGE', isRight: true, of: ({ launchedAt }) => span(between(launchedAt, at)) },
+    { title: 'LIVED', isRight: true, of: ({ lifeMs }) => span(lifeMs) },
+    { title: 'PID', isRight: true, of: ({ pid }) => (pid === undefined ? '' : String(pid)) },
+    { title: 'START', isRight: true, of: ({ startMs }) => span(startMs) },
+    { title: 'DRAIN', isRight: true, isWide: true, of: ({ drainMs }) => span(drainMs) },
+    { title: 'HASH', isWide: true, of: ({ hash }) => hash.slice(0, 8) },
+    { title: 'LINEAGE', isRight: true, isWide: true, of: ({ lineage }) => String(lineage) },
+    { title: 'WHY', of: whyOf },
+    { title: 'LAUNCHED', isWide: true, of: ({ launchedAt }) => launchedAt },
+    { title: 'LAST WORDS', isWide: true, of: ({ exit }) => (exit?.lastWords ?? []).map(oneLine).join(' / ') },
+  ];
+  return list(`EPOCHS${counted === '' ? '' : `  ${counted}`}`, epochs.toReversed(), fields, size);
+}
+
+/** What Envoy serves and trusts. Pure. */
+export function certificateLines({ certificates, at }: AgentReport, size: TableSize): readonly string[] {
+  const fields: readonly Field<CertificateReport>[] = [
+    { title: 'NAME', hasEnds: true, of: (one) => oneLine(certificateTitle(one)) },
+    { title: 'TIME LEFT', isRight: true, of: (one) => timeLeft(one, at) },
+    { title: 'NAMES', of: ({ subject, subjectAltNames }) => oneLine(subjectAltNames.length > 0 ? subjectAltNames.join(', ') : subject) },
+    { title: 'SUBJECT', isWide: true, of: ({ subject }) => oneLine(subject) },
+    { title: 'SERIAL', isWide: true, of: ({ serialNumber }) => oneLine(serialNumber) },
+    { title: 'FROM', isWide: true, of: ({ notBefore }) => notBefore },
+    { title: 'UNTIL', isWide: true, of: ({ notAfter }) => notAfter },
+    { title: 'BY', of: ({ by }) => by },
+    { title: 'SOURCE', hasEnds: true, of: ({ source }) => oneLine(source) },
+    { title: 'REFUSED', of: ({ refused }) => (refused === undefined ? '' : { text: oneLine(refused), style: 'red' }) },
+  ];
+  return list('CERTIFICATES', certificates, fields, size);
+}
+
+/** The last quarter of its life is the time in which the log warns. */
+function timeLeft({ notBefore, notAfter }: CertificateReport, at: string): Cell {
+  const left = between(at, notAfter) ?? 0;
+  if (left <= 0) return { text: 'expired', style: 'red' };
+  return { text: timeSpan(left), style: left < (between(notBefore, notAfter) ?? 0) / 4 ? 'yellow' : 'green' };
+}
+
+/** The sources of configuration. Pure. */
+export function sourceLines({ sources, at }: AgentReport, size: TableSize): readonly string[] {
+  const fields: readonly Field<AgentReport['sources'][number]>[] = [
+    { title: 'NAME', hasEnds: true, of: ({ name }) => oneLine(name) },
+    { title: 'STATE', of: ({ state }) => ({ text: state, style: state === 'read' ? 'green' : state === 'failing' ? 'red' : 'yellow' }) },
+    { title: 'CHANGED', of: ({ changedAt }) => ago(changedAt, at) },
+    { title: 'READ', isWide: true, of: ({ readAt }) => ago(readAt, at) },
+    { title: 'KIND', isWide: true, of: ({ kind }) => kind ?? '' },
+    { title: 'AS', isWide: true, of: ({ as }) => as ?? '' },
+    { title: 'EFFECT', of: ({ effect }) => effect ?? '' },
+    { title: 'HASH', isWide: true, of: ({ hash }) => hash.slice(0, 8) },
+    { title: 'CHANGES', isRight: true, of: ({ changes }) => String(changes) },
+    { title: 'READINGS', isRight: true, isWide: true, of: ({ readings }) => String(readings) },
+    { title: 'FAILURES', isRight: true, isWide: true, of: ({ failures }) => String(failures) },
+    { title: 'REASON', of: ({ reason, since }) => (reason === undefined ? '' : `${oneLine(reason)}${since === undefined ? '' : ` (for ${span(between(since, at))})`}`) }, // prettier-ignore
+  ];
+  return list('SOURCES', sources, fields, size);
+}
+
+/** The secrets that were pushed, newest first. Pure. */
+export function pushLines({ pushes, at }: AgentReport, size: TableSize): readonly string[] {
+  const fields: readonly Field<AgentReport['pushes'][number]>[] = [
+    { title: 'SECRET', hasEnds: true, of: ({ secret }) => oneLine(secret) },
+    { title: 'VERSION', of: ({ version }) => oneLine(version) },
+    {
+      title: 'STATE',
+      of: ({ state }) => ({ text: state, style: state === 'rejected' ? 'red' : state === 'accepted' ? 'green' : 'yellow' }),
+    },
+    { title: 'WHEN', of: (push) => ago(push.at, at) },
+    { title: 'AT', isWide: true, of: (push) => push.at },
+    { title: 'REASON', of: ({ reason }) => oneLine(reason ?? '') },
+  ];
+  return list('PUSHES', pushes.toReversed(), fields, size);
+}

@@ -1,0 +1,58 @@
+import type { Paint } from '../../shared/log/paint.ts';
+import { cutInside, fitted, fittedRight, widthOf } from './text-width.ts';
+
+type Style = Parameters<Paint>[0];
+
+/** What stands in a table: a text, or one in a style. */
+export type Cell = string | { readonly text: string; readonly style: Style };
+
+export interface Column {
+  readonly title: string;
+  /** Numbers stand at the right of their column. */
+  readonly isRight?: true;
+  /** The ends of its texts say most, as those of paths. */
+  readonly hasEnds?: true;
+}
+
+const gap = '  ';
+/** No column is made narrower. */
+const narrowest = 6;
+
+function textOf(cell: Cell | undefined): string {
+  return typeof cell === 'object' ? cell.text : (cell ?? '');
+}
+
+/**
+ * A table in `width` columns, its titles first. A column without any text is left out; while the
+ * rest is too wide, the widest column gives way. Pure.
+ *
+ * @param width `Infinity`: nothing is cut
+ */
+export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[], width: number, paint: Paint): readonly string[] {
+  const natural = columns.map(({ title }, index) => {
+    const widest = Math.max(0, ...rows.map((row) => widthOf(textOf(row[index]))));
+    return widest === 0 ? 0 : Math.max(widest, widthOf(title));
+  });
+  const widths = narrowed(natural, width - gap.length * (natural.filter((one) => one > 0).length - 1));
+  const line = (cells: readonly Cell[]) =>
+    columns
+      .flatMap(({ isRight, hasEnds }, index) => {
+        const [cell, columnWidth = 0] = [cells[index], widths[index]];
+        if (columnWidth === 0) return [];
+        const told = hasEnds ? cutInside(textOf(cell), columnWidth) : textOf(cell);
+        const text = isRight ? fittedRight(told, columnWidth) : fitted(told, columnWidth);
+        return [typeof cell === 'object' ? text.replace(/\S.*\S|\S/u, (shown) => paint(cell.style, shown)) : text];
+      })
+      .join(gap)
+      .trimEnd();
+  return [line(columns.map(({ title }) => ({ text: title, style: 'dim' }))), ...rows.map(line)];
+}
+
+/** No column is wider than so much that all have room. */
+function narrowed(widths: readonly number[], room: number): readonly number[] {
+  const sum = (limit: number) => widths.reduce((total, width) => total + Math.min(width, limit), 0);
+  if (sum(Infinity) <= room) return widths;
+  const limits = Array.from({ length: Math.max(1, room - narrowest) }, (_, index) => room - index);
+  const limit = Math.max(narrowest, limits.find((one) => sum(one) <= room) ?? narrowest);
+  return widths.map((width) => Math.min(width, limit));
+}

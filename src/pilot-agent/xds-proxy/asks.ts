@@ -1,0 +1,90 @@
+import { pruned, type TypeResources } from '../../shared/xds/resources.ts';
+import { type Asked, current, leader, type RelayEffect, type RelayState } from './relay-state.ts';
+import type { Refusal } from '../../shared/xds/messages.ts';
+import { standing } from './subscription.ts';
+
+type Step = readonly [RelayState, readonly RelayEffect[]];
+
+/** The names that the Envoys want of each type, in the order in which the types were asked for. */
+function interest({ streams }: RelayState): ReadonlyMap<string, ReadonlySet<string>> {
+  const wanted = new Map<string, ReadonlySet<string>>();
+  for (const { subscriptions } of streams.values()) {
+    for (const [typeUrl, { names }] of subscriptions) {
+      const others = wanted.get(typeUrl);
+      wanted.set(typeUrl, others === undefined ? names : new Set([...others, ...names]));
+    }
+  }
+  return wanted;
+}
+
+/**
+ * Asks the control plane for what the Envoys want and it has not been asked for, and tells it what
+ * the youngest Envoy has made of its answers. What no Envoy wants any more is asked for until the
+ * youngest has all that it wants: a child asks for the same as its parent, but not at once. Pure.
+ */
+export function ask(state: RelayState): Step {
+  const { connection } = state;
+  const isSettled = leader(state)?.hasBegun === true;
+  if (connection.stage !== 'open' && connection.stage !== 'answering') return [state, []];
+  const wanted = interest(state);
+  const typeUrls = new Set([...wanted.keys(), ...connection.asked.keys()]);
+  const asked = new Map(connection.asked);
+  const newest = new Map(state.newest);
+  const effects: RelayEffect[] = [];
+  for (const typeUrl of typeUrls) {
+    const before = connection.asked.get(typeUrl);
+    const names = namesFor(wanted.get(typeUrl), before?.names, isSettled);
+    const answer = answerTo(state, typeUrl, before);
+    if (names === before?.names && answer === undefined) continue;
+    const add = [...names].filter((name) => before?.names.has(name) !== true);
+    const remove = [...(before?.names ?? [])].filter((name) => !names.has(name));
+    if (before !== undefined && answer === undefined && add.length === 0 && remove.length === 0) continue;
+    const known = newest.get(typeUrl);
+    const version = answer?.refusal === undefined && answer !== undefined ? (known?.version ?? '') : (before?.version ?? '');
+    const isFirst = before === undefined;
+    const versions = isFirst && connection.variant === 'delta' ? versionsOf(known) : {};
+    const nonce = answer !== undefined || connection.variant === 'state-of-the-world' ? (before?.nonce ?? '') : '';
+    effects.push({
+      type: 'ask',
+      connection: connection.number,
+      ask: { typeUrl, nonce, version, refusal: answer?.refusal, names, add, remove, versions },
+      node: asked.size === 0 ? connection.node : undefined,
+    });
+    if (known !== undefined && remove.length > 0) newest.set(typeUrl, pruned(known, names));
+    asked.set(typeUrl, {
+      nonce: '',
+      isAnswered: false,
+      ...before,
+      names,
+      version,
+      isPending: before?.isPending === true && answer === undefined,
+    });
+  }
+  return effects.length === 0 ? [state, []] : [{ ...state, newest, connection: { ...connection, asked } }, effects];
+}
+
+/** What a control plane that numbers by content need not send again: Envoy says the same. */
+function versionsOf(known: TypeResources | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries([...(known?.resources ?? [])].map(([name, { version }]) => [name, version]));
+}
+
+function namesFor(
+  wanted: ReadonlySet<string> | undefined,
+  asked: ReadonlySet<string> | undefined,
+  isSettled: boolean,
+): ReadonlySet<string> {
+  if (isSettled || asked === undefined) return wanted ?? new Set();
+  return new Set([...asked, ...(wanted ?? [])]);
+}
+
+/** What the youngest Envoy has made of the newest answer; undefined where that is told or open. */
+function answerTo(state: RelayState, typeUrl: string, asked: Asked | undefined): { readonly refusal: Refusal | undefined } | undefined {
+  if (asked?.isPending !== true) return undefined;
+  const envoy = leader(state);
+  if (envoy === undefined) return undefined; // the next Envoy will say
+  const subscription = envoy.subscriptions.get(typeUrl);
+  if (subscription === undefined) return { refusal: undefined };
+  const stands = standing(subscription, { stored: undefined, current: current(state, typeUrl) }, '');
+  if (stands.kind === 'settled') return { refusal: undefined };
+  return stands.kind === 'refused' ? { refusal: stands.refusal } : undefined;
+}

@@ -1,0 +1,221 @@
+import type * as Grpc from '@grpc/grpc-js';
+import type { ClientDuplexStream, ServiceError, VerifyOptions } from '@grpc/grpc-js';
+import {
+  asyncScheduler,
+  concat,
+  connect,
+  defer,
+  filter,
+  map,
+  merge,
+  Observable,
+  of,
+  type SchedulerLike,
+  startWith,
+  switchMap,
+  take,
+  takeUntil,
+  takeWhile,
+  timer,
+  withLatestFrom,
+} from 'rxjs';
+import { bytesOutside, largest } from '../../shared/files/outside-file.ts';
+import { type ClientTls, grpcClient, tlsCredentials } from '../../shared/grpc/grpc-client.ts';
+import { grpcDefinition } from '../../shared/grpc/grpc-definition.ts';
+import { settle } from '../../operators/settle.ts';
+import { AggregatedDiscoveryService } from '../../shared/proto/envoy/service/discovery/v3/ads_pb.ts';
+import type {
+  DeltaDiscoveryRequest,
+  DeltaDiscoveryResponse,
+  DiscoveryRequest,
+  DiscoveryResponse,
+  Node,
+} from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { type Ask, askMessage, readResponse, type Variant } from '../../shared/xds/messages.ts';
+import type { Update } from '../../shared/xds/resources.ts';
+import { readOwnPair } from '../secrets/own-pair.ts';
+import { nameFlaw, openSslReason, troubleOf } from '../../shared/grpc/trouble.ts';
+
+/** How the control plane is reached. Paths are read for each connection. */
+export interface ControlPlaneAddress {
+  /** `host:port`. */
+  readonly address: string;
+  /** Undefined for plaintext. */
+  readonly tls:
+    | {
+        /** The file of the roots that vouch for it. */
+        readonly roots: string;
+        /** It has to prove one of these names, each with its type before it: `DNS:…`, `URI:…`. */
+        readonly names: readonly string[];
+        /** The files of the pair that the agent shows it; undefined for none. */
+        readonly pair: { readonly chain: string; readonly key: string } | undefined;
+        /** The pair (PEM) that an authority has issued, if it has: the agent shows that instead. */
+        readonly issued?: () => { readonly chain: string; readonly key: Buffer } | undefined;
+        /** The file of the token, which is sent if no pair works; undefined for none. */
+        readonly token: string | undefined;
+      }
+    | undefined;
+  /** Sent along as `ClusterID`; empty for none. */
+  readonly clusterId: string;
+}
+
+/** What becomes of one connection. */
+export type LinkEvent =
+  /** Requests are sent from now on, or as soon as it is connected. */
+  | { readonly type: 'opened' }
+  | { readonly type: 'connected' }
+  | { readonly type: 'updated'; readonly update: Update }
+  | { readonly type: 'unanswered'; readonly reason: string }
+  | { readonly type: 'lost'; readonly reason: string };
+
+/** A request for it, and the node that it is for in the first one. */
+export interface Question {
+  readonly ask: Ask;
+  readonly node: Node | undefined;
+}
+
+/** Silence after which that is told, and after which the connection is given up. In ms. */
+const silence = { told: 4_000, given: 30_000 };
+/**
+ * A control plane that does not answer a ping is gone. Answers may be large: only one beyond all
+ * measure is refused. In ms and bytes. A pool of its own: an attempt does not fail for the sake of
+ * an earlier one.
+ */
+const options = {
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.max_receive_message_length': 512 << 20,
+};
+
+/**
+ * One aggregated stream (ADS) to the control plane, over a connection of its own: emits `opened`,
+ * `connected`, then each answer; `unanswered` if there is none within 4 s; and `lost` at the end,
+ * at the latest after 30 s without an answer, and completes. Cold; never errors. Unsubscribing
+ * disconnects. Loads gRPC.
+ */
+export function controlPlane(
+  target: ControlPlaneAddress,
+  variant: Variant,
+  question$: Observable<Question>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<LinkEvent> {
+  return defer(async () => {
+    const grpc = await import('@grpc/grpc-js');
+    return { grpc, ...(await credentialsOf(target, grpc, scheduler.now())) };
+  }).pipe(
+    settle(),
+    switchMap((ready) =>
+      ready.ok ? stream(target, variant, question$, ready.value) : of<LinkEvent>({ type: 'lost', reason: (ready.error as Error).message }),
+    ),
+    connect((event$) => merge(event$, silent(event$, scheduler))),
+    takeWhile(({ type }) => type !== 'lost', true),
+  );
+}
+
+/** What there is to say while the control plane says nothing. */
+function silent(event$: Observable<LinkEvent>, scheduler: SchedulerLike): Observable<LinkEvent> {
+  const what$ = event$.pipe(
+    filter(({ type }) => type === 'connected'),
+    map(() => 'it does not answer'),
+    startWith('no connection comes about'),
+  );
+  return concat(
+    timer(silence.told, scheduler).pipe(map(() => 'unanswered' as const)),
+    timer(silence.given - silence.told, scheduler).pipe(map(() => 'lost' as const)),
+  ).pipe(
+    withLatestFrom(what$),
+    map(([type, reason]): LinkEvent => ({ type, reason })),
+    takeUntil(event$.pipe(filter(({ type }) => type === 'updated' || type === 'lost'), take(1))), // prettier-ignore
+  );
+}
+
+interface Ready {
+  readonly grpc: typeof Grpc;
+  readonly credentials: Grpc.ChannelCredentials;
+  readonly token: string;
+}
+
+async function credentialsOf({ tls }: ControlPlaneAddress, grpc: typeof Grpc, now: number): Promise<Omit<Ready, 'grpc'>> {
+  if (tls === undefined) return { credentials: grpc.credentials.createInsecure(), token: '' };
+  const { names } = tls;
+  const [roots, { pair, token }] = await Promise.all([read('the root that vouches for it', tls.roots), proofOf(tls, now)]);
+  const checkServerIdentity: VerifyOptions['checkServerIdentity'] = (_, { subjectaltname }) => nameFlaw(subjectaltname, names);
+  try {
+    return { credentials: tlsCredentials(grpc, { roots, pair, checkServerIdentity }), token };
+  } catch (error) {
+    throw new Error(`the certificate or the key of the agent cannot be used: ${openSslReason((error as Error).message)}`);
+  }
+}
+
+/** What the agent proves by who it is: a pair, or if none works the token. */
+async function proofOf(tls: NonNullable<ControlPlaneAddress['tls']>, now: number): Promise<Pick<ClientTls, 'pair'> & { token: string }> {
+  const latest = tls.issued?.();
+  const issued = latest && { chain: Buffer.from(latest.chain), key: latest.key };
+  if (tls.pair === undefined) return { pair: issued, token: await tokenOf(tls) };
+  if (issued !== undefined) return { pair: issued, token: '' };
+  const own = await readOwnPair(tls.pair, now);
+  if (own.ok) return { pair: own.pair, token: '' };
+  if (tls.token === undefined) throw new Error(own.reason);
+  return { pair: undefined, token: await tokenOf(tls).catch((error: unknown) => Promise.reject(new Error(`${own.reason}; ${(error as Error).message}`))) }; // prettier-ignore
+}
+
+async function tokenOf(tls: NonNullable<ControlPlaneAddress['tls']>): Promise<string> {
+  if (tls.token === undefined) return '';
+  const token = (await read('the token', tls.token, largest.token)).toString().trim();
+  if (!/^[!-~]+$/.test(token)) throw new Error(`there is no token in ${tls.token}`);
+  return token;
+}
+
+async function read(what: string, path: string, most: number = largest.pem): Promise<Buffer> {
+  return bytesOutside(path, most).catch((error: unknown) =>
+    Promise.reject(new Error(`${what} cannot be read: ${path}: ${(error as Error).message}`)),
+  );
+}
+
+type Answer = DiscoveryResponse | DeltaDiscoveryResponse;
+
+function stream(
+  { address, tls, clusterId }: ControlPlaneAddress,
+  variant: Variant,
+  question$: Observable<Question>,
+  { grpc, credentials, token }: Ready,
+): Observable<LinkEvent> {
+  return new Observable((subscriber) => {
+    const methods = grpcDefinition(AggregatedDiscoveryService);
+    const method = methods[variant === 'delta' ? 'deltaAggregatedResources' : 'streamAggregatedResources'];
+    if (method === undefined) throw new Error('the service has no such method');
+    const client = grpcClient(grpc, address, credentials, options);
+    const metadata = new grpc.Metadata();
+    if (token !== '') metadata.set('authorization', `Bearer ${token}`);
+    if (clusterId !== '') metadata.set('ClusterID', clusterId);
+    const call = client.makeBidiStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      metadata,
+    ) as unknown as ClientDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, Answer>;
+    const shown = token !== '' ? 'token' : tls?.pair === undefined ? 'nothing' : 'certificate';
+    call.on('metadata', () => subscriber.next({ type: 'connected' }));
+    call.on('data', (answer: Answer) => {
+      try {
+        subscriber.next({ type: 'updated', update: readResponse(answer) });
+      } catch (error) {
+        subscriber.next({ type: 'lost', reason: `its answer cannot be read: ${(error as Error).message}` });
+      }
+    });
+    call.on('error', (error: ServiceError) => subscriber.next({ type: 'lost', reason: troubleOf(error, shown) }));
+    call.on('end', () => subscriber.next({ type: 'lost', reason: 'it has ended the stream' }));
+    client.waitForReady(Infinity, () => subscriber.next({ type: 'connected' }));
+    const asking = question$.subscribe({
+      next: ({ ask, node }) => call.write(askMessage(variant, ask, node)),
+      error: (error: unknown) => subscriber.error(error),
+    });
+    subscriber.next({ type: 'opened' }); // last: whoever hears it asks at once
+    return () => {
+      asking.unsubscribe();
+      call.cancel();
+      client.close();
+    };
+  });
+}

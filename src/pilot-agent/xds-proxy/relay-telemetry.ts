@@ -1,0 +1,167 @@
+import type { LogLine } from '../../shared/log/log-line.ts';
+import { span } from '../../shared/log/span.ts';
+import { answered, type EnvoyStream, initialRelay, isHeld, leader, type RelayState, type Timed } from './relay-state.ts';
+import { typeName } from '../../shared/xds/resources.ts';
+import type { RelayTransition } from './xds-relay.ts';
+
+/** How it stands with the control plane. Times in ms since 1970. */
+export interface XdsSummary {
+  /** `host:port`. */
+  readonly address: string;
+  /** It has answered over the connection that there is. */
+  readonly isAnswering: boolean;
+  readonly trouble: { readonly reason: string; readonly since: number } | undefined;
+  /** When what Envoy serves was confirmed last, where that is stored. */
+  readonly storedOf: number | undefined;
+  /** There are clusters and listeners for an Envoy that starts. */
+  readonly isHeld: boolean;
+  /** When the control plane has sent something last. */
+  readonly updatedAt: number | undefined;
+  /** What Envoy has refused last, by type, until it accepts the next one. */
+  readonly rejected: ReadonlyMap<string, { readonly at: number; readonly reason: string }>;
+}
+
+/** Before anything has happened. Pure. */
+export function firstSummary(address: string): XdsSummary {
+  const held = isHeld(initialRelay, 0, 0);
+  return { address, isAnswering: false, trouble: undefined, storedOf: undefined, isHeld: held, updatedAt: undefined, rejected: new Map() };
+}
+
+/** How it stands after a transition. Pure. */
+export function summary(
+  before: XdsSummary,
+  address: string,
+  maxAge: number,
+  { event, before: earlier, state }: RelayTransition,
+): XdsSummary {
+  const { connection, trouble, good } = state;
+  const { at } = event;
+  return {
+    address,
+    isAnswering: connection.stage === 'answering',
+    trouble: trouble && { reason: trouble.reason, since: trouble.since },
+    storedOf: leader(state)?.isStored === true ? good?.confirmedAt : undefined,
+    isHeld: isHeld(state, at, maxAge),
+    updatedAt: event.type === 'updated' ? at : before.updatedAt,
+    rejected: event.type === 'requested' ? verdictOn(before.rejected, event, earlier) : before.rejected,
+  };
+}
+
+/** What is refused once Envoy has answered. What it accepts is not refused any more. */
+function verdictOn(
+  before: XdsSummary['rejected'],
+  event: Extract<Timed, { type: 'requested' }>,
+  earlier: RelayState,
+): XdsSummary['rejected'] {
+  if (answered(event, earlier) === undefined) return before;
+  const { typeUrl, refusal } = event.request;
+  const type = typeName(typeUrl);
+  if (refusal !== undefined) return new Map(before).set(type, { at: event.at, reason: refusal.message });
+  return before.has(type) ? new Map([...before].filter(([name]) => name !== type)) : before;
+}
+
+/** Two summaries say the same. Pure. */
+export function isSameSummary(a: XdsSummary, b: XdsSummary): boolean {
+  return (
+    a.address === b.address &&
+    a.isAnswering === b.isAnswering &&
+    a.storedOf === b.storedOf &&
+    a.isHeld === b.isHeld &&
+    a.updatedAt === b.updatedAt &&
+    a.rejected === b.rejected &&
+    a.trouble?.reason === b.trouble?.reason &&
+    a.trouble?.since === b.trouble?.since
+  );
+}
+
+/** What there is to say of a transition, at the control plane `address`. Pure. */
+export function narrateXds(address: string, { event, before, state }: RelayTransition): readonly LogLine[] {
+  return [
+    ...refusals(event, before),
+    ...acceptances(event, before),
+    ...ofControlPlane(address, event, before, state),
+    ...ofStore(address, event, before, state),
+  ];
+}
+
+/** What an Envoy refuses of what it was given. */
+function refusals(event: Timed, before: RelayState): readonly LogLine[] {
+  if (event.type !== 'requested' || event.request.refusal === undefined) return [];
+  const subscription = answered(event, before);
+  if (subscription === undefined) return [];
+  const { typeUrl, refusal } = event.request;
+  const { version } = subscription;
+  return [
+    {
+      level: 'error',
+      event: 'xds.rejected',
+      msg: 'Envoy rejects what the control plane has sent, and goes on with what it has',
+      ...{ type: typeName(typeUrl), version, reason: refusal.message },
+    },
+  ];
+}
+
+/** What an Envoy accepts in the place of what it has refused. */
+function acceptances(event: Timed, before: RelayState): readonly LogLine[] {
+  if (event.type !== 'requested' || event.request.refusal !== undefined) return [];
+  if (answered(event, before)?.inFlight?.before.refused === undefined) return [];
+  return [
+    {
+      level: 'info',
+      event: 'xds.accepted',
+      msg: 'Envoy accepts what the control plane has sent in the place of what it rejected',
+      type: typeName(event.request.typeUrl),
+    },
+  ];
+}
+
+function ofControlPlane(address: string, event: Timed, before: RelayState, state: RelayState): readonly LogLine[] {
+  const { trouble } = state;
+  if (trouble?.toldAt !== undefined && trouble.toldAt !== before.trouble?.toldAt) {
+    const msg = `the control plane is not available: ${without(leader(state))}`;
+    return [
+      { level: 'warn', event: 'xds.unavailable', msg, address, reason: trouble.reason, since: new Date(trouble.since).toISOString() },
+    ];
+  }
+  if (event.type !== 'updated' || state.connection.stage === before.connection.stage) return [];
+  const { name: controlPlane } = state.connection;
+  if (before.trouble?.toldAt === undefined) {
+    return [
+      {
+        level: 'info',
+        event: 'xds.connected',
+        msg: 'connected to the control plane',
+        address,
+        ...(controlPlane !== '' && { controlPlane }),
+      },
+    ];
+  }
+  const forMs = event.at - before.trouble.since;
+  return [{ level: 'info', event: 'xds.available', msg: 'the control plane is available again', address, forMs }];
+}
+
+/** What an Envoy does without a control plane. */
+function without(envoy: EnvoyStream | undefined): string {
+  if (envoy?.isStored === true) return 'Envoy is given what is stored';
+  return envoy?.hasBegun === false ? 'Envoy waits for its configuration: not ready' : 'Envoy goes on with what it has';
+}
+
+function ofStore(address: string, event: Timed, before: RelayState, state: RelayState): readonly LogLine[] {
+  const { good, trouble } = state;
+  const [was, is] = [leader(before)?.isStored === true, leader(state)?.isStored === true];
+  if (good === undefined || was === is) return [];
+  const of = new Date(good.confirmedAt).toISOString();
+  if (is) {
+    const why = `the control plane ${address}: ${trouble?.reason ?? 'it has not answered yet'}`;
+    return [
+      {
+        level: 'warn',
+        event: 'xds.stored_served',
+        msg: `serving the configuration of ${span(event.at - good.confirmedAt)} ago: ${why}`,
+        of,
+      },
+    ];
+  }
+  if (state.connection.stage !== 'answering') return [];
+  return [{ level: 'info', event: 'xds.stored_replaced', msg: 'the control plane has replaced the stored configuration', address }];
+}

@@ -1,0 +1,175 @@
+import { isDeepStrictEqual } from 'node:util';
+import { backOff } from '../../operators/back-off.ts';
+import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { ask } from './asks.ts';
+import { goodOf, type LastGood } from './last-good.ts';
+import { push } from './push-resources.ts';
+import {
+  type Connection,
+  type EnvoyStream,
+  leader,
+  type RelayEffect,
+  type RelayEvent,
+  type RelayState,
+  type Timed,
+} from './relay-state.ts';
+import { mainTypes, noResources, updated, wildcard } from '../../shared/xds/resources.ts';
+import { requested } from './subscription.ts';
+
+type Step = readonly [RelayState, readonly RelayEffect[]];
+
+/** Between attempts to reach the control plane. In ms. */
+const pauses = { first: 500, longest: 10_000 };
+/**
+ * The same trouble is logged again after so long; another one after so long at the earliest. In ms.
+ */
+const toldEvery = { same: 300_000, other: 30_000 };
+
+/**
+ * What the xDS proxy makes of what has happened: one connection to the control plane, and any
+ * number of Envoys that are answered from what it has said. Pure.
+ *
+ * An Envoy that starts is given the last good configuration first, so that it does not wait: what
+ * this agent has seen at once, what is from disk when the control plane does not answer. What the
+ * control plane says then takes its place.
+ *
+ * @param maxAge of what is given to an Envoy without the word of the control plane, in ms
+ */
+export function relay(maxAge: number): (state: RelayState, event: Timed) => Step {
+  return (before, event) => {
+    const { at } = event;
+    const wasAnswering = before.connection.stage === 'answering';
+    return steps(apply(before, event), [
+      (state) => connect(state, event),
+      (state) => push(state, at, maxAge),
+      (state) => keep(state, event, wasAnswering),
+      ask,
+    ]);
+  };
+}
+
+function steps(first: RelayState, next: readonly ((state: RelayState) => Step)[]): Step {
+  return next.reduce<Step>(
+    ([state, effects], step) => {
+      const [after, more] = step(state);
+      return [after, [...effects, ...more]];
+    },
+    [first, []],
+  );
+}
+
+function apply(state: RelayState, event: Timed): RelayState {
+  const { connection, streams } = state;
+  if ('connection' in event && event.connection !== connection.number) return state; // it was given up
+  switch (event.type) {
+    case 'stream-opened': {
+      const opened: EnvoyStream = {
+        variant: event.variant,
+        node: undefined,
+        subscriptions: new Map(),
+        pushes: 0,
+        hasBegun: false,
+        isStored: false,
+      };
+      return { ...state, streams: new Map(streams).set(event.stream, opened) };
+    }
+    case 'requested': {
+      const { stream, request } = event;
+      const before = streams.get(stream);
+      if (before === undefined) return state;
+      const { subscription } = requested(before.subscriptions.get(request.typeUrl), request);
+      const subscriptions = new Map(before.subscriptions).set(request.typeUrl, subscription);
+      return { ...state, streams: new Map(streams).set(stream, { ...before, node: before.node ?? request.node, subscriptions }) };
+    }
+    case 'stream-closed':
+      return { ...state, streams: new Map([...streams].filter(([stream]) => stream !== event.stream)) };
+    case 'opened':
+      return { ...state, connection: { ...connection, stage: 'open' } };
+    case 'updated':
+      return withUpdate(state, event);
+    case 'unanswered':
+      return { ...withTrouble(state, event), isGoodOffered: true };
+    case 'lost': {
+      const failures = connection.stage === 'answering' ? 0 : connection.failures + 1;
+      const lost: Connection = { ...connection, stage: 'none', asked: new Map(), failures };
+      return { ...withTrouble(state, event), connection: lost, isGoodOffered: true };
+    }
+    case 'confirmation-due':
+      return state;
+  }
+}
+
+function withUpdate(state: RelayState, { update }: Extract<RelayEvent, { type: 'updated' }>): RelayState {
+  const { connection } = state;
+  const { typeUrl, nonce, controlPlane } = update;
+  const before = connection.asked.get(typeUrl);
+  if (before === undefined) return state; // nobody has asked for it
+  const asked = new Map(connection.asked).set(typeUrl, { ...before, nonce, isAnswered: true, isPending: true });
+  const isWhole = update.isWhole || (connection.variant === 'state-of-the-world' && before.names.has(wildcard));
+  const newest = new Map(state.newest).set(typeUrl, updated(state.newest.get(typeUrl) ?? noResources, { ...update, isWhole }));
+  const answering: Connection = { ...connection, stage: 'answering', asked, failures: 0, name: controlPlane };
+  return { ...state, connection: answering, newest, trouble: undefined };
+}
+
+/**
+ * A connection that has answered may break: that alone is not told, for the next one may be better.
+ */
+function withTrouble(state: RelayState, { reason, at }: { readonly reason: string; readonly at: number }): RelayState {
+  const { trouble, connection } = state;
+  const since = trouble?.since ?? at;
+  const last = trouble?.toldAt;
+  const pause = trouble?.reason === reason ? toldEvery.same : toldEvery.other;
+  const isTold = connection.stage !== 'answering' && (last === undefined || at - last >= pause);
+  return { ...state, trouble: { reason, since, toldAt: isTold ? at : last } };
+}
+
+/**
+ * Connects for the youngest Envoy, and anew for one that is another node or speaks the other
+ * variant. An Envoy that comes does not wait for the end of a pause.
+ */
+function connect(state: RelayState, event: RelayEvent): Step {
+  const { connection } = state;
+  const envoy = leader(state);
+  if (envoy === undefined) return [state, []];
+  const { variant, node } = envoy;
+  const isOther = connection.variant !== variant || !isSameNode(connection.node, node);
+  const isNewcomer =
+    event.type === 'requested' && connection.stage === 'awaited' && state.streams.get(event.stream)?.subscriptions.size === 1;
+  if (connection.stage !== 'none' && !isOther && !isNewcomer) return [{ ...state, connection: { ...connection, node } }, []];
+  const number = connection.number + 1;
+  const delay = isOther || isNewcomer ? 0 : backOff(pauses, connection.failures);
+  const next: Connection = { ...connection, number, stage: 'awaited', variant, node, asked: new Map() };
+  return [{ ...state, connection: next }, [{ type: 'connect', connection: number, variant, delay }]];
+}
+
+/**
+ * By what a control plane knows a node. Envoy writes the members of the metadata in any order, and
+ * so does it with those of its own build.
+ */
+function isSameNode(one: Node | undefined, other: Node | undefined): boolean {
+  return one === other || isDeepStrictEqual(identity(one), identity(other));
+}
+
+function identity(node: Node | undefined): unknown {
+  return node && [node.id, node.cluster, node.metadata, [...node.locality]];
+}
+
+/**
+ * Keeps what the youngest Envoy has accepted, once it has accepted all. It is confirmed as long as
+ * the control plane answers.
+ */
+function keep(before: RelayState, event: Timed, wasAnswering: boolean): Step {
+  const state = { ...before, streams: new Map([...before.streams].map(([number, stream]) => [number, begun(stream)])) };
+  const envoy = leader(state);
+  const types = envoy?.node === undefined || envoy.isStored ? undefined : goodOf(envoy.subscriptions, state.good);
+  if (envoy?.node === undefined || types === undefined) return [state, []];
+  const isConfirmed = wasAnswering && (event.type === 'lost' || event.type === 'confirmation-due');
+  if (types === state.good?.types && !isConfirmed) return [state, []];
+  const good: LastGood = { types, nodeId: envoy.node.id, confirmedAt: event.at };
+  return [{ ...state, good, isGoodOffered: true }, [{ type: 'keep', good }]];
+}
+
+function begun(stream: EnvoyStream): EnvoyStream {
+  const asksForBoth = mainTypes.every((typeUrl) => stream.subscriptions.has(typeUrl));
+  return stream.hasBegun || !asksForBoth || goodOf(stream.subscriptions, undefined) === undefined ? stream : { ...stream, hasBegun: true };
+}

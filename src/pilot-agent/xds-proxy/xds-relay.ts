@@ -1,0 +1,100 @@
+import {
+  asyncScheduler,
+  auditTime,
+  concat,
+  defer,
+  filter,
+  ignoreElements,
+  interval,
+  map,
+  merge,
+  mergeMap,
+  NEVER,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  tap,
+  timer,
+} from 'rxjs';
+import { jitter } from '../../operators/back-off.ts';
+import { reduceWithEffects, type Transition } from '../../operators/reduce-with-effects.ts';
+import { ofType } from '../../operators/tagged-union.ts';
+import type { LinkEvent, Question } from './control-plane.ts';
+import type { LastGood } from './last-good.ts';
+import type { Variant } from '../../shared/xds/messages.ts';
+import { relay } from './relay.ts';
+import { initialRelay, type RelayEffect, type RelayEvent, type RelayState, type Timed } from './relay-state.ts';
+import type { EnvoyCall } from './xds-server.ts';
+
+/** What the xDS proxy acts on. */
+export interface RelayWorld {
+  /** Each stream that an Envoy opens. */
+  readonly call$: Observable<EnvoyCall>;
+  /** Connects to the control plane, and asks it. As `controlPlane`. */
+  readonly connect$: (variant: Variant, question$: Observable<Question>) => Observable<LinkEvent>;
+  /** What is on disk; undefined for nothing. */
+  readonly stored: LastGood | undefined;
+  readonly write: (good: LastGood) => void;
+  /** Of what is given to an Envoy without the word of the control plane. In ms. */
+  readonly maxAge: number;
+  /** Makes a number from 0 up to, but not including, 1. */
+  readonly random: () => number;
+  readonly scheduler?: SchedulerLike;
+}
+
+export type RelayTransition = Transition<RelayState, Timed>;
+
+/** So that a mesh does not come back all at once. */
+const spread = 0.2;
+/** What is kept is written once for all that changes within so many ms, and confirmed so often. */
+const [together, confirmedEvery] = [1_000, 600_000];
+
+/**
+ * The xDS proxy: emits each transition. Cold; never completes. Errors only by a bug. Unsubscribing
+ * ends the connection to the control plane.
+ */
+export function xdsRelay({
+  call$,
+  connect$,
+  stored,
+  write,
+  maxAge,
+  random,
+  scheduler = asyncScheduler,
+}: RelayWorld): Observable<RelayTransition> {
+  const timed = (event: RelayEvent): Timed => ({ ...event, at: scheduler.now() });
+
+  function interpret$(effect$: Observable<RelayEffect>): Observable<Timed> {
+    const envoys$ = call$.pipe(mergeMap((call, index) => envoy$(call, index + 1)));
+
+    function envoy$({ variant, request$, push }: EnvoyCall, stream: number): Observable<RelayEvent> {
+      return merge(
+        effect$.pipe(ofType('push'), filter((effect) => effect.stream === stream), tap((effect) => push(effect.push)), ignoreElements()), // prettier-ignore
+        concat(
+          of<RelayEvent>({ type: 'stream-opened', stream, variant }),
+          request$.pipe(map((request): RelayEvent => ({ type: 'requested', stream, request }))),
+          of<RelayEvent>({ type: 'stream-closed', stream }),
+        ),
+      );
+    }
+
+    function link$({ connection, variant, delay }: Extract<RelayEffect, { type: 'connect' }>): Observable<RelayEvent> {
+      const question$ = effect$.pipe(ofType('ask'), filter((effect) => effect.connection === connection)); // prettier-ignore
+      const event$ = defer(() => connect$(variant, question$)).pipe(
+        filter((event) => event.type !== 'connected'),
+        map((event): RelayEvent => ({ ...event, connection })),
+      );
+      return delay === 0 ? event$ : timer(jitter(delay, spread, random()), scheduler).pipe(switchMap(() => event$));
+    }
+
+    return merge(
+      envoys$,
+      effect$.pipe(ofType('connect'), switchMap(link$)),
+      effect$.pipe(ofType('keep'), auditTime(together, scheduler), tap(({ good }) => write(good)), ignoreElements()), // prettier-ignore
+      interval(Math.min(confirmedEvery, maxAge / 2), scheduler).pipe(map((): RelayEvent => ({ type: 'confirmation-due' }))),
+    ).pipe(map(timed));
+  }
+
+  return NEVER.pipe(reduceWithEffects<RelayState, Timed, RelayEffect>({ ...initialRelay, good: stored }, relay(maxAge), interpret$));
+}

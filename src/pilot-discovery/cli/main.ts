@@ -1,0 +1,17 @@
+import { CommanderError } from 'commander';
+import { printable } from '../../shared/log/printable.ts';
+import { exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { program, spelledAsKnown } from './program.ts';
+
+function fail(error: unknown): never {
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);
+  const isFatal = error instanceof Fatal;
+  const why = isFatal ? error.message : `this is a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+  if (why !== '') process.stderr.write(`pilot-discovery: ${printable(why)}\n`);
+  process.exit(isFatal ? error.code : exitCodes.software);
+}
+
+const given = spelledAsKnown(process.argv.slice(2));
+void program()
+  .parseAsync(given.length > 0 ? [...given] : ['--help'], { from: 'user' })
+  .then(() => process.exit(exitCodes.ok), fail);

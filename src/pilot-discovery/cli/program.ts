@@ -1,0 +1,63 @@
+import { Command, Option } from 'commander';
+import { logFlags } from '../../shared/log/log-flags.ts';
+import type { GivenLogFlags } from '../../shared/log/log-options.ts';
+import { discoveryFlags, type DiscoveryFlagName } from '../run/discovery-flags.ts';
+import { exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { version } from '../../shared/program/version.ts';
+
+/**
+ * `--secureGrpcAddr` as `--secureGRPCAddr`: the spelling of case is ignored, as in istiod. Pure.
+ */
+export function spelledAsKnown(args: readonly string[]): readonly string[] {
+  const known = new Map([...Object.keys(discoveryFlags), ...Object.keys(logFlags)].map((name) => [name.toLowerCase(), name]));
+  return args.map((arg) => arg.replace(/^--([^=]+)/, (_, name: string) => `--${known.get(name.toLowerCase()) ?? name}`));
+}
+
+/** The command line of `pilot-discovery`. */
+export function program(): Command {
+  const all = new Command('pilot-discovery')
+    .description('The control plane beside pilot-agent: a folder of YAML in, Envoy xDS v3 out')
+    .configureOutput({ outputError: () => undefined })
+    .exitOverride((error) => {
+      if (error.exitCode === 0) throw error;
+      throw new Fatal(`${error.message.replace(/^error: /, '').replace(/\.$/, '')}; see pilot-discovery --help`, exitCodes.usage);
+    });
+  for (const [name, { value, text, default: standard }] of Object.entries(logFlags)) {
+    const made = new Option(`--${name} <${value}>`, standard === '' ? text : `${text} (default: ${standard})`);
+    all.addOption(made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]));
+  }
+  const discovery = all.command('discovery').description('serve xDS until SIGTERM').copyInheritedSettings(all);
+  discovery.allowUnknownOption().allowExcessArguments();
+  for (const [name, flag] of Object.entries(discoveryFlags)) {
+    const { value, text, default: standard } = flag;
+    discovery.option(`--${name} <${value}>`, standard === '' ? text : `${text} (default: ${standard})`);
+  }
+  discovery.action(async () => {
+    const options = discovery.optsWithGlobals<GivenLogFlags & Partial<Record<DiscoveryFlagName, string>>>();
+    const given = Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(discoveryFlags, name)));
+    await (
+      await import('../run/whole-discovery.ts')
+    ).wholeDiscovery({ given, logging: options, leftover: discovery.args, env: process.env });
+  });
+  all
+    .command('request')
+    .description('ask a running pilot-discovery one thing over HTTP, and print the answer')
+    .argument('<method>', 'GET')
+    .argument('<path>', 'such as /debug/syncz')
+    .option('--httpAddr <host:port>', 'its --httpAddr', '127.0.0.1:8080')
+    .copyInheritedSettings(all)
+    .action(async (method: string, path: string, { httpAddr }: { readonly httpAddr: string }) =>
+      (await import('./request.ts')).request(method, path, httpAddr),
+    );
+  all
+    .command('confirm')
+    .description('let removals happen that a running pilot-discovery holds back')
+    .option('--httpAddr <host:port>', 'its --httpAddr', '127.0.0.1:8080')
+    .copyInheritedSettings(all)
+    .action(async ({ httpAddr }: { readonly httpAddr: string }) => (await import('./request.ts')).confirm(httpAddr));
+  all
+    .command('version')
+    .description('print the version')
+    .action(() => console.log(`pilot-discovery ${version} (Node ${process.version})`));
+  return all;
+}

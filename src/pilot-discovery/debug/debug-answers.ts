@@ -1,0 +1,146 @@
+import { configDump, printed } from '../generate/config-dump.ts';
+import type { ProxyNode } from '../generate/scope/proxy-node.ts';
+import { sidecarOf } from '../generate/scope/sidecar-of.ts';
+import { type ConnectionState, syncStatus } from '../push/connection-states.ts';
+import { typeUrls, type View, type XdsType } from '../push/view.ts';
+import type { Environment } from '../environment/environment.ts';
+import { eachResource } from '../environment/resources.ts';
+import { flawsOf } from '../environment/store.ts';
+import type { DiscoveryView } from './discovery-view.ts';
+import { duplicateHosts, leftOut, withoutEndpoints } from './push-status.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+
+/** What `/debug/NAME` answers, in the form of istiod. Pure. `now`: ms since 1970. */
+type DebugAnswer = (view: DiscoveryView, now: number) => unknown;
+
+/** `app-0.default`, as istiod names a proxy. */
+export function proxyOf({ node }: ConnectionState): string {
+  return node.id.split('~')[2] ?? node.id;
+}
+
+function textOf({ node }: ConnectionState, key: string): string {
+  const value = ownMember(node.metadata as Readonly<Record<string, unknown>> | undefined, key);
+  return typeof value === 'string' ? value : '';
+}
+
+const syncz: DebugAnswer = ({ connections }, now) =>
+  [...connections].map(([, state]) => {
+    const of = (type: XdsType) => {
+      const { sent, acked } = state.types.get(typeUrls[type]) ?? {};
+      return { [`${type}_sent`]: sent?.nonce ?? '', [`${type}_acked`]: acked?.nonce ?? '' };
+    };
+    const resources = [...state.types].map(([typeUrl, type]) => {
+      const { sent, acked, rejected } = type;
+      const told = {
+        sent: sent?.nonce ?? '',
+        acked: acked?.nonce ?? '',
+        ...(sent && { sentTime: new Date(sent.at).toISOString(), sentResources: sent.resources, snapshot: sent.snapshot }),
+        status: syncStatus(type, now),
+        ...(rejected && { rejected: { reason: rejected.reason, names: rejected.names } }),
+      };
+      return [typeUrl, told] as const;
+    });
+    return {
+      cluster_id: textOf(state, 'CLUSTER_ID'),
+      proxy: proxyOf(state),
+      proxy_type: state.node.id.split('~')[0] ?? '',
+      istio_version: textOf(state, 'ISTIO_VERSION'),
+      ...of('cluster'),
+      ...of('listener'),
+      ...of('route'),
+      ...of('endpoint'),
+      resources: Object.fromEntries(resources),
+    };
+  });
+
+const connections: DebugAnswer = ({ connections: states }) => ({
+  totalClients: states.size,
+  clients: [...states].map(([number, state]) => ({
+    connectionId: `${proxyOf(state)}-${number}`,
+    connectedAt: new Date(state.connectedAt).toISOString(),
+    address: state.address,
+  })),
+});
+
+const adsz: DebugAnswer = ({ connections: states }) => ({
+  totalClients: states.size,
+  clients: [...states].map(([number, state]) => ({
+    connectionId: `${proxyOf(state)}-${number}`,
+    connectedAt: new Date(state.connectedAt).toISOString(),
+    address: state.address,
+    variant: state.variant,
+    metadata: state.node.metadata ?? {},
+    watches: Object.fromEntries([...state.types].map(([typeUrl, { names }]) => [typeUrl, [...names]])),
+  })),
+});
+
+const configz: DebugAnswer = ({ store }) =>
+  store === undefined
+    ? []
+    : [...eachResource(store.resources)].map(([, { kind, namespace, name, labels, annotations, origin, spec }]) => ({
+        kind,
+        metadata: { name, namespace, labels, annotations },
+        origin,
+        spec,
+      }));
+
+const flaws: DebugAnswer = ({ store, snapshot }) => [
+  ...(store === undefined ? [] : flawsOf(store)),
+  ...(snapshot === undefined ? [] : leftOut(snapshot.environment)),
+];
+
+const registryz: DebugAnswer = ({ snapshot }) => [...(snapshot?.environment.services.values() ?? [])].flat();
+
+const endpointz: DebugAnswer = ({ snapshot }) =>
+  Object.fromEntries([...(snapshot?.environment.endpoints ?? [])].map(([service, ports]) => [service, Object.fromEntries(ports)]));
+
+const mesh: DebugAnswer = ({ store }) => store?.mesh ?? {};
+
+const pushStatus: DebugAnswer = ({ snapshot }) =>
+  snapshot === undefined
+    ? {}
+    : {
+        pilot_eds_no_instances: withoutEndpoints(snapshot.environment),
+        pilot_vservice_dup_domain: duplicateHosts(snapshot.environment),
+      };
+
+const timeOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+
+const trace: DebugAnswer = ({ traces, connections: states }) =>
+  traces.map(({ snapshot, class: what, keys, changed, changedAt, dueAt, builtAt, answered, accepted }) => {
+    const step = ({ number, lastAt, connection }: typeof answered) => {
+      const state = connection === undefined ? undefined : states.get(connection);
+      const ms = lastAt === undefined ? undefined : lastAt - changedAt;
+      return { answers: number, lastAt: timeOf(lastAt), ms, slowest: state === undefined ? undefined : proxyOf(state) };
+    };
+    const times = { changedAt: timeOf(changedAt), windowMs: dueAt - changedAt, buildMs: builtAt - dueAt };
+    return { snapshot, class: what, changed, keys, ...times, answered: step(answered), accepted: step(accepted) };
+  });
+
+/** By path. */
+export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {
+  '/debug/syncz': syncz,
+  '/debug/adsz': adsz,
+  '/debug/connections': connections,
+  '/debug/configz': configz,
+  '/debug/flawz': flaws,
+  '/debug/registryz': registryz,
+  '/debug/endpointz': endpointz,
+  '/debug/mesh': mesh,
+  '/debug/push_status': pushStatus,
+  '/debug/trace': trace,
+};
+
+/** A proxy that is connected, and what it may have now. */
+export interface KnownProxy {
+  readonly environment: Environment;
+  readonly node: ProxyNode;
+  readonly view: View;
+}
+
+/** What `/debug/NAME?proxyID=PROXY` answers, by path. Pure. */
+export const proxyAnswers: Readonly<Record<string, (known: KnownProxy) => unknown>> = {
+  '/debug/config_dump': ({ view }) => configDump(view),
+  '/debug/edsz': ({ view }) => printed(view, 'endpoint').map(({ said }) => said),
+  '/debug/sidecarz': ({ environment, node }) => sidecarOf(environment, node) ?? {},
+};

@@ -1,0 +1,117 @@
+import { EMPTY, ignoreElements, map, type Observable, take, tap } from 'rxjs';
+import { controlGuard, insideGuard } from '../../shared/http/control-guard.ts';
+import { answer, type Handler } from '../../shared/http/handler.ts';
+import type { ConnectionState } from '../push/connection-states.ts';
+import { debugAnswers, type KnownProxy, proxyAnswers, proxyOf } from './debug-answers.ts';
+import { discoveryFamilies } from './discovery-families.ts';
+import { type DiscoveryView, readyNote, unready } from './discovery-view.ts';
+import { heldRemovals } from '../environment/store.ts';
+import { printFamilies } from '../../shared/metrics/metric-family.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+
+type Routes = (path: string) => Handler;
+
+/** So many proxies are named where one is asked for that is not there. */
+const mostNamed = 100;
+
+function missing(_: unknown, response: Parameters<Handler>[1]): Observable<never> {
+  answer(response, 404, 'Not Found');
+  return EMPTY;
+}
+
+/**
+ * Who answers what on `--httpAddr`: `/ready` to everybody, `/debug` to this machine.
+ *
+ * @param view$ emits at once, on subscribe, what holds now
+ * @param knownOf tells of the proxy of a node; undefined before the first snapshot
+ * @param confirm lets removals that are held back happen
+ */
+export function debugRoutes(
+  view$: Observable<DiscoveryView>,
+  now: () => number,
+  knownOf: (view: DiscoveryView, node: ConnectionState['node']) => KnownProxy | undefined,
+  confirm: () => void,
+): Routes {
+  return (path) => {
+    if (path === '/ready') return ready(view$);
+    if (path === '/confirm') return confirming(view$, confirm);
+    const [ofAll, ofProxy] = [ownMember(debugAnswers, path), ownMember(proxyAnswers, path)];
+    if (ofAll === undefined && ofProxy === undefined) return missing;
+    const said = (view: DiscoveryView, url: string): readonly [status: number, body: unknown] => {
+      if (ofProxy === undefined) return [200, ofAll?.(view, now())];
+      const id = new URL(url, 'http://localhost').searchParams.get('proxyID');
+      const states = [...view.connections].map(([, state]) => state);
+      const state = states.find((one) => id !== null && (proxyOf(one) === id || one.node.id === id));
+      const known = state && knownOf(view, state.node);
+      if (known !== undefined) return [200, ofProxy(known)];
+      const connected = [...new Set(states.map(proxyOf))].slice(0, mostNamed);
+      const reason = id === null ? 'it needs ?proxyID=NAME.NAMESPACE' : `no proxy ${id} is connected`;
+      return [id === null ? 400 : 404, { error: reason, connected }];
+    };
+    return (request, response) => {
+      const refusal = insideGuard(request);
+      if (refusal !== undefined) {
+        answer(response, ...refusal);
+        return EMPTY;
+      }
+      return view$.pipe(
+        take(1),
+        tap((view) => {
+          const [status, body] = said(view, request.url ?? '');
+          answer(response, status, JSON.stringify(body, withMaps), { 'content-type': 'application/json' });
+        }),
+        ignoreElements(),
+      );
+    };
+  };
+}
+
+/** A map as an object, for JSON. */
+const withMaps = (_: string, value: unknown): unknown =>
+  value instanceof Map ? Object.fromEntries(value as Map<unknown, unknown>) : value;
+
+/** Who answers what on `--monitoringAddr`: `/metrics`. */
+export function monitoringRoutes(view$: Observable<DiscoveryView>, version: string): Routes {
+  return (path) =>
+    path !== '/metrics'
+      ? missing
+      : (_, response) =>
+          view$.pipe(
+            take(1),
+            map((view) => printFamilies(discoveryFamilies(view, version)).join('\n')),
+            tap((text) => answer(response, 200, text, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })),
+            ignoreElements(),
+          );
+}
+
+function ready(view$: Observable<DiscoveryView>): Handler {
+  return (_, response) =>
+    view$.pipe(
+      take(1),
+      tap((view) => {
+        const reason = unready(view);
+        answer(response, reason === undefined ? 200 : 503, reason ?? readyNote(view) ?? '');
+      }),
+      ignoreElements(),
+    );
+}
+
+/** A POST of this machine lets the removals happen that are held back, and says how many. */
+function confirming(view$: Observable<DiscoveryView>, confirm: () => void): Handler {
+  return (request, response) => {
+    const refusal = controlGuard(request);
+    if (refusal !== undefined) {
+      answer(response, ...refusal);
+      return EMPTY;
+    }
+    return view$.pipe(
+      take(1),
+      tap(({ store }) => {
+        const held = store === undefined ? 0 : heldRemovals(store);
+        confirm();
+        answer(response, 200, held === 0 ? 'nothing is held back' : `confirmed: ${held} resources are removed`);
+      }),
+      ignoreElements(),
+    );
+  };
+}

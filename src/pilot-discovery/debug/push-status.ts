@@ -1,0 +1,48 @@
+import { listenerClashes } from '../generate/listeners/listener-clashes.ts';
+import { isVisible } from '../generate/scope/visible-services.ts';
+import { type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
+import { type Environment, serviceKey } from '../environment/environment.ts';
+import { resourceAt } from '../environment/resources.ts';
+
+/**
+ * The ports of services, as `host:port`, that have no endpoint, although all are known here. Pure.
+ */
+export function withoutEndpoints({ services, endpoints }: Environment): readonly string[] {
+  return [...services.values()].flat().flatMap((service) => {
+    if (service.resolution !== 'static') return [];
+    const known = endpoints.get(serviceKey(service));
+    return service.ports.filter(({ number }) => (known?.get(number) ?? []).length === 0).map(({ number }) => `${service.host}:${number}`);
+  });
+}
+
+/** Two VirtualServices for a host, of which only the first is used. */
+interface DuplicateHost {
+  readonly host: string;
+  readonly used: ResourceKey;
+  readonly unused: ResourceKey;
+}
+
+/** Hosts that two VirtualServices of the mesh have, where one namespace sees both. Pure. */
+export function duplicateHosts({ virtualServices }: Environment): readonly DuplicateHost[] {
+  const found: DuplicateHost[] = [];
+  const byHost = new Map<string, (typeof virtualServices)[number]>();
+  for (const rule of virtualServices) {
+    if (rule.spec.gateways.length > 0 && !rule.spec.gateways.includes('mesh')) continue;
+    for (const host of rule.spec.hosts) {
+      const older = byHost.get(host);
+      if (older === undefined) byHost.set(host, rule);
+      else if (isVisible(older.spec.exportTo, older.namespace, rule.namespace))
+        found.push({ host, used: keyOf(older), unused: keyOf(rule) });
+    }
+  }
+  return found;
+}
+
+/** What good resources say and proxies are not told, because of other resources. */
+export function leftOut(environment: Environment): readonly Flaw[] {
+  const clashes = listenerClashes(environment).map(({ key, reason }): Flaw => {
+    const origin = resourceAt(environment.resources, key)?.origin ?? { source: '', path: '', line: 0 };
+    return { key, origin, field: 'spec.ports', reason, severity: 'warning' };
+  });
+  return [...environment.warnings, ...clashes];
+}

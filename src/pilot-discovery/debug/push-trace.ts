@@ -1,0 +1,58 @@
+import type { ChangeClass } from '../environment/changes.ts';
+
+/** How far a snapshot has come. Times are ms since 1970. */
+interface PushTrace {
+  readonly snapshot: number;
+  readonly class: ChangeClass;
+  /** What has changed, as far as the list has room; and how many that are. */
+  readonly keys: readonly string[];
+  readonly changed: number;
+  readonly changedAt: number;
+  /** When the building began, and when it was over. */
+  readonly dueAt: number;
+  readonly builtAt: number;
+  readonly answered: Reached;
+  readonly accepted: Reached;
+}
+
+/** How many answers have reached a step, and the last of them. */
+interface Reached {
+  readonly number: number;
+  readonly lastAt: number | undefined;
+  readonly connection: number | undefined;
+}
+
+/** The newest first. */
+export type PushTraces = readonly PushTrace[];
+
+const longest = 100;
+const mostKeys = 10;
+const nobody: Reached = { number: 0, lastAt: undefined, connection: undefined };
+
+interface Begun {
+  readonly number: number;
+  readonly changes: { readonly class: ChangeClass; readonly keys: ReadonlySet<string> };
+  readonly changedAt: number;
+  readonly dueAt: number;
+  readonly builtAt: number;
+}
+
+/** With one more snapshot; the oldest ones are forgotten. Pure. */
+export function traceOfBuilt(traces: PushTraces, { number, changes, changedAt, dueAt, builtAt }: Begun): PushTraces {
+  const keys = [...changes.keys].slice(0, mostKeys);
+  const fresh = { snapshot: number, class: changes.class, keys, changed: changes.keys.size, changedAt, dueAt, builtAt, answered: nobody, accepted: nobody }; // prettier-ignore
+  return [fresh, ...traces.slice(0, longest - 1)];
+}
+
+/** After an answer of a snapshot that was given, or accepted. Pure. */
+export function traceOfAnswer(
+  traces: PushTraces,
+  { type, snapshot, connection }: { readonly type: 'answered' | 'accepted'; readonly snapshot: number; readonly connection: number },
+  now: number,
+): PushTraces {
+  const index = traces.findIndex((trace) => trace.snapshot === snapshot);
+  const trace = traces[index];
+  return trace === undefined
+    ? traces
+    : traces.with(index, { ...trace, [type]: { number: trace[type].number + 1, lastAt: now, connection } });
+}

@@ -1,0 +1,99 @@
+import { keyOf, type Kind, type Resource } from '../istio/model.ts';
+import type { Changes } from './changes.ts';
+import { eachResource, noResources, resourceAt, type Resources, withResources } from './resources.ts';
+import type { Store } from './store.ts';
+import { byAge } from './age.ts';
+import { virtualServicesAfter } from './delegates.ts';
+import { endpointsAfter } from './service-endpoints.ts';
+import type { AccessPolicyKind, Environment } from './environment.ts';
+import { withFullHost } from './full-names.ts';
+import { groupedBy, regrouped } from './grouped.ts';
+import { servicesAfter } from './services.ts';
+import { type Touched, touchedBetween, touchedOf } from './touched.ts';
+
+const nothing: Omit<Environment, 'mesh'> = {
+  resources: noResources,
+  services: new Map(),
+  endpoints: new Map(),
+  virtualServices: [],
+  destinationRules: new Map(),
+  peerAuthentications: new Map(),
+  accessPolicies: new Map(),
+  sidecars: new Map(),
+  workloadEntries: new Map(),
+  warnings: [],
+};
+
+/**
+ * What the generators read of a store, with what the changes say to have changed in it since the
+ * environment before; of all of it where there is none. Pure: an equal store makes an equal
+ * environment, whatever was before. A part that no change has touched is the same object.
+ *
+ * @param domain completes names of hosts without a dot
+ */
+export function buildEnvironment(previous: Environment | undefined, store: Store, changes: Changes, domain: string): Environment {
+  const before: Environment = previous ?? { ...nothing, mesh: store.mesh };
+  const { mesh } = store;
+  const resources = previous === undefined ? store.resources : taken(previous.resources, store, changes);
+  if (resources === before.resources && previous?.mesh === mesh) return previous;
+
+  const keys = previous === undefined ? [...eachResource(resources)].map(([key]) => key) : changes.keys;
+  const touched = touchedBetween(before.resources, resources, keys);
+  const entries = touchedOf(touched, 'ServiceEntry');
+  const workloads = touchedOf(touched, 'WorkloadEntry');
+  const services = servicesAfter(before.services, entries);
+  const isAll = before.mesh.trustDomain !== mesh.trustDomain;
+  return {
+    resources,
+    mesh,
+    services,
+    endpoints: endpointsAfter(before.endpoints, { resources, mesh, services }, entries, workloads, isAll),
+    ...virtualServicesAfter(before, resources, touchedOf(touched, 'VirtualService'), domain),
+    destinationRules: rulesAfter(before.destinationRules, touchedOf(touched, 'DestinationRule'), domain),
+    peerAuthentications: byNamespace(before.peerAuthentications, touchedOf(touched, 'PeerAuthentication')),
+    accessPolicies: byNamespace<AccessPolicyKind>(before.accessPolicies, [
+      ...touchedOf(touched, 'AuthorizationPolicy'),
+      ...touchedOf(touched, 'RequestAuthentication'),
+    ]),
+    sidecars: byNamespace(before.sidecars, touchedOf(touched, 'Sidecar')),
+    workloadEntries: byNamespace(before.workloadEntries, workloads),
+  };
+}
+
+function taken(resources: Resources, store: Store, { keys }: Changes): Resources {
+  return withResources(resources, new Map([...keys].map((key) => [key, resourceAt(store.resources, key)])));
+}
+
+function rulesAfter(
+  before: Environment['destinationRules'],
+  touched: readonly Touched<'DestinationRule'>[],
+  domain: string,
+): Environment['destinationRules'] {
+  const full = (rule: Resource<'DestinationRule'> | undefined) => (rule === undefined ? [] : [withFullHost(rule, domain)]);
+  return replaced(before, touched, full, ({ spec }) => spec.host);
+}
+
+function byNamespace<K extends Kind>(
+  before: ReadonlyMap<string, readonly Resource<K>[]>,
+  touched: readonly Touched<K>[],
+): ReadonlyMap<string, readonly Resource<K>[]> {
+  return replaced(
+    before,
+    touched,
+    (one) => (one === undefined ? [] : [one]),
+    ({ namespace }) => namespace,
+  );
+}
+
+function replaced<K extends Kind>(
+  before: ReadonlyMap<string, readonly Resource<K>[]>,
+  touched: readonly Touched<K>[],
+  indexed: (one: Resource<K> | undefined) => readonly Resource<K>[],
+  groupOf: (one: Resource<K>) => string,
+): ReadonlyMap<string, readonly Resource<K>[]> {
+  if (touched.length === 0) return before;
+  const keys = new Set(touched.map(({ key }) => key));
+  const groups = touched.flatMap((one) => indexed(one.before)).map(groupOf);
+  const added = touched.flatMap((one) => indexed(one.after));
+  return regrouped(before, groups, (one) => keys.has(keyOf(one)), groupedBy(added, groupOf), byAge);
+}

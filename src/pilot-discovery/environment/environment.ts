@@ -1,0 +1,83 @@
+import type { MeshConfig } from '../istio/mesh-config.ts';
+import type { Flaw, Resource, ResourceKey } from '../istio/model.ts';
+import type { ExportTo, Labels } from '../istio/values.ts';
+import type { ServicePort } from '../istio/service-entry.ts';
+import type { Resources } from './resources.ts';
+
+/**
+ * What the generators read: an index of the store. Immutable. A part that no change has touched is
+ * the same object as in the environment before, so its identity may stand for its content. Maps are
+ * in order of their names, those of `resources` apart.
+ */
+export interface Environment {
+  /** All that it is made of, as the sources have told it. */
+  readonly resources: Resources;
+  readonly mesh: MeshConfig;
+  /**
+   * Each host once, by name of the host; of several with a host the oldest comes first, and wins
+   * where only one can be.
+   */
+  readonly services: ReadonlyMap<string, readonly Service[]>;
+  /** By {@link serviceKey}, then by number of the service's port. */
+  readonly endpoints: ReadonlyMap<string, ServiceEndpoints>;
+  /**
+   * Oldest first, with full names of hosts and gateways; delegates are put in where they belong,
+   * and are not here themselves.
+   */
+  readonly virtualServices: readonly Resource<'VirtualService'>[];
+  /** By full name of the host, which they have too; oldest first. */
+  readonly destinationRules: ReadonlyMap<string, readonly Resource<'DestinationRule'>[]>;
+  /** By namespace. */
+  readonly peerAuthentications: ReadonlyMap<string, readonly Resource<'PeerAuthentication'>[]>;
+  /** By namespace: of both kinds, which are not served yet, but close what they restrict. */
+  readonly accessPolicies: ReadonlyMap<string, readonly Resource<AccessPolicyKind>[]>;
+  readonly sidecars: ReadonlyMap<string, readonly Resource<'Sidecar'>[]>;
+  readonly workloadEntries: ReadonlyMap<string, readonly Resource<'WorkloadEntry'>[]>;
+  /** What is left out of it, as a route to a delegate that is not there. */
+  readonly warnings: readonly Flaw[];
+}
+
+export type AccessPolicyKind = 'AuthorizationPolicy' | 'RequestAuthentication';
+
+/** One host of a ServiceEntry. */
+export interface Service {
+  readonly host: string;
+  readonly namespace: string;
+  /** As the resource has it; empty where it has none. */
+  readonly addresses: readonly string[];
+  readonly ports: readonly ServicePort[];
+  readonly location: 'external' | 'internal';
+  readonly resolution: 'none' | 'static' | 'dns' | 'dns-round-robin';
+  readonly subjectAltNames: readonly string[];
+  readonly exportTo: ExportTo;
+  readonly labels: Labels;
+  readonly createdMs: number;
+  /** The ServiceEntry that it is of. */
+  readonly key: ResourceKey;
+}
+
+export const serviceKey = ({ namespace, host }: Pick<Service, 'namespace' | 'host'>): string => `${namespace}/${host}`;
+
+export type ServiceEndpoints = ReadonlyMap<number, readonly Endpoint[]>;
+
+/** Where one port of a service is served. */
+export interface Endpoint {
+  /** An IP address, a name, or the path of a Unix socket (`port` is 0 then). */
+  readonly address: string;
+  readonly port: number;
+  /** Its own, and those of Istio that tell its locality. */
+  readonly labels: Labels;
+  readonly network: string;
+  /** `region/zone/subzone`; '' where it is not known. */
+  readonly locality: string;
+  /** 0 where it is not said. */
+  readonly weight: number;
+  /** `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/ACCOUNT`; '' where it has no account. */
+  readonly identity: string;
+  readonly tlsMode: 'istio' | 'disabled';
+  /** Of the WorkloadEntry; '' of any other, as its name. */
+  readonly namespace: string;
+  readonly workloadName: string;
+  /** The resource that it is of: a WorkloadEntry, or the ServiceEntry itself. */
+  readonly key: ResourceKey;
+}

@@ -1,0 +1,61 @@
+import type { HttpMatch, HttpRoute } from '../istio/virtual-service.ts';
+import type { Resource } from '../istio/model.ts';
+
+/**
+ * The full name of a host: `reviews` is `reviews.NAMESPACE.svc.DOMAIN`. A name with a dot is
+ * full.
+ */
+function fullHost(host: string, namespace: string, domain: string): string {
+  return host === '' || host === '*' || /[.:]/.test(host) ? host : `${host}.${namespace}.svc.${domain}`;
+}
+
+/**
+ * `NAMESPACE/NAME` of a gateway, of which `NAME`, `./NAME` or a name like that of a host is said.
+ */
+function fullGateway(gateway: string, namespace: string): string {
+  if (gateway === 'mesh') return gateway;
+  const [first = '', name] = gateway.split('/');
+  if (name !== undefined) return first === '.' ? `${namespace}/${name}` : gateway;
+  const [short = '', its = namespace] = gateway.split('.');
+  return `${its}/${short}`;
+}
+
+/** A rule with the full name of its host; the same object where it has that. */
+export function withFullHost(rule: Resource<'DestinationRule'>, domain: string): Resource<'DestinationRule'> {
+  const host = fullHost(rule.spec.host, rule.namespace, domain);
+  return host === rule.spec.host ? rule : { ...rule, spec: { ...rule.spec, host } };
+}
+
+/** A resource with full names of hosts and gateways; the same object where it has those. */
+export function withFullNames(resource: Resource<'VirtualService'>, domain: string): Resource<'VirtualService'> {
+  const { namespace, spec } = resource;
+  const ofHost = (host: string) => fullHost(host, namespace, domain);
+  const ofGateway = (gateway: string) => fullGateway(gateway, namespace);
+  const ofDestination = <T extends { readonly destination: { readonly host: string } }>(to: T): T =>
+    changed(to, { destination: changed(to.destination, { host: ofHost(to.destination.host) }) } as Partial<T>);
+  const ofMatch = (match: HttpMatch) => changed(match, { gateways: each(match.gateways, ofGateway) });
+  const ofRoute = (route: HttpRoute) =>
+    changed(route, {
+      match: each(route.match, ofMatch),
+      route: each(route.route, ofDestination),
+      mirrors: each(route.mirrors, ofDestination),
+    });
+  const full = changed(spec, {
+    hosts: each(spec.hosts, ofHost),
+    gateways: each(spec.gateways, ofGateway),
+    http: each(spec.http, ofRoute),
+  });
+  return full === spec ? resource : { ...resource, spec: full };
+}
+
+/** The list with what becomes of its entries; the same object where each stays the same. */
+function each<T>(list: readonly T[], become: (entry: T) => T): readonly T[] {
+  const after = list.map((entry) => become(entry));
+  return after.every((entry, index) => entry === list[index]) ? list : after;
+}
+
+/** The object with other fields; the same one where each is the same. */
+function changed<T extends object>(before: T, fields: Partial<T>): T {
+  const isSame = (Object.keys(fields) as (keyof T)[]).every((name) => fields[name] === before[name]);
+  return isSame ? before : { ...before, ...fields };
+}

@@ -1,0 +1,119 @@
+import { ignoreElements, map, merge, mergeMap, type Observable, type OperatorFunction, type SchedulerLike, timer } from 'rxjs';
+import type { ResourceKey } from '../istio/model.ts';
+import { keyOf } from '../istio/model.ts';
+import { reduceWithEffects, type Step } from '../../operators/reduce-with-effects.ts';
+import { partsOf } from './resources.ts';
+import type { StoreEvent } from './store-event.ts';
+
+/** A reading that removes more of a kind than this, and more than half of it, is held back. */
+const few = 10;
+
+type Event =
+  | { readonly type: 'told'; readonly event: StoreEvent }
+  | { readonly type: 'confirmed' }
+  /** A hold has lasted long enough. */
+  | { readonly type: 'due'; readonly source: string; readonly turn: number };
+
+interface Await {
+  readonly source: string;
+  readonly turn: number;
+}
+
+/** What one source has told, and which removals of it are held back. */
+interface Source {
+  readonly keys: ReadonlySet<ResourceKey>;
+  readonly held: ReadonlySet<ResourceKey>;
+  /** The number of the hold: a timer of an earlier one means nothing. */
+  readonly turn: number;
+}
+
+interface State {
+  readonly sources: ReadonlyMap<string, Source>;
+  /** What the last event comes to. */
+  readonly told: readonly StoreEvent[];
+}
+
+const unknown: Source = { keys: new Set(), held: new Set(), turn: 0 };
+
+/**
+ * Holds back what takes too much away at once: a folder that comes back empty is a failed mount
+ * more often than a wish. Such removals follow after `ms`, when `confirm$` emits, or never if the
+ * resources come back. All else passes at once. `ms` 0 holds nothing back.
+ */
+export function holdRemovals(ms: number, confirm$: Observable<void>, scheduler: SchedulerLike): OperatorFunction<StoreEvent, StoreEvent> {
+  if (ms === 0) return (event$) => merge(event$, confirm$.pipe(ignoreElements()));
+  return (event$) =>
+    merge(event$.pipe(map((event): Event => ({ type: 'told', event }))), confirm$.pipe(map((): Event => ({ type: 'confirmed' })))).pipe(
+      reduceWithEffects<State, Event, Await>({ sources: new Map(), told: [] }, reduceHolds, (await$) =>
+        await$.pipe(mergeMap(({ source, turn }) => timer(ms, scheduler).pipe(map((): Event => ({ type: 'due', source, turn }))))),
+      ),
+      mergeMap(({ state }) => state.told),
+    );
+}
+
+function reduceHolds(state: State, event: Event): Step<State, Await> {
+  switch (event.type) {
+    case 'told':
+      return event.event.type === 'changed' ? changed(state, event.event) : [{ ...state, told: [event.event] }, []];
+    case 'confirmed':
+      return [[...state.sources.keys()].reduce(released, { ...state, told: [] }), []];
+    case 'due': {
+      const isCurrent = state.sources.get(event.source)?.turn === event.turn;
+      return [isCurrent ? released({ ...state, told: [] }, event.source) : { ...state, told: [] }, []];
+    }
+  }
+}
+
+/** The state after the held removals of a source are told. */
+function released(state: State, name: string): State {
+  const { keys, held, turn } = state.sources.get(name) ?? unknown;
+  if (held.size === 0) return state;
+  const left = new Set([...keys].filter((key) => !held.has(key)));
+  return {
+    sources: new Map(state.sources).set(name, { keys: left, held: new Set(), turn: turn + 1 }),
+    told: [...state.told, { type: 'changed', source: name, upserts: [], removes: [...held] }, { type: 'held', source: name, removes: [] }],
+  };
+}
+
+function changed(state: State, event: Extract<StoreEvent, { readonly type: 'changed' }>): Step<State, Await> {
+  const before = state.sources.get(event.source) ?? unknown;
+  const there = new Set(event.upserts.map(keyOf));
+  const gone = new Set([...before.held, ...event.removes].filter((key) => before.keys.has(key) && !there.has(key)));
+  const isMass = takesTooMuch(new Set([...before.keys, ...there]), gone);
+  const held = isMass ? gone : new Set<ResourceKey>([...before.held].filter((key) => gone.has(key)));
+  const removes = event.removes.filter((key) => !held.has(key));
+  const removed = new Set(removes);
+  const keys = new Set([...before.keys, ...there].filter((key) => !removed.has(key)));
+  const isFirst = before.held.size === 0 && held.size > 0;
+  const turn = isFirst || (before.held.size > 0 && held.size === 0) ? before.turn + 1 : before.turn;
+  const isSame = held.size === before.held.size && [...held].every((key) => before.held.has(key));
+  const passed: StoreEvent = { ...event, removes };
+  return [
+    {
+      sources: new Map(state.sources).set(event.source, { keys, held, turn }),
+      told: [
+        ...(event.upserts.length > 0 || removes.length > 0 ? [passed] : []),
+        ...(isSame ? [] : [{ type: 'held', source: event.source, removes: [...held] } as const]),
+      ],
+    },
+    isFirst ? [{ source: event.source, turn }] : [],
+  ];
+}
+
+/** More than half of a kind and more than a few, or all entries of a namespace that had several. */
+function takesTooMuch(keys: ReadonlySet<ResourceKey>, gone: ReadonlySet<ResourceKey>): boolean {
+  if (gone.size === 0) return false;
+  const count = (all: ReadonlySet<ResourceKey>, of: (key: ResourceKey) => string) => {
+    const counts = new Map<string, number>();
+    for (const key of all) counts.set(of(key), (counts.get(of(key)) ?? 0) + 1);
+    return counts;
+  };
+  const kindOf = (key: ResourceKey) => partsOf(key).kind;
+  const kinds = count(keys, kindOf);
+  for (const [kind, number] of count(gone, kindOf)) if (number > few && number * 2 > (kinds.get(kind) ?? 0)) return true;
+  const entryOf = (key: ResourceKey) => (kindOf(key) === 'ServiceEntry' ? partsOf(key).namespace : '');
+  const namespaces = count(keys, entryOf);
+  for (const [namespace, number] of count(gone, entryOf))
+    if (namespace !== '' && number > 1 && number === namespaces.get(namespace)) return true;
+  return false;
+}

@@ -1,0 +1,130 @@
+import { defaultMeshConfig, type MeshConfig } from '../istio/mesh-config.ts';
+import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
+import { unreachable } from '../../operators/tagged-union.ts';
+import { changeClass, type ChangeClass, type Changes, noChanges, widerOf } from './changes.ts';
+import { eachResource, noResources, type Resources, resourceAt, withResources } from './resources.ts';
+import type { StoreEvent } from './store-event.ts';
+
+/** What one source has told. */
+export interface SourceState {
+  readonly resources: Resources;
+  /** As it has told them; {@link flawsOf} has them of all sources. */
+  readonly flaws: readonly Flaw[];
+  /** Whether all that it had at the start has been told. */
+  readonly isSynced: boolean;
+  /** Why it cannot be asked; undefined where it can. */
+  readonly lost: string | undefined;
+  /** What it has removed and is in use all the same, until the removal is confirmed or due. */
+  readonly held: readonly ResourceKey[];
+}
+
+/** What all sources have told. Immutable. */
+export interface Store {
+  /** Of each key the resource of the first source that has it. */
+  readonly resources: Resources;
+  /** By name, the first one first. */
+  readonly sources: ReadonlyMap<string, SourceState>;
+  readonly mesh: MeshConfig;
+  /** Whether any source has ever told a resource. */
+  readonly content: 'none-yet' | 'told';
+}
+
+const silent: SourceState = { resources: noResources, flaws: [], isSynced: false, lost: undefined, held: [] };
+
+/** A store before the first event. A source that is not named comes after those that are. */
+export function emptyStore(sources: readonly string[], mesh: MeshConfig = defaultMeshConfig): Store {
+  return { resources: noResources, sources: new Map(sources.map((name) => [name, silent])), mesh, content: 'none-yet' };
+}
+
+/** Whether every source has told all that it had at the start. */
+export function isSynced({ sources }: Store): boolean {
+  return [...sources.values()].every((source) => source.isSynced);
+}
+
+/** The store after an event, and what has changed in it. Pure. */
+export function reduceStore(store: Store, event: StoreEvent): readonly [Store, Changes] {
+  switch (event.type) {
+    case 'changed':
+      return withChanged(store, event);
+    case 'mesh':
+      return JSON.stringify(store.mesh) === JSON.stringify(event.mesh)
+        ? [store, noChanges]
+        : [
+            { ...store, mesh: event.mesh },
+            { ...noChanges, class: 'mesh' },
+          ];
+    case 'flaws':
+      return [withSource(store, event.source, { flaws: event.flaws }), noChanges];
+    case 'synced':
+      return [withSource(store, event.source, { isSynced: true, lost: undefined }), noChanges];
+    case 'held':
+      return [withSource(store, event.source, { held: event.removes }), noChanges];
+    case 'lost':
+      return [withSource(store, event.source, { lost: event.reason }), noChanges];
+    default:
+      return unreachable(event);
+  }
+}
+
+function withSource(store: Store, name: string, part: Partial<SourceState>): Store {
+  const before = store.sources.get(name) ?? silent;
+  return { ...store, sources: new Map(store.sources).set(name, { ...before, ...part }) };
+}
+
+function withChanged(
+  store: Store,
+  { source, upserts, removes }: Extract<StoreEvent, { readonly type: 'changed' }>,
+): readonly [Store, Changes] {
+  const edits = new Map<ResourceKey, AnyResource | undefined>();
+  for (const key of removes) edits.set(key, undefined);
+  for (const resource of upserts) edits.set(keyOf(resource), resource);
+
+  const told = withResources(store.sources.get(source)?.resources ?? noResources, edits);
+  const after = withSource(store, source, { resources: told, lost: undefined });
+  const states = [...after.sources.values()];
+  const [only, ...others] = states.filter(({ resources: its }) => its !== noResources);
+  const won = new Map<ResourceKey, AnyResource | undefined>();
+  for (const key of edits.keys()) won.set(key, firstOf(states, key));
+  const resources = only !== undefined && others.length === 0 ? only.resources : withResources(store.resources, won);
+
+  let widest: ChangeClass = 'none';
+  const keys = new Set<ResourceKey>();
+  for (const [key, resource] of won) {
+    const found = changeClass(resourceAt(store.resources, key), resource);
+    if (found === 'none') continue;
+    keys.add(key);
+    widest = widerOf(widest, found);
+  }
+  return [
+    { ...after, resources, content: upserts.length > 0 ? 'told' : store.content },
+    { class: widest, keys },
+  ];
+}
+
+function firstOf(states: readonly SourceState[], key: ResourceKey): AnyResource | undefined {
+  for (const { resources } of states) {
+    const found = resourceAt(resources, key);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What is wrong by now, as the sources say, and what one has that an earlier one has as well. */
+export function flawsOf({ resources, sources }: Store): readonly Flaw[] {
+  return [...sources.values()].flatMap((source) => [...source.flaws, ...unused(source, resources)]);
+}
+
+function* unused(source: SourceState, used: Resources): Generator<Flaw> {
+  if (source.resources === used) return;
+  for (const [key, { origin }] of eachResource(source.resources)) {
+    const winner = resourceAt(used, key);
+    if (winner === undefined || winner.origin.source === origin.source) continue;
+    const reason = `${key} is not used from here, for ${winner.origin.source} has it too (${winner.origin.path}:${winner.origin.line}) and comes first`;
+    yield { key, origin, field: '', reason, severity: 'error' };
+  }
+}
+
+/** How many removals are held back, in all sources. */
+export function heldRemovals({ sources }: Store): number {
+  return [...sources.values()].reduce((all, { held }) => all + held.length, 0);
+}

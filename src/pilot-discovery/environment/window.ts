@@ -1,0 +1,59 @@
+import { asyncScheduler, connect, filter, map, merge, type MonoTypeOperatorFunction, NEVER, type Observable, type SchedulerLike, withLatestFrom } from 'rxjs'; // prettier-ignore
+import { type Quiet, quiesce } from '../../operators/quiesce.ts';
+import { type Changes, mergeChanges } from './changes.ts';
+import type { Store } from './store.ts';
+
+/** How long changes wait for others, in ms. */
+export interface WindowOptions {
+  /** `PILOT_DEBOUNCE_AFTER`: without a further change. */
+  readonly after: number;
+  /** `PILOT_DEBOUNCE_MAX`: in all. */
+  readonly max: number;
+  /** `PILOT_ENABLE_EDS_DEBOUNCE`: whether changes of endpoints wait as well, though shorter. */
+  readonly endpoints: boolean;
+  /** `PILOT_DEBOUNCE=adaptive`: short after a silence, then longer, up to `after`. */
+  readonly adaptive: boolean;
+}
+
+/** Where nothing changes but endpoints. In ms. */
+const endpointsWait = { after: 20, max: 1_000 };
+/** After a second of silence so many ms are enough. */
+const adaptive = { silence: 1_000, first: 10 };
+
+/**
+ * Merges changes of the store that come at about the same time, and emits them with the newest
+ * store. Changes of endpoints alone have a lane of their own, so they wait for no configuration.
+ * While `busy$` says true nothing is emitted; what is due by then comes at once after it, as one. A
+ * change of class `none` is no change.
+ */
+export function inWindows(
+  { after, max, endpoints, adaptive: isAdaptive }: WindowOptions,
+  busy$: Observable<boolean>,
+  scheduler: SchedulerLike = asyncScheduler,
+): MonoTypeOperatorFunction<readonly [Store, Changes]> {
+  const quiet: number | Quiet = isAdaptive
+    ? (silence, before) => Math.min(after, silence >= adaptive.silence ? adaptive.first : before * 2)
+    : after;
+  const wait = endpoints ? endpointsWait : { after: 0, max: 0 };
+  const lane = (length: number | Quiet, most: number) => quiesce(length, most, NEVER, mergeChanges, scheduler);
+  return connect((steps$) => {
+    const changes$ = steps$.pipe(
+      map(([, changes]) => changes),
+      filter((changes) => changes.class !== 'none'),
+    );
+    return merge(
+      changes$.pipe(
+        filter((changes) => changes.class !== 'endpoints'),
+        lane(quiet, max),
+      ),
+      changes$.pipe(
+        filter((changes) => changes.class === 'endpoints'),
+        lane(Math.min(wait.after, after), Math.min(wait.max, max)),
+      ),
+    ).pipe(
+      quiesce(0, 0, busy$, mergeChanges, scheduler), // both lanes may be due
+      withLatestFrom(steps$),
+      map(([changes, [store]]) => [store, changes] as const),
+    );
+  });
+}

@@ -1,0 +1,26 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import type { Service } from '../../environment/environment.ts';
+import type { MatchedRule } from '../scope/destination-rule-of.ts';
+
+interface Told {
+  readonly rule: MatchedRule | undefined;
+  readonly services: readonly Pick<Service, 'host' | 'namespace'>[];
+  readonly subset?: string;
+  readonly isExternal?: boolean;
+  /** Whether TLS begins here that is not of the mesh: what it is asked for is then not replaced. */
+  readonly isOriginated?: boolean;
+}
+
+/** What a cluster tells of itself: to telemetry, and to people. */
+export function clusterMetadata({ rule, services, subset = '', isExternal = false, isOriginated = false }: Told): {
+  filterMetadata: Record<string, JsonObject>;
+} {
+  const istio = {
+    ...(rule !== undefined && { config: `/apis/networking.istio.io/v1/namespaces/${rule.namespace}/destination-rule/${rule.name}` }),
+    ...(isExternal && { external: true }),
+    ...(isOriginated && { alpn_override: 'false' }),
+    ...(subset !== '' && { subset }),
+    services: services.map(({ host, namespace }) => ({ host, name: host, namespace })),
+  };
+  return { filterMetadata: { istio } };
+}

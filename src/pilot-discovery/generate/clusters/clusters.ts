@@ -1,0 +1,90 @@
+import { isIPv6 } from 'node:net';
+import {
+  Cluster_DiscoveryType as DiscoveryType,
+  Cluster_LbPolicy as LbPolicy,
+  ClusterSchema,
+} from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import type { XdsResource } from '../../push/view.ts';
+import type { Environment } from '../../environment/environment.ts';
+import { asDownstream, connectionSettings, protocolOptions } from './connection-pool.ts';
+import { encodeResource } from '../encoding/encode-resource.ts';
+import { inboundClusters, inboundSource } from './inbound-clusters.ts';
+import { outboundClusters } from './outbound-clusters.ts';
+import { ownPorts, partsOfPorts } from '../scope/own-ports.ts';
+import { protoDuration } from '../encoding/proto-duration.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { sidecarOf } from '../scope/sidecar-of.ts';
+import type { Init } from '../encoding/typed-config.ts';
+
+/**
+ * All clusters of a proxy: of the services that it sees, of what it serves itself, and the three
+ * that always are.
+ */
+export function clustersOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  return [...outboundClusters(environment, node), ...ownClusters(environment, node)];
+}
+
+/** Those that are not of the services that it sees. */
+export function ownClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  if (node.role === 'router') return [blackHole(environment)];
+  return [blackHole(environment), passthrough(environment), ...inboundClusters(environment, node), inboundPassthrough(environment, node)];
+}
+
+/**
+ * What these are made of, besides what those of the services are made of: equal, one by one, as
+ * long as they are.
+ */
+export const inputsOfClusters = (environment: Environment, node: ProxyNode): readonly unknown[] => [
+  sidecarOf(environment, node),
+  ...partsOfPorts(ownPorts(environment, node)),
+];
+
+/** Of what may not be called: it has no endpoint. */
+function blackHole({ mesh }: Environment): XdsResource {
+  const name = 'BlackHoleCluster';
+  return encodeResource(
+    ClusterSchema,
+    name,
+    {
+      name,
+      altStatName: `${name};`,
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
+      connectTimeout: protoDuration(mesh.connectTimeoutMs),
+    },
+    [],
+  );
+}
+
+/** Of what no service names: it goes where it was going to. */
+const passthrough = (environment: Environment): XdsResource => originalDestination(environment, 'PassthroughCluster');
+
+/** Of what is served at a port that no service names. */
+function inboundPassthrough(environment: Environment, { addresses }: ProxyNode): XdsResource {
+  // IPv4 comes first, whatever the order of the addresses.
+  const [isIpv6, ...others] = [...new Set(addresses.map((address) => isIPv6(address)))].sort();
+  const upstreamBindConfig = {
+    sourceAddress: inboundSource(isIpv6 ?? false),
+    extraSourceAddresses: others.map((other) => ({ address: inboundSource(other) })),
+  };
+  return originalDestination(environment, 'InboundPassthroughCluster', { upstreamBindConfig });
+}
+
+function originalDestination({ mesh }: Environment, name: string, more: Init<typeof ClusterSchema> = {}): XdsResource {
+  return encodeResource(
+    ClusterSchema,
+    name,
+    {
+      name,
+      altStatName: 'PassthroughCluster;',
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
+      lbPolicy: LbPolicy.CLUSTER_PROVIDED,
+      ...connectionSettings(mesh, undefined),
+      ...protocolOptions({
+        commonHttpProtocolOptions: { idleTimeout: protoDuration(300_000) },
+        upstreamProtocolOptions: asDownstream,
+      }),
+      ...more,
+    },
+    [],
+  );
+}

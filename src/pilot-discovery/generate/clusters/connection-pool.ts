@@ -1,0 +1,104 @@
+import type { ConnectionPool } from '../../istio/destination-rule.ts';
+import type { MeshConfig } from '../../istio/mesh-config.ts';
+import type { Protocol } from '../../istio/values.ts';
+import type { ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import { HttpProtocolOptionsSchema } from '../../../shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
+import { protoDuration } from '../encoding/proto-duration.ts';
+import { packed, type Init } from '../encoding/typed-config.ts';
+
+type Cluster = Init<typeof ClusterSchema>;
+type HttpProtocolOptions = Init<typeof HttpProtocolOptionsSchema>;
+
+/** Which HTTP a cluster speaks; `unsaid` where nothing asks for one: HTTP/1.1, if any. */
+export type UpstreamHttp = 'unsaid' | 'http1' | 'http2' | 'as-downstream';
+
+/** Istio has no limits of its own. */
+const unlimited = 0xffff_ffff;
+
+/** What a connection pool says of connections: the time for one, how many, and keepalive. */
+export function connectionSettings(mesh: MeshConfig, pool: ConnectionPool | undefined): Cluster {
+  const keepalive = pool?.tcp.tcpKeepalive;
+  return {
+    connectTimeout: protoDuration(pool?.tcp.connectTimeoutMs ?? mesh.connectTimeoutMs),
+    circuitBreakers: {
+      thresholds: [
+        {
+          maxConnections: limit(pool?.tcp.maxConnections),
+          maxPendingRequests: limit(pool?.http.http1MaxPendingRequests),
+          maxRequests: limit(pool?.http.http2MaxRequests),
+          maxRetries: limit(pool?.http.maxRetries),
+          trackRemaining: true,
+        },
+      ],
+    },
+    ...(keepalive !== undefined && {
+      upstreamConnectionOptions: {
+        tcpKeepalive: {
+          ...(isSet(keepalive.probes) && { keepaliveProbes: keepalive.probes }),
+          ...(keepalive.timeMs !== undefined && { keepaliveTime: Math.trunc(keepalive.timeMs / 1000) }),
+          ...(keepalive.intervalMs !== undefined && { keepaliveInterval: Math.trunc(keepalive.intervalMs / 1000) }),
+        },
+      },
+    }),
+  };
+}
+
+/** The HTTP that a pool asks for, else that of the protocol of the port. */
+export function upstreamHttpOf(protocol: Protocol, pool: ConnectionPool | undefined): UpstreamHttp {
+  if (pool?.http.useClientProtocol === true) return 'as-downstream';
+  if (pool?.http.h2UpgradePolicy === 'upgrade') return 'http2';
+  if (protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web') return 'http2';
+  return protocol === 'auto' ? 'as-downstream' : 'unsaid';
+}
+
+/** The options of HTTP for a cluster; nothing where all is as Envoy has it. */
+export function httpOptions(
+  http: UpstreamHttp,
+  pool: ConnectionPool | undefined,
+  names?: { readonly autoSni: boolean; readonly autoSanValidation: boolean },
+): Cluster {
+  const common = commonOptions(pool);
+  if (http === 'unsaid' && common === undefined && names === undefined) return {};
+  // An upgrade begins anew, and leaves the streams as they are.
+  const streams = pool?.http.h2UpgradePolicy === 'upgrade' ? undefined : pool?.http.maxConcurrentStreams;
+  return protocolOptions({
+    ...(common !== undefined && { commonHttpProtocolOptions: common }),
+    ...(names !== undefined && { upstreamHttpProtocolOptions: names }),
+    upstreamProtocolOptions: versionOptions(http, streams),
+  });
+}
+
+/** Options of HTTP, where a cluster has them. */
+export function protocolOptions(options: HttpProtocolOptions): Cluster {
+  const name = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+  return { typedExtensionProtocolOptions: { [name]: packed(HttpProtocolOptionsSchema, options) } };
+}
+
+/** Both versions: that which the client speaks. */
+export const asDownstream = {
+  case: 'useDownstreamProtocolConfig',
+  value: { httpProtocolOptions: {}, http2ProtocolOptions: {} },
+} as const;
+
+function versionOptions(http: UpstreamHttp, streams: number | undefined): NonNullable<HttpProtocolOptions['upstreamProtocolOptions']> {
+  if (http === 'as-downstream') return asDownstream;
+  if (http !== 'http2') return { case: 'explicitHttpConfig', value: { protocolConfig: { case: 'httpProtocolOptions', value: {} } } };
+  const value = isSet(streams) ? { maxConcurrentStreams: streams } : {};
+  return { case: 'explicitHttpConfig', value: { protocolConfig: { case: 'http2ProtocolOptions', value } } };
+}
+
+function commonOptions(pool: ConnectionPool | undefined): HttpProtocolOptions['commonHttpProtocolOptions'] {
+  if (pool === undefined) return undefined;
+  const { tcp, http } = pool;
+  const idle = http.idleTimeoutMs ?? tcp.idleTimeoutMs;
+  const options = {
+    ...(idle !== undefined && { idleTimeout: protoDuration(idle) }),
+    ...(tcp.maxConnectionDurationMs !== undefined && { maxConnectionDuration: protoDuration(tcp.maxConnectionDurationMs) }),
+    ...(isSet(http.maxRequestsPerConnection) && { maxRequestsPerConnection: http.maxRequestsPerConnection }),
+  };
+  return Object.keys(options).length > 0 || isSet(http.maxConcurrentStreams) ? options : undefined;
+}
+
+const isSet = (value: number | undefined): value is number => value !== undefined && value > 0;
+
+const limit = (value: number | undefined): number => (isSet(value) ? value : unlimited);

@@ -1,0 +1,151 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { ConnectionPool } from '../../istio/destination-rule.ts';
+import { keyOf, type ResourceKey } from '../../istio/model.ts';
+import type { Protocol } from '../../istio/values.ts';
+import type { Ingress } from '../../istio/sidecar.ts';
+import {
+  Cluster_DiscoveryType as DiscoveryType,
+  Cluster_LbPolicy as LbPolicy,
+  ClusterSchema,
+} from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import type { AddressSchema } from '../../../shared/proto/envoy/config/core/v3/address_pb.ts';
+import type { XdsResource } from '../../push/view.ts';
+import type { Environment } from '../../environment/environment.ts';
+import { clusterMetadata } from './cluster-metadata.ts';
+import { inboundName } from '../scope/cluster-name.ts';
+import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
+import { destinationRuleOf } from '../scope/destination-rule-of.ts';
+import { encodeResource } from '../encoding/encode-resource.ts';
+import { ownPorts, type OwnPort } from '../scope/own-ports.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { sidecarOf } from '../scope/sidecar-of.ts';
+import { policyFor } from '../scope/traffic-policy.ts';
+import type { Init } from '../encoding/typed-config.ts';
+
+type Cluster = Init<typeof ClusterSchema>;
+type Address = NonNullable<Init<typeof AddressSchema>['address']>;
+
+/**
+ * What a workload serves: at the ports of its Sidecar, else, where it is captured, at those of its
+ * services.
+ */
+export function inboundClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  const sidecar = sidecarOf(environment, node);
+  if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
+    const key = keyOf(sidecar);
+    const own = ownPorts(environment, node);
+    return sidecar.spec.ingress.map((ingress) => ingressCluster(environment, node, ingress, own, key));
+  }
+  if (node.interception === 'none') return [];
+  return ownPorts(environment, node)
+    .filter(({ service }) => service.namespace === node.namespace)
+    .map((own) => ownCluster(environment, node, own));
+}
+
+/** The address that calls to the workload come from, so that they are not captured again. */
+export const inboundSource = (isIpv6: boolean) =>
+  ({ address: isIpv6 ? '::6' : '127.0.0.6', portSpecifier: { case: 'portValue', value: 0 } }) as const;
+
+const isOnlyIpv6 = ({ addresses }: ProxyNode): boolean => addresses.length > 0 && addresses.every((address) => isIPv6(address));
+
+function ownCluster(environment: Environment, node: ProxyNode, own: OwnPort): XdsResource {
+  const { endpoint, port } = own;
+  const { pool, told, keys } = servicesAt(environment, node, own);
+  const ofSidecar = sidecarOf(environment, node)?.spec.inboundConnectionPool;
+  return encoded(environment, endpoint.port, port.protocol, ofSidecar ?? pool, { ...capturedAddress(node), ...told }, keys);
+}
+
+function ingressCluster(
+  environment: Environment,
+  node: ProxyNode,
+  { port, defaultEndpoint, connectionPool }: Ingress,
+  own: readonly OwnPort[],
+  key: ResourceKey,
+): XdsResource {
+  const at = own.find(({ endpoint }) => endpoint.port === port.number);
+  const { pool, told, keys } = at === undefined ? nobody : servicesAt(environment, node, at);
+  const target = defaultEndpoint === '' ? capturedAddress(node) : statically(node, port.number, defaultEndpoint);
+  const ofSidecar = connectionPool ?? sidecarOf(environment, node)?.spec.inboundConnectionPool;
+  return encoded(environment, port.number, port.protocol, ofSidecar ?? pool, { ...target, ...told }, [key, ...keys]);
+}
+
+interface ServicesAt {
+  readonly pool: ConnectionPool | undefined;
+  readonly told: Pick<Cluster, 'metadata'>;
+  readonly keys: readonly ResourceKey[];
+}
+
+const nobody: ServicesAt = { pool: undefined, told: {}, keys: [] };
+
+/** What the services of a port have to say: a rule that selects workloads speaks of calls only. */
+function servicesAt(environment: Environment, node: ProxyNode, { service, services, port }: OwnPort): ServicesAt {
+  const rule = destinationRuleOf(environment, { ...node, labels: {} }, service);
+  const inMesh = services.filter(({ location }) => location === 'internal');
+  return {
+    pool: policyFor(rule?.spec, port.number).connectionPool,
+    told: inMesh.length > 0 ? { metadata: clusterMetadata({ rule, services: inMesh }) } : {},
+    keys: [...services.map(({ key }) => key), ...(rule?.keys ?? [])],
+  };
+}
+
+function encoded(
+  { mesh }: Environment,
+  port: number,
+  protocol: Protocol,
+  pool: ConnectionPool | undefined,
+  more: Cluster,
+  keys: readonly ResourceKey[],
+): XdsResource {
+  const name = inboundName(port);
+  const inbound = pool && { ...pool, http: { ...pool.http, h2UpgradePolicy: 'default' as const } };
+  const http = upstreamHttpOf(protocol, inbound);
+  const cluster = {
+    name,
+    altStatName: `${name};`,
+    ...connectionSettings(mesh, inbound),
+    ...httpOptions(http, inbound),
+    commonLbConfig: {},
+    ...more,
+  };
+  return encodeResource(ClusterSchema, name, cluster, keys);
+}
+
+/** Where the connection was going to, which Envoy never forgets. */
+const capturedAddress = (node: ProxyNode): Cluster => ({
+  clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
+  lbPolicy: LbPolicy.CLUSTER_PROVIDED,
+  cleanupInterval: { seconds: 9_223_372_035n },
+  upstreamBindConfig: { sourceAddress: inboundSource(isOnlyIpv6(node)) },
+});
+
+function statically(node: ProxyNode, number: number, defaultEndpoint: string): Cluster {
+  const { address, isLocal } = targetOf(node, defaultEndpoint);
+  return {
+    clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
+    loadAssignment: {
+      clusterName: inboundName(number),
+      endpoints: [{ lbEndpoints: [{ hostIdentifier: { case: 'endpoint', value: { address: { address } } } }] }],
+    },
+    ...(!isLocal && { upstreamBindConfig: { sourceAddress: inboundSource(isOnlyIpv6(node)) } }),
+  };
+}
+
+/** Whether a `defaultEndpoint` is at the address of the workload, and not at loopback. */
+export const standsForOwn = (defaultEndpoint: string): boolean => /^(?:0\.0\.0\.0|\[::\]):/.test(defaultEndpoint);
+
+/**
+ * `0.0.0.0` and `[::]` stand for the address of the workload; loopback needs no other to come from.
+ */
+function targetOf(node: ProxyNode, defaultEndpoint: string): { readonly address: Address; readonly isLocal: boolean } {
+  if (defaultEndpoint.startsWith('unix://')) {
+    return { address: { case: 'pipe', value: { path: defaultEndpoint.slice('unix://'.length) } }, isLocal: false };
+  }
+  const colon = defaultEndpoint.lastIndexOf(':');
+  const host = defaultEndpoint.slice(0, colon);
+  const own = host === '0.0.0.0' ? node.addresses.find(isIPv4) : host === '[::]' ? node.addresses.find(isIPv6) : undefined;
+  // Istio takes 127.0.0.1 for 0.0.0.0 even if the proxy has no address of IPv4.
+  const isLoopbackIpv6 = host === '[::]' || (isOnlyIpv6(node) && host !== '0.0.0.0') || (host === '[::1]' && node.addresses.some(isIPv6));
+  const address = own ?? (isLoopbackIpv6 ? '::1' : '127.0.0.1');
+  const value = { address, portSpecifier: { case: 'portValue', value: Number(defaultEndpoint.slice(colon + 1)) } } as const;
+  return { address: { case: 'socketAddress', value }, isLocal: own === undefined };
+}

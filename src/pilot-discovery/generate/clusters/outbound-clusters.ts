@@ -1,0 +1,247 @@
+import { isIPv6 } from 'node:net';
+import type { PortPolicy, Subset } from '../../istio/destination-rule.ts';
+import type { ServicePort } from '../../istio/service-entry.ts';
+import {
+  Cluster_DiscoveryType as DiscoveryType,
+  Cluster_DnsLookupFamily as DnsLookupFamily,
+  Cluster_LbPolicy as LbPolicy,
+  ClusterSchema,
+} from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import { ApiVersion } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
+import { CaresDnsResolverConfigSchema } from '../../../shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
+import type { XdsResource } from '../../push/view.ts';
+import { serviceKey, type Endpoint, type Environment, type Service, type ServiceEndpoints } from '../../environment/environment.ts';
+import { askedForMutualTls, disablingPolicies, type AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
+import { clusterMetadata } from './cluster-metadata.ts';
+import { outboundName, outboundSni } from '../scope/cluster-name.ts';
+import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
+import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
+import { isDns, isEds } from '../scope/resolution.ts';
+import { encodeResource } from '../encoding/encode-resource.ts';
+import { balancing, isPassthrough } from '../endpoints/load-balancing.ts';
+import { endpointsWith, loadAssignment } from '../endpoints/load-assignment.ts';
+import { memoTable, steadyLists } from '../scope/memo.ts';
+import { protoDuration } from '../encoding/proto-duration.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
+import { serviceModeOf } from '../scope/service-mode.ts';
+import { policyFor } from '../scope/traffic-policy.ts';
+import { packed, type Init } from '../encoding/typed-config.ts';
+import { upstreamTls } from '../tls/upstream-tls.ts';
+import { type Services, visibleServices } from '../scope/visible-services.ts';
+
+type Cluster = Init<typeof ClusterSchema>;
+
+/**
+ * The clusters of the services that a proxy sees: one for each port, and one for each subset of it.
+ * Those of a service are made anew only where something that they are made of is another.
+ */
+export function outboundClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  const services = visibleServices(environment, node);
+  const { destinationRules, mesh, peerAuthentications } = environment;
+  const { role, addresses, tls } = node;
+  const place = [...services.values()].some(isDns) ? scopeOfPlace(environment, node) : '';
+  const text = [
+    role,
+    dnsFamily(addresses),
+    tls.clientCertChain,
+    tls.clientKey,
+    tls.clientRootCert,
+    scopeOfRulesFor(environment, node),
+    place,
+  ];
+  return ofScope(
+    [services, destinationRules, mesh, peerAuthentications, endpointsOfClusters(environment, services)],
+    JSON.stringify(text),
+    () => [...services.values()].flatMap((service) => clustersFor(environment, node, service)),
+  );
+}
+
+const ofScope = memoTable<readonly XdsResource[]>();
+const endpointsNow = memoTable<readonly unknown[]>();
+const steady = steadyLists<unknown>();
+
+/** What clusters say of endpoints: the same object for as long as they say the same. */
+function endpointsOfClusters(environment: Environment, services: Services): object {
+  const said = (service: Service): unknown => {
+    const endpoints = environment.endpoints.get(serviceKey(service)) ?? noEndpoints;
+    return isDns(service) ? endpoints : factsOf(service, endpoints).text;
+  };
+  return endpointsNow([services, environment.endpoints], '', () => steady(services, [...services.values()].map(said)));
+}
+
+const made = memoTable<readonly XdsResource[]>();
+const noRule = {};
+const noPolicies = {};
+const noEndpoints: ServiceEndpoints = new Map();
+
+function clustersFor(environment: Environment, node: ProxyNode, service: Service): readonly XdsResource[] {
+  const { mesh } = environment;
+  const rule = destinationRuleOf(environment, node, service);
+  const endpoints = environment.endpoints.get(serviceKey(service)) ?? noEndpoints;
+  const facts = factsOf(service, endpoints);
+  const serviceMode = serviceModeOf(environment, service.namespace);
+  const inputs: Inputs = { environment, node, service, rule, endpoints, serviceMode, accounts: facts.accounts };
+  // The endpoints are part of a cluster only where DNS resolves them, and so is the place of the
+  // proxy.
+  const { role, addresses, tls, locality, labels, network } = node;
+  const parts = [role, dnsFamily(addresses), tls.clientCertChain, tls.clientKey, tls.clientRootCert, serviceMode];
+  if (isDns(service)) {
+    return made(
+      [service, rule ?? noRule, mesh, endpoints, disablingPolicies(environment) ?? noPolicies],
+      JSON.stringify([parts, locality, labels, network]),
+      () => all(inputs),
+    );
+  }
+  return made([service, rule ?? noRule, mesh], JSON.stringify([parts, facts.text]), () => all(inputs));
+}
+
+interface Inputs {
+  readonly environment: Environment;
+  readonly node: ProxyNode;
+  readonly service: Service;
+  readonly rule: MatchedRule | undefined;
+  readonly endpoints: ServiceEndpoints;
+  readonly serviceMode: 'disable' | 'mutual';
+  readonly accounts: readonly string[];
+}
+
+interface Facts {
+  /** Names in the certificates of the endpoints, sorted. */
+  readonly accounts: readonly string[];
+  /** All that clusters without endpoints of their own say of endpoints. */
+  readonly text: string;
+}
+
+const facts = memoTable<Facts>();
+
+function factsOf(service: Service, endpoints: ServiceEndpoints): Facts {
+  return facts([service, endpoints], '', () => {
+    const identities = [...endpoints.values()].flat().map(({ identity }) => identity);
+    const accounts = [...new Set([...service.subjectAltNames, ...identities].filter((name) => name !== ''))].sort();
+    const mutual = [...endpoints].map(([port, its]) => `${port} ${String(isMutual(its))}`);
+    return { accounts, text: [...accounts, ...mutual].join('\n') };
+  });
+}
+
+/** Whether all of some endpoints can do mutual TLS. */
+const isMutual = (endpoints: readonly Endpoint[]): boolean => endpoints.length > 0 && endpoints.every(({ tlsMode }) => tlsMode === 'istio');
+
+function all(inputs: Inputs): readonly XdsResource[] {
+  const { service, rule } = inputs;
+  const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
+  return ports.flatMap((port) =>
+    [undefined, ...(rule?.spec.subsets ?? [])].flatMap((subset) => outboundCluster(inputs, port, subset) ?? []),
+  );
+}
+
+function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | undefined): XdsResource | undefined {
+  const { environment, node, service, rule, accounts, serviceMode } = inputs;
+  const { mesh } = environment;
+  const named = { port: port.number, subset: subset?.name ?? '', host: service.host };
+  const name = outboundName(named);
+  const policy = policyFor(rule?.spec, port.number, named.subset);
+  const endpoints = inputs.endpoints.get(port.number) ?? [];
+  const its = endpointsWith(endpoints, subset?.labels ?? {});
+  const discovery = discoveryOf(inputs, name, port, policy, its, askedForMutualTls(environment, rule, port.number, subset));
+  if (discovery === undefined) return undefined;
+
+  const pool = policy.connectionPool;
+  const http = upstreamHttpOf(port.protocol, pool);
+  const isDirect = service.resolution === 'none' || isPassthrough(policy);
+  const tls = upstreamTls({
+    tls: policy.tls,
+    isAutomatic: mesh.enableAutoMtls && service.location === 'internal' && serviceMode === 'mutual' && (!isDirect || isMutual(endpoints)),
+    isOriginalDestination: isDirect,
+    isHttp2: http === 'http2',
+    sni: outboundSni(named),
+    accounts,
+    node,
+    isExternal: service.location === 'external',
+    hasSecrets: node.role === 'router' || rule?.spec.workloadSelector !== undefined,
+  });
+  const cluster: Cluster = {
+    name,
+    altStatName: `${name};`,
+    ...connectionSettings(mesh, pool),
+    ...balancing(policy),
+    ...discovery,
+    ...httpOptions(http, pool, tls.names),
+    ...tls.cluster,
+    metadata: clusterMetadata({
+      rule,
+      services: [service],
+      subset: named.subset,
+      // As in istiod, which has it for the whole service alone.
+      isExternal: service.location === 'external' && subset === undefined,
+      isOriginated: isOriginated(policy),
+    }),
+  };
+  return encodeResource(ClusterSchema, name, cluster, [
+    service.key,
+    ...(rule?.keys ?? []),
+    ...(isDns(service) ? endpoints.map(({ key }) => key) : []),
+  ]);
+}
+
+/** Whether the connection is TLS that is not of the mesh. */
+const isOriginated = ({ tls }: PortPolicy): boolean => tls?.mode === 'simple' || tls?.mode === 'mutual';
+
+/** How a cluster finds its endpoints; undefined where DNS has none to resolve. */
+function discoveryOf(
+  { service, node }: Inputs,
+  name: string,
+  { targetPort }: ServicePort,
+  policy: PortPolicy,
+  endpoints: readonly Endpoint[],
+  asked: AskedForMutualTls,
+): Cluster | undefined {
+  if (policy.tls?.mode === 'closed') {
+    return { clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC }, loadAssignment: { clusterName: name } };
+  }
+  const dns = isDns(service) ? dnsSettings(node) : {};
+  if (isPassthrough(policy) || (!isEds(service, node) && !isDns(service))) {
+    return {
+      ...dns,
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
+      lbPolicy: LbPolicy.CLUSTER_PROVIDED,
+      // Where a call was going to has the port of the service.
+      lbConfig: service.resolution === 'none' && !isEds(service, node) && targetPort !== undefined ? atPort(targetPort) : none,
+    };
+  }
+  if (isEds(service, node)) {
+    return {
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.EDS },
+      edsClusterConfig: {
+        serviceName: name,
+        edsConfig: {
+          configSourceSpecifier: { case: 'ads', value: {} },
+          initialFetchTimeout: {},
+          resourceApiVersion: ApiVersion.V3,
+        },
+      },
+    };
+  }
+  if (endpoints.length === 0) return undefined;
+  const [value, used] =
+    service.resolution === 'dns' ? [DiscoveryType.STRICT_DNS, endpoints] : [DiscoveryType.LOGICAL_DNS, endpoints.slice(0, 1)]; // Envoy takes one
+  return { ...dns, clusterDiscoveryType: { case: 'type', value }, loadAssignment: loadAssignment(name, used, policy, node, asked) };
+}
+
+const none = { case: undefined } as const;
+const atPort = (upstreamPortOverride: number) => ({ case: 'originalDstLbConfig', value: { upstreamPortOverride } }) as const;
+
+const dnsSettings = ({ addresses }: ProxyNode): Cluster => ({
+  dnsRefreshRate: protoDuration(60_000),
+  respectDnsTtl: true,
+  dnsLookupFamily: dnsFamily(addresses),
+  // Its own way to ask keeps one socket for ever, and so the names of one server.
+  typedDnsResolverConfig: {
+    name: 'envoy.network.dns_resolver.cares',
+    typedConfig: packed(CaresDnsResolverConfigSchema, { udpMaxQueries: 100 }),
+  },
+});
+
+/** The addresses that a proxy can reach, by those that it has. */
+const dnsFamily = (addresses: readonly string[]): DnsLookupFamily =>
+  addresses.length > 0 && addresses.every(isIPv6) ? DnsLookupFamily.V6_ONLY : DnsLookupFamily.V4_ONLY;

@@ -1,0 +1,94 @@
+import { createRegistry, type DescMessage, fromBinary, type JsonObject, toJson } from '@bufbuild/protobuf';
+import { ClusterSchema } from '../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import { ClusterLoadAssignmentSchema } from '../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
+import { ListenerSchema } from '../../shared/proto/envoy/config/listener/v3/listener_pb.ts';
+import { RouteConfigurationSchema } from '../../shared/proto/envoy/config/route/v3/route_pb.ts';
+import { file_envoy_extensions_access_loggers_file_v3_file } from '../../shared/proto/envoy/extensions/access_loggers/file/v3/file_pb.ts';
+import { file_envoy_extensions_filters_http_cors_v3_cors } from '../../shared/proto/envoy/extensions/filters/http/cors/v3/cors_pb.ts';
+import { file_envoy_extensions_filters_http_fault_v3_fault } from '../../shared/proto/envoy/extensions/filters/http/fault/v3/fault_pb.ts';
+import { file_envoy_extensions_filters_http_grpc_stats_v3_config } from '../../shared/proto/envoy/extensions/filters/http/grpc_stats/v3/config_pb.ts';
+import { file_envoy_extensions_filters_http_grpc_web_v3_grpc_web } from '../../shared/proto/envoy/extensions/filters/http/grpc_web/v3/grpc_web_pb.ts';
+import { file_envoy_extensions_filters_http_router_v3_router } from '../../shared/proto/envoy/extensions/filters/http/router/v3/router_pb.ts';
+import { file_envoy_extensions_filters_listener_http_inspector_v3_http_inspector } from '../../shared/proto/envoy/extensions/filters/listener/http_inspector/v3/http_inspector_pb.ts';
+import { file_envoy_extensions_filters_listener_original_dst_v3_original_dst } from '../../shared/proto/envoy/extensions/filters/listener/original_dst/v3/original_dst_pb.ts';
+import { file_envoy_extensions_filters_listener_tls_inspector_v3_tls_inspector } from '../../shared/proto/envoy/extensions/filters/listener/tls_inspector/v3/tls_inspector_pb.ts';
+import { file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager } from '../../shared/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
+import { file_envoy_extensions_filters_network_mongo_proxy_v3_mongo_proxy } from '../../shared/proto/envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy_pb.ts';
+import { file_envoy_extensions_filters_network_sni_cluster_v3_sni_cluster } from '../../shared/proto/envoy/extensions/filters/network/sni_cluster/v3/sni_cluster_pb.ts';
+import { file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy } from '../../shared/proto/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.ts';
+import { file_envoy_extensions_network_dns_resolver_cares_v3_cares_dns_resolver } from '../../shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
+import { file_envoy_extensions_request_id_uuid_v3_uuid } from '../../shared/proto/envoy/extensions/request_id/uuid/v3/uuid_pb.ts';
+import { file_envoy_extensions_retry_host_previous_hosts_v3_previous_hosts } from '../../shared/proto/envoy/extensions/retry/host/previous_hosts/v3/previous_hosts_pb.ts';
+import { file_envoy_extensions_retry_priority_previous_priorities_v3_previous_priorities_config } from '../../shared/proto/envoy/extensions/retry/priority/previous_priorities/v3/previous_priorities_config_pb.ts';
+import { file_envoy_extensions_transport_sockets_raw_buffer_v3_raw_buffer } from '../../shared/proto/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer_pb.ts';
+import { file_envoy_extensions_transport_sockets_tls_v3_tls } from '../../shared/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
+import { file_envoy_extensions_upstreams_http_v3_http_protocol_options } from '../../shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
+import type { View, XdsType } from '../push/view.ts';
+
+/** What stands in an Any of what is generated. */
+const registry = createRegistry(
+  file_envoy_extensions_access_loggers_file_v3_file,
+  file_envoy_extensions_filters_http_cors_v3_cors,
+  file_envoy_extensions_filters_http_fault_v3_fault,
+  file_envoy_extensions_filters_http_grpc_stats_v3_config,
+  file_envoy_extensions_filters_http_grpc_web_v3_grpc_web,
+  file_envoy_extensions_filters_http_router_v3_router,
+  file_envoy_extensions_filters_listener_http_inspector_v3_http_inspector,
+  file_envoy_extensions_filters_listener_original_dst_v3_original_dst,
+  file_envoy_extensions_filters_listener_tls_inspector_v3_tls_inspector,
+  file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+  file_envoy_extensions_filters_network_mongo_proxy_v3_mongo_proxy,
+  file_envoy_extensions_filters_network_sni_cluster_v3_sni_cluster,
+  file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy,
+  file_envoy_extensions_network_dns_resolver_cares_v3_cares_dns_resolver,
+  file_envoy_extensions_request_id_uuid_v3_uuid,
+  file_envoy_extensions_retry_host_previous_hosts_v3_previous_hosts,
+  file_envoy_extensions_retry_priority_previous_priorities_v3_previous_priorities_config,
+  file_envoy_extensions_transport_sockets_raw_buffer_v3_raw_buffer,
+  file_envoy_extensions_transport_sockets_tls_v3_tls,
+  file_envoy_extensions_upstreams_http_v3_http_protocol_options,
+);
+
+const schemas: Readonly<Record<XdsType, DescMessage>> = {
+  cluster: ClusterSchema,
+  endpoint: ClusterLoadAssignmentSchema,
+  listener: ListenerSchema,
+  route: RouteConfigurationSchema,
+};
+
+/** The resources of one type that a proxy may have, with Envoy's names of fields. Pure. */
+export function printed(
+  view: View,
+  type: XdsType,
+): readonly { readonly version: string; readonly name: string; readonly said: JsonObject }[] {
+  return [...view[type].resources.values()].map(({ name, version, body }) => {
+    const said = toJson(schemas[type], fromBinary(schemas[type], body), { registry, useProtoFieldName: true });
+    return { name, version, said: said as JsonObject };
+  });
+}
+
+/**
+ * All that a proxy may have, in the form in which Envoy itself tells it. Pure.
+ * https://www.envoyproxy.io/docs/envoy/latest/api-v3/admin/v3/config_dump_shared.proto
+ */
+export function configDump(view: View): unknown {
+  const dump = (name: string, type: XdsType, list: string, one: (resource: ReturnType<typeof printed>[number]) => unknown) => ({
+    '@type': `type.googleapis.com/envoy.admin.v3.${name}`,
+    ...(type !== 'endpoint' && type !== 'route' && { version_info: view[type].version }),
+    [list]: printed(view, type).map(one),
+  });
+  return {
+    configs: [
+      dump('ClustersConfigDump', 'cluster', 'dynamic_active_clusters', ({ version, said }) => ({ version_info: version, cluster: said })),
+      dump('EndpointsConfigDump', 'endpoint', 'dynamic_endpoint_configs', ({ version, said }) => ({
+        version_info: version,
+        endpoint_config: said,
+      })),
+      dump('ListenersConfigDump', 'listener', 'dynamic_listeners', ({ name, version, said }) => ({
+        name,
+        active_state: { version_info: version, listener: said },
+      })),
+      dump('RoutesConfigDump', 'route', 'dynamic_route_configs', ({ version, said }) => ({ version_info: version, route_config: said })),
+    ],
+  };
+}

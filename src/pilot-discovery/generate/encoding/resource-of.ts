@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { ResourceKey } from '../../istio/model.ts';
+import type { XdsResource } from '../../push/view.ts';
+
+const living = new Map<string, WeakRef<XdsResource>>();
+const forgotten = new FinalizationRegistry<string>((key) => {
+  if (living.get(key)?.deref() === undefined) living.delete(key);
+});
+
+/**
+ * A resource from its encoded message. Equal content, of the same resources, is the same object for
+ * as long as somebody holds it.
+ */
+export function resourceOf(name: string, body: Uint8Array, keys: readonly ResourceKey[]): XdsResource {
+  const version = createHash('sha256').update(body).digest('hex').slice(0, 32);
+  const distinct = [...new Set(keys)];
+  const key = [name, version, ...distinct].join('\n');
+  const before = living.get(key)?.deref();
+  if (before !== undefined) return before;
+  const resource: XdsResource = { name, version, body, keys: distinct };
+  living.set(key, new WeakRef(resource));
+  forgotten.register(resource, key);
+  return resource;
+}

@@ -1,0 +1,15 @@
+import type { StringMatch } from '../../istio/values.ts';
+import type { StringMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/string_pb.ts';
+import type { Init } from './typed-config.ts';
+
+/** A match of a text as Envoy has it. */
+export function stringMatcher({ type, value }: StringMatch): Init<typeof StringMatcherSchema> {
+  switch (type) {
+    case 'exact':
+      return { matchPattern: { case: 'exact', value } };
+    case 'prefix':
+      return { matchPattern: { case: 'prefix', value } };
+    case 'regex':
+      return { matchPattern: { case: 'safeRegex', value: { regex: value } } };
+  }
+}

@@ -1,0 +1,69 @@
+import { ClusterLoadAssignmentSchema } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
+import type { XdsResource } from '../../push/view.ts';
+import { serviceKey, type Endpoint, type Environment, type Service } from '../../environment/environment.ts';
+import { askedForMutualTls, disablingPolicies } from '../tls/asked-for-mutual-tls.ts';
+import { outboundName } from '../scope/cluster-name.ts';
+import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
+import { encodeResource } from '../encoding/encode-resource.ts';
+import { isEds } from '../scope/resolution.ts';
+import { isPassthrough } from './load-balancing.ts';
+import { endpointsWith, loadAssignment } from './load-assignment.ts';
+import { memoTable } from '../scope/memo.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
+import { policyFor } from '../scope/traffic-policy.ts';
+import { visibleServices } from '../scope/visible-services.ts';
+
+/** The endpoints of all clusters of a proxy that ask for them. */
+export function endpointsOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  const services = visibleServices(environment, node);
+  const { endpoints, destinationRules, mesh } = environment;
+  const place = scopeOfPlace(environment, node);
+  const text = JSON.stringify([node.role, scopeOfRulesFor(environment, node), place]);
+  return ofScope([services, endpoints, destinationRules, disablingPolicies(environment) ?? noPolicies, mesh], text, () =>
+    [...services.values()].flatMap((service) => assignments(environment, node, place, service)),
+  );
+}
+
+const ofScope = memoTable<readonly XdsResource[]>();
+
+function assignments(environment: Environment, node: ProxyNode, place: string, service: Service): readonly XdsResource[] {
+  if (!isEds(service, node)) return [];
+  const rule = destinationRuleOf(environment, node, service);
+  const subsets = ['', ...(rule?.spec.subsets ?? []).map(({ name }) => name)];
+  const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
+  return ports.flatMap((port) =>
+    subsets.flatMap((subset) => assignment(environment, node, place, service, rule, port.number, subset) ?? []),
+  );
+}
+
+const made = memoTable<XdsResource | undefined>();
+const noRule = {};
+const noPolicies = {};
+const noEndpoints: readonly Endpoint[] = [];
+
+function assignment(
+  environment: Environment,
+  node: ProxyNode,
+  place: string,
+  service: Service,
+  rule: MatchedRule | undefined,
+  port: number,
+  subset: string,
+): XdsResource | undefined {
+  const endpoints = environment.endpoints.get(serviceKey(service))?.get(port) ?? noEndpoints;
+  const name = outboundName({ port, subset, host: service.host });
+  return made(
+    [service, endpoints, rule ?? noRule, disablingPolicies(environment) ?? noPolicies, environment.mesh],
+    `${name}\n${rule === undefined ? '' : place}`,
+    () => {
+      const policy = policyFor(rule?.spec, port, subset);
+      if (isPassthrough(policy)) return undefined;
+      const own = rule?.spec.subsets.find((one) => one.name === subset);
+      const its = endpointsWith(endpoints, own?.labels ?? {});
+      const isMutual = askedForMutualTls(environment, rule, port, own);
+      const keys = [service.key, ...(rule?.keys ?? []), ...its.map(({ key }) => key)];
+      return encodeResource(ClusterLoadAssignmentSchema, name, loadAssignment(name, its, policy, node, isMutual), keys);
+    },
+  );
+}

@@ -1,0 +1,69 @@
+import type { PortPolicy } from '../../istio/destination-rule.ts';
+import { clusterId } from '../../istio/mesh-config.ts';
+import type { Labels } from '../../istio/values.ts';
+import type { ClusterLoadAssignmentSchema } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
+import type { LbEndpointSchema, LocalityLbEndpointsSchema } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_components_pb.ts';
+import type { Endpoint } from '../../environment/environment.ts';
+import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
+import { type Place, placed, type Placed } from './locality-lb.ts';
+import { selects } from '../scope/peer-authentication-of.ts';
+import type { Init } from '../encoding/typed-config.ts';
+
+type LocalityEndpoints = Init<typeof LocalityLbEndpointsSchema>;
+
+/** The endpoints of a subset. */
+export function endpointsWith(endpoints: readonly Endpoint[], labels: Labels): readonly Endpoint[] {
+  return Object.keys(labels).length === 0 ? endpoints : endpoints.filter((endpoint) => selects(labels, endpoint.labels));
+}
+
+/** Endpoints by locality and priority, as this policy has a proxy at its place use them. */
+export function loadAssignment(
+  name: string,
+  endpoints: readonly Endpoint[],
+  policy: PortPolicy,
+  place: Place,
+  isMutual: AskedForMutualTls,
+): Init<typeof ClusterLoadAssignmentSchema> {
+  return { clusterName: name, endpoints: placed(endpoints, policy, place).map((one) => localityEndpoints(one, isMutual)) };
+}
+
+function localityEndpoints({ locality, priority, weight, endpoints }: Placed, isMutual: AskedForMutualTls): LocalityEndpoints {
+  const [region = '', zone = '', subZone = ''] = locality.split('/');
+  return {
+    locality: { region, zone, subZone },
+    lbEndpoints: endpoints.map((endpoint) => lbEndpoint(endpoint, isMutual(endpoint))),
+    loadBalancingWeight: weight,
+    priority,
+  };
+}
+
+function lbEndpoint(endpoint: Endpoint, isMutual: boolean): Init<typeof LbEndpointSchema> {
+  const { address, port, weight, workloadName, namespace, labels } = endpoint;
+  const workload = [workloadName, namespace, canonicalName(labels, workloadName), canonicalRevision(labels), clusterId].join(';');
+  return {
+    hostIdentifier: {
+      case: 'endpoint',
+      value: {
+        address: {
+          address: /^[/@]/.test(address)
+            ? { case: 'pipe', value: { path: address } }
+            : { case: 'socketAddress', value: { address, portSpecifier: { case: 'portValue', value: port } } },
+        },
+      },
+    },
+    metadata: {
+      filterMetadata: {
+        ...(isMutual && { 'envoy.transport_socket_match': { tlsMode: 'istio' } }),
+        istio: { workload },
+      },
+    },
+    loadBalancingWeight: Math.max(1, weight),
+  };
+}
+
+/** The name of what runs there, as telemetry has it. */
+const canonicalName = (labels: Labels, workloadName: string): string =>
+  labels['service.istio.io/canonical-name'] ?? labels['app.kubernetes.io/name'] ?? labels['app'] ?? workloadName;
+
+const canonicalRevision = (labels: Labels): string =>
+  labels['service.istio.io/canonical-revision'] ?? labels['app.kubernetes.io/version'] ?? labels['version'] ?? '';

@@ -1,0 +1,149 @@
+import type { LocalitySettings, PortPolicy } from '../../istio/destination-rule.ts';
+import type { Labels } from '../../istio/values.ts';
+import type { Endpoint } from '../../environment/environment.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { ownMember } from '../../../shared/text/own-member.ts';
+
+/** Where a proxy stands among endpoints. */
+export type Place = Pick<ProxyNode, 'locality' | 'labels' | 'network'>;
+
+/** Endpoints of one locality that are used alike. */
+export interface Placed {
+  readonly locality: string;
+  /** 0 is used first. */
+  readonly priority: number;
+  readonly weight: number;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/**
+ * Endpoints by locality, as a policy has a proxy at its place use them: with weights that are said
+ * for where it is; else, where endpoints that fail are told, the near ones first.
+ */
+export function placed(endpoints: readonly Endpoint[], { loadBalancer, outlierDetection }: PortPolicy, place: Place): readonly Placed[] {
+  const localities = byLocality(withinLimit(endpoints));
+  const settings = loadBalancer?.locality;
+  if (settings?.enabled === false) return localities;
+  const share = settings?.distribute.find(({ from }) => isWithinLocality(place.locality, from));
+  if (share !== undefined) return distributed(localities, share.to);
+  if ((settings?.distribute.length ?? 0) > 0 || outlierDetection === undefined) return localities;
+  return prioritized(localities, settings, place);
+}
+
+function byLocality(endpoints: readonly Endpoint[]): readonly Placed[] {
+  return [...groupedBy(endpoints, ({ locality }) => locality)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([locality, its]) => ({ locality, priority: 0, weight: sumOf(its), endpoints: its }));
+}
+
+/** Envoy refuses weights that make more together. */
+const mostWeight = 2 ** 32 - 1;
+
+/** Too large weights are made smaller, in proportion. */
+function withinLimit(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const sum = sumOf(endpoints);
+  if (sum <= mostWeight) return endpoints;
+  const scale = (mostWeight - endpoints.length) / sum;
+  return endpoints.map((one) => ({ ...one, weight: Math.max(1, Math.floor(one.weight * scale)) }));
+}
+
+const sumOf = (endpoints: readonly Endpoint[]): number => endpoints.reduce((sum, { weight }) => sum + Math.max(1, weight), 0);
+
+/** Whether a locality is one of `region/zone/*`; `*` is any. */
+function isWithinLocality(locality: string, pattern: string): boolean {
+  const parts = locality.split('/');
+  return pattern.split('/').every((part, index) => part === '*' || part === '' || part === parts[index]);
+}
+
+/** Shares are divided by weight among the localities that they are for; others get nothing. */
+function distributed(localities: readonly Placed[], to: Readonly<Record<string, number>>): readonly Placed[] {
+  const shares = new Map<Placed, number>();
+  for (const [pattern, share] of Object.entries(to)) {
+    const its = localities.filter((one) => !shares.has(one) && isWithinLocality(one.locality, pattern));
+    const total = its.reduce((sum, { weight }) => sum + weight, 0);
+    for (const one of its) shares.set(one, Math.ceil((one.weight * share) / total));
+  }
+  return localities.map((one) => {
+    const weight = shares.get(one);
+    return weight === undefined ? { ...one, endpoints: [] } : { ...one, weight };
+  });
+}
+
+/**
+ * The near first: by labels that are named, in which those of the proxy are met, then by distance.
+ */
+function prioritized(localities: readonly Placed[], settings: LocalitySettings | undefined, place: Place): readonly Placed[] {
+  const failover = settings?.failover ?? [];
+  const wanted = (settings?.failoverPriority ?? []).map((text) => wantedLabel(text, place));
+  const distance = (locality: string): number =>
+    wanted.length > 0 && failover.length === 0 ? 0 : distanceOf(locality, place.locality, failover);
+  const split = localities.flatMap(({ locality, endpoints }): Placed[] => {
+    const far = distance(locality);
+    return [...groupedBy(endpoints, ({ labels }) => unmet(labels, wanted) * levels + far)].map(([priority, its]) => ({
+      locality,
+      priority,
+      weight: sumOf(its),
+      endpoints: its,
+    }));
+  });
+  // Envoy wants priorities without gaps.
+  const used = [...new Set(split.map(({ priority }) => priority))].sort((a, b) => a - b);
+  return split.map((one) => ({ ...one, priority: used.indexOf(one.priority) })).sort(byPlace);
+}
+
+function byPlace(a: Placed, b: Placed): number {
+  return a.locality === b.locality ? a.priority - b.priority : a.locality < b.locality ? -1 : 1;
+}
+
+/** More than there are distances. */
+const levels = 8;
+
+function distanceOf(locality: string, from: string, failover: LocalitySettings['failover']): number {
+  const [region = '', zone = '', subzone = ''] = locality.split('/');
+  const [ownRegion = '', ownZone = '', ownSubzone = ''] = from.split('/');
+  if (region !== ownRegion) {
+    const next = failover.find((one) => one.from === ownRegion);
+    return next === undefined || next.to === region ? 3 : 4;
+  }
+  if (zone !== ownZone) return 2;
+  return subzone === ownSubzone ? 0 : 1;
+}
+
+interface WantedLabel {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** `name` asks for the value that the proxy has, `name=value` for that value. */
+function wantedLabel(text: string, place: Place): WantedLabel {
+  const [name = '', value] = text.split('=');
+  return { name, value: value ?? ownMember(placeLabels(place), name) ?? '' };
+}
+
+/** How many of them are not met, where one that is not met makes those after it idle. */
+function unmet(labels: Labels, wanted: readonly WantedLabel[]): number {
+  const first = wanted.findIndex(({ name, value }) => (ownMember(labels, name) ?? '') !== value);
+  return first === -1 ? 0 : wanted.length - first;
+}
+
+function placeLabels({ locality, labels, network }: Place): Labels {
+  const [region = '', zone = '', subzone = ''] = locality.split('/');
+  return {
+    'topology.kubernetes.io/region': region,
+    'topology.kubernetes.io/zone': zone,
+    'topology.istio.io/subzone': subzone,
+    'topology.istio.io/network': network,
+    ...labels,
+  };
+}
+
+function groupedBy<K>(endpoints: readonly Endpoint[], nameOf: (endpoint: Endpoint) => K): ReadonlyMap<K, readonly Endpoint[]> {
+  const groups = new Map<K, Endpoint[]>();
+  for (const endpoint of endpoints) {
+    const name = nameOf(endpoint);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [endpoint]);
+    else group.push(endpoint);
+  }
+  return groups;
+}

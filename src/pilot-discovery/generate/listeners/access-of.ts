@@ -1,0 +1,48 @@
+import type { Covered } from '../../istio/access-policy.ts';
+import { keyOf, type ResourceKey } from '../../istio/model.ts';
+import type { Protocol } from '../../istio/values.ts';
+import type { Environment } from '../../environment/environment.ts';
+import { listenerKindOf } from '../scope/outbound-bindings.ts';
+import { peerAuthenticationOf, selects, type SetMode } from '../scope/peer-authentication-of.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+
+/** Who may connect to a workload. */
+export interface Access {
+  /** What holds for a port, and for one that nothing names (undefined). */
+  readonly modeAt: (port: number | undefined, protocol: Protocol) => SetMode;
+  /** Those for which something is said; sorted. */
+  readonly ports: readonly number[];
+  readonly of: readonly ResourceKey[];
+}
+
+/**
+ * What PeerAuthentications say of a workload. A port that another policy restricts is closed, for
+ * such policies are not served. Those of the root namespace are for all namespaces.
+ */
+export function accessOf(environment: Environment, node: Pick<ProxyNode, 'namespace' | 'labels'>): Access {
+  const peers = peerAuthenticationOf(environment, node);
+  const places = new Set([node.namespace, environment.mesh.rootNamespace]);
+  const policies = [...places]
+    .flatMap((place) => environment.accessPolicies.get(place) ?? [])
+    .filter(({ spec }) => spec.covers.type !== 'nothing' && selects(spec.selector ?? {}, node.labels));
+  const closed = policies.flatMap(({ spec: { covers } }) => (covers.type === 'ports' ? covers.ports : []));
+  return {
+    modeAt: (port, protocol) =>
+      policies.some(({ spec }) => isCovered(spec.covers, port, protocol))
+        ? 'closed'
+        : ((port === undefined ? undefined : peers.ports.get(port)) ?? peers.mode),
+    ports: [...new Set([...peers.ports.keys(), ...closed])].sort((a, b) => a - b),
+    of: [...peers.of.map(keyOf), ...policies.map(keyOf)],
+  };
+}
+
+function isCovered(covers: Covered, port: number | undefined, protocol: Protocol): boolean {
+  switch (covers.type) {
+    case 'nothing':
+      return false;
+    case 'ports':
+      return port !== undefined && covers.ports.includes(port);
+    case 'all':
+      return covers.protocols === 'any' || listenerKindOf(protocol) !== 'tcp';
+  }
+}

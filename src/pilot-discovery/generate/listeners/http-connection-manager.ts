@@ -1,0 +1,90 @@
+import type { MeshConfig } from '../../istio/mesh-config.ts';
+import type { Protocol } from '../../istio/values.ts';
+import { ApiVersion } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
+import type { RouteConfigurationSchema } from '../../../shared/proto/envoy/config/route/v3/route_pb.ts';
+import { CorsSchema } from '../../../shared/proto/envoy/extensions/filters/http/cors/v3/cors_pb.ts';
+import { HTTPFaultSchema } from '../../../shared/proto/envoy/extensions/filters/http/fault/v3/fault_pb.ts';
+import { FilterConfigSchema } from '../../../shared/proto/envoy/extensions/filters/http/grpc_stats/v3/config_pb.ts';
+import { GrpcWebSchema } from '../../../shared/proto/envoy/extensions/filters/http/grpc_web/v3/grpc_web_pb.ts';
+import { RouterSchema } from '../../../shared/proto/envoy/extensions/filters/http/router/v3/router_pb.ts';
+import {
+  HttpConnectionManager_ForwardClientCertDetails as ForwardClientCertDetails,
+  HttpConnectionManager_PathWithEscapedSlashesAction as PathWithEscapedSlashesAction,
+  HttpConnectionManagerSchema,
+} from '../../../shared/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
+import { UuidRequestIdConfigSchema } from '../../../shared/proto/envoy/extensions/request_id/uuid/v3/uuid_pb.ts';
+import { accessLogs } from './access-log.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { tracing } from './tracing.ts';
+import { packed, typedConfig, type TypedConfig, type Init } from '../encoding/typed-config.ts';
+
+type Manager = Init<typeof HttpConnectionManagerSchema>;
+
+/** The filter of a chain that takes HTTP of the application and asks for its routes by name. */
+export function outboundManager(
+  mesh: MeshConfig,
+  node: ProxyNode,
+  address: string,
+  { routeName, protocol }: { readonly routeName: string; readonly protocol: Protocol },
+): TypedConfig {
+  return manager(mesh, node, {
+    statPrefix: `outbound_${address};`,
+    routeSpecifier: {
+      case: 'rds',
+      value: {
+        configSource: { configSourceSpecifier: { case: 'ads', value: {} }, initialFetchTimeout: {}, resourceApiVersion: ApiVersion.V3 },
+        routeConfigName: routeName,
+      },
+    },
+    ...(protocol === 'grpc-web' && { httpFilters: [grpcWeb, ...httpFilters] }),
+  });
+}
+
+/** The filter of a chain that takes HTTP for the application, with its one route. */
+export function inboundManager(
+  mesh: MeshConfig,
+  node: ProxyNode,
+  { statPrefix, protocol }: { readonly statPrefix: string; readonly protocol: Protocol },
+  routes: Init<typeof RouteConfigurationSchema>,
+): TypedConfig {
+  return manager(mesh, node, {
+    statPrefix,
+    routeSpecifier: { case: 'routeConfig', value: routes },
+    serverName: 'istio-envoy',
+    forwardClientCertDetails: ForwardClientCertDetails.APPEND_FORWARD,
+    setCurrentClientCertDetails: { subject: true, dns: true, uri: true },
+    ...(isHttp2(protocol) && { http2ProtocolOptions: {} }),
+    ...(protocol === 'grpc-web' && { httpFilters: [grpcWeb, ...httpFilters] }),
+  });
+}
+
+function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConfig {
+  return typedConfig('envoy.filters.network.http_connection_manager', HttpConnectionManagerSchema, {
+    httpFilters,
+    ...special,
+    tracing: tracing(node),
+    streamIdleTimeout: {},
+    ...(node.http10 === 'accepted' && { httpProtocolOptions: { acceptHttp10: true } }),
+    accessLog: accessLogs(mesh),
+    useRemoteAddress: false,
+    proxy100Continue: true,
+    upgradeConfigs: [{ upgradeType: 'websocket' }],
+    normalizePath: true,
+    pathWithEscapedSlashesAction: PathWithEscapedSlashesAction.KEEP_UNCHANGED,
+    requestIdExtension: { typedConfig: packed(UuidRequestIdConfigSchema, { useRequestIdForTraceSampling: true }) },
+  });
+}
+
+const isHttp2 = (protocol: Protocol): boolean => protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web';
+
+const grpcWeb = typedConfig('envoy.filters.http.grpc_web', GrpcWebSchema);
+
+const httpFilters = [
+  typedConfig('envoy.filters.http.grpc_stats', FilterConfigSchema, {
+    emitFilterState: true,
+    perMethodStatSpecifier: { case: 'statsForAllMethods', value: { value: false } },
+  }),
+  typedConfig('envoy.filters.http.fault', HTTPFaultSchema),
+  typedConfig('envoy.filters.http.cors', CorsSchema),
+  typedConfig('envoy.filters.http.router', RouterSchema),
+];

@@ -1,0 +1,36 @@
+import type { Environment } from '../../environment/environment.ts';
+import type { ResourceKey } from '../../istio/model.ts';
+import { memoTable } from '../scope/memo.ts';
+import { type OutboundBinding, outboundBindings } from '../scope/outbound-bindings.ts';
+import { outboundEntries, type OutboundEntry } from '../scope/outbound-entries.ts';
+import { visibleServices } from '../scope/visible-services.ts';
+
+/** A port of a service that has no listener where connections are redirected. */
+export interface ListenerClash {
+  /** The service of the port. */
+  readonly key: ResourceKey;
+  /** Who has the listener, and why both cannot. */
+  readonly reason: string;
+}
+
+const made = memoTable<readonly ListenerClash[]>();
+
+/**
+ * Ports of services that all namespaces see, and that have no listener, because nothing would tell
+ * their connections from those of an older service. Made once for the same services.
+ */
+export function listenerClashes(environment: Environment): readonly ListenerClash[] {
+  return made([environment.services], '', () => {
+    const services = [...visibleServices(environment, { namespace: '' }).values()];
+    const bindings = outboundBindings(environment, { addresses: [], interception: 'redirect', ownPorts: [], bindable: 'any' }, services);
+    return outboundEntries(bindings).flatMap((entry) => entry.left.map((binding) => clashOf(entry, binding)));
+  });
+}
+
+function clashOf({ address, chains }: OutboundEntry, { service, port, range }: OutboundBinding): ListenerClash {
+  const first = chains[0]?.of;
+  const place = range === '' ? (address === '0.0.0.0' ? 'without an address' : `at ${address}`) : `at ${range}`;
+  const older = first === undefined ? 'another service' : `${first.service.host} (${first.service.key}, ${first.port.protocol})`;
+  const reason = `the port ${port.number} of ${service.host} is not served ${place}, for ${older} has it there and is older: give ${service.host} an address of its own, or another port`;
+  return { key: service.key, reason };
+}

@@ -1,0 +1,38 @@
+import type { PortPolicy } from '../../istio/destination-rule.ts';
+import type { MeshConfig } from '../../istio/mesh-config.ts';
+import type { Protocol } from '../../istio/values.ts';
+import { MongoProxySchema } from '../../../shared/proto/envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy_pb.ts';
+import { TcpProxySchema } from '../../../shared/proto/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.ts';
+import { accessLogs } from './access-log.ts';
+import { protoDuration } from '../encoding/proto-duration.ts';
+import { typedConfig, type TypedConfig } from '../encoding/typed-config.ts';
+
+const tcpProxyName = 'envoy.filters.network.tcp_proxy';
+
+/** The filter that hands a connection to a cluster, and logs it where the mesh logs. */
+export function tcpProxy(mesh: MeshConfig, cluster: string, policy?: PortPolicy): TypedConfig {
+  const { idleTimeoutMs, maxConnectionDurationMs } = policy?.connectionPool?.tcp ?? {};
+  const balancer = policy?.loadBalancer?.policy;
+  return typedConfig(tcpProxyName, TcpProxySchema, {
+    statPrefix: cluster,
+    clusterSpecifier: { case: 'cluster', value: cluster },
+    accessLog: accessLogs(mesh),
+    ...(idleTimeoutMs !== undefined && { idleTimeout: protoDuration(idleTimeoutMs) }),
+    ...(maxConnectionDurationMs !== undefined && { maxDownstreamConnectionDuration: protoDuration(maxConnectionDurationMs) }),
+    ...(balancer?.type === 'consistent-hash' &&
+      balancer.key.type === 'source-ip' && { hashPolicy: [{ policySpecifier: { case: 'sourceIp', value: {} } }] }),
+  });
+}
+
+/** The filters of a chain of TCP: what understands its protocol, then the proxy. */
+export function tcpFilters(mesh: MeshConfig, cluster: string, protocol: Protocol, policy?: PortPolicy): TypedConfig[] {
+  const proxy = tcpProxy(mesh, cluster, policy);
+  if (protocol !== 'mongo') return [proxy];
+  return [typedConfig('envoy.filters.network.mongo_proxy', MongoProxySchema, { statPrefix: cluster }), proxy];
+}
+
+/** A connection that nobody may make ends here. Nothing is logged. */
+export const blackHole: TypedConfig = typedConfig(tcpProxyName, TcpProxySchema, {
+  statPrefix: 'BlackHoleCluster',
+  clusterSpecifier: { case: 'cluster', value: 'BlackHoleCluster' },
+});

@@ -1,0 +1,85 @@
+import type { StringMatch } from '../../istio/values.ts';
+import type { HttpMatch } from '../../istio/virtual-service.ts';
+import type {
+  HeaderMatcherSchema,
+  QueryParameterMatcherSchema,
+  RouteMatchSchema,
+} from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
+import { stringMatcher } from '../encoding/string-matcher.ts';
+import type { Init } from '../encoding/typed-config.ts';
+
+type RouteMatch = Init<typeof RouteMatchSchema>;
+type HeaderMatcher = Init<typeof HeaderMatcherSchema>;
+type QueryMatcher = Init<typeof QueryParameterMatcherSchema>;
+type Matches = Readonly<Record<string, StringMatch | undefined>>;
+
+/** Which requests a route takes. */
+export function routeMatch(match: HttpMatch | undefined): RouteMatch {
+  if (match === undefined) return { pathSpecifier: { case: 'prefix', value: '/' } };
+  const { uri, headers, withoutHeaders, method, authority, scheme, queryParams, ignoreUriCase } = match;
+  const named = [...Object.entries(headers).map(header), ...Object.entries(withoutHeaders).map(absent)];
+  const pseudo = Object.entries({ ':method': method, ':authority': authority, ':scheme': scheme });
+  return {
+    pathSpecifier: path(uri),
+    caseSensitive: !ignoreUriCase,
+    headers: [
+      ...named.sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)),
+      ...pseudo.flatMap(([name, value]) => (value === undefined ? [] : [header([name, value])])),
+    ],
+    queryParameters: sorted(queryParams).map(queryMatcher),
+  };
+}
+
+/** Whether a match takes every request, so that no route after it is ever reached. */
+export function takesAll({ pathSpecifier, headers = [], queryParameters = [] }: RouteMatch): boolean {
+  const anyPath =
+    (pathSpecifier?.case === 'prefix' && pathSpecifier.value === '/') ||
+    (pathSpecifier?.case === 'safeRegex' && pathSpecifier.value.regex === '.*');
+  return anyPath && headers.length === 0 && queryParameters.length === 0;
+}
+
+/** The path of a match, as the name of a span has it. */
+export function pathOf({ pathSpecifier }: RouteMatch): string {
+  switch (pathSpecifier?.case) {
+    case 'prefix':
+      return `${pathSpecifier.value}*`;
+    case 'path':
+      return pathSpecifier.value;
+    case 'safeRegex':
+      return pathSpecifier.value.regex ?? '';
+    default:
+      return '/*';
+  }
+}
+
+function path(uri: StringMatch | undefined): NonNullable<RouteMatch['pathSpecifier']> {
+  switch (uri?.type) {
+    case undefined:
+      return { case: 'prefix', value: '/' };
+    case 'exact':
+      return { case: 'path', value: uri.value };
+    case 'prefix':
+      return { case: 'prefix', value: uri.value };
+    case 'regex':
+      return { case: 'safeRegex', value: { regex: uri.value } };
+  }
+}
+
+function header([name, match]: readonly [string, StringMatch | undefined]): HeaderMatcher {
+  if (match === undefined) return { name, headerMatchSpecifier: { case: 'presentMatch', value: true } };
+  return { name, headerMatchSpecifier: { case: 'stringMatch', value: stringMatcher(match) } };
+}
+
+/** A header that is not there counts as one that does not match. */
+const absent = ([name, match]: readonly [string, StringMatch | undefined]): HeaderMatcher => ({
+  ...header([name, match]),
+  invertMatch: true,
+  treatMissingHeaderAsEmpty: match !== undefined,
+});
+
+function queryMatcher([name, match]: readonly [string, StringMatch | undefined]): QueryMatcher {
+  if (match === undefined) return { name, queryParameterMatchSpecifier: { case: 'presentMatch', value: true } };
+  return { name, queryParameterMatchSpecifier: { case: 'stringMatch', value: stringMatcher(match) } };
+}
+
+const sorted = (matches: Matches): [string, StringMatch | undefined][] => Object.entries(matches).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,0 +1,108 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { VirtualHostSchema, type RouteSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
+import { RouteConfigurationSchema } from '../../../shared/proto/envoy/config/route/v3/route_pb.ts';
+import type { XdsResource } from '../../push/view.ts';
+import { keyOf, type ResourceKey } from '../../istio/model.ts';
+import type { Environment } from '../../environment/environment.ts';
+import { memoTable } from '../scope/memo.ts';
+import { boundEndpoints } from '../scope/outbound-bindings.ts';
+import { bindingsText, outboundRouteNames } from '../scope/outbound-entries-of.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { resourceOf } from '../encoding/resource-of.ts';
+import { scopeOfDomain, scopeOfRulesFor, scopeOfVirtualServices } from '../scope/scope.ts';
+import { outboundPolicyOf, sidecarOf } from '../scope/sidecar-of.ts';
+import type { Init } from '../encoding/typed-config.ts';
+import { virtualHosts } from './virtual-hosts.ts';
+import { type Services, visibleServices } from '../scope/visible-services.ts';
+
+/** The route configurations that the listeners of a proxy ask for. */
+export function routesOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+  if (node.role !== 'sidecar') return noRoutes;
+  const services = visibleServices(environment, node);
+  const { virtualServices, destinationRules, mesh } = environment;
+  const text = JSON.stringify([
+    bindingsText(environment, node, services),
+    scopeOfRulesFor(environment, node),
+    scopeOfVirtualServices(environment, node),
+    scopeOfDomain(services, node.dnsDomain),
+  ]);
+  return ofScope(
+    [services, boundEndpoints(environment, services), virtualServices, destinationRules, mesh, sidecarOf(environment, node) ?? noSidecar],
+    text,
+    () => routesFor(environment, node, services),
+  );
+}
+
+const ofScope = memoTable<readonly XdsResource[]>();
+const noRoutes: readonly XdsResource[] = [];
+const noSidecar = {};
+
+function routesFor(environment: Environment, node: ProxyNode, services: Services): readonly XdsResource[] {
+  const policy = outboundPolicyOf(environment, node);
+  const sidecar = sidecarOf(environment, node);
+  const policyKeys = sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)];
+  return outboundRouteNames(environment, node, services).map((name) => {
+    const { host, port } = partsOf(name);
+    if (host !== undefined) {
+      const own = virtualHosts(environment, node, services, port, host).filter((one) => one.name === name);
+      return configuration(name, own.map(({ body }) => body), own.flatMap(({ keys }) => keys)); // prettier-ignore
+    }
+    const hosts = virtualHosts(environment, node, services, port);
+    return configuration(
+      name,
+      [...hosts.map(({ body }) => body), fallbacks[policy]],
+      [...hosts.flatMap(({ keys }) => keys), ...policyKeys],
+    );
+  });
+}
+
+/** `PORT`, or `HOST:PORT` for what may be HTTP to one service. */
+function partsOf(name: string): { readonly host: string | undefined; readonly port: number } {
+  const colon = name.lastIndexOf(':');
+  return colon < 0 ? { host: undefined, port: Number(name) } : { host: name.slice(0, colon), port: Number(name.slice(colon + 1)) };
+}
+
+/** Virtual hosts are encoded each on its own: one that has changed does not cost the others. */
+function configuration(name: string, hosts: readonly Uint8Array[], keys: readonly ResourceKey[]): XdsResource {
+  const rest = toBinary(
+    RouteConfigurationSchema,
+    create(RouteConfigurationSchema, {
+      name,
+      validateClusters: false,
+      maxDirectResponseBodySizeBytes: 1_048_576,
+      ignorePortInHostMatching: true,
+    }),
+  );
+  return resourceOf(name, Buffer.concat([rest, ...hosts.flatMap((host) => [field(2, host.length), host])]), keys);
+}
+
+/** What stands before the bytes of an embedded message: the number of its field, and its length. */
+function field(number: number, length: number): Uint8Array {
+  const bytes = [(number << 3) | 2];
+  let left = length;
+  for (; left > 127; left >>>= 7) bytes.push((left & 127) | 128);
+  return Uint8Array.from([...bytes, left]);
+}
+
+/**
+ * The host for all names that no other has: it leads to where the request was going, or nowhere.
+ */
+function fallback(name: string, action: Init<typeof RouteSchema>['action']): Uint8Array {
+  const route: Init<typeof RouteSchema> = {
+    name,
+    match: { pathSpecifier: { case: 'prefix', value: '/' } },
+    ...(action !== undefined && { action }),
+  };
+  return toBinary(
+    VirtualHostSchema,
+    create(VirtualHostSchema, { name, domains: ['*'], routes: [route], includeRequestAttemptCount: true }),
+  );
+}
+
+const fallbacks = {
+  'allow-any': fallback('allow_any', {
+    case: 'route',
+    value: { clusterSpecifier: { case: 'cluster', value: 'PassthroughCluster' }, timeout: {}, maxGrpcTimeout: {} },
+  }),
+  'registry-only': fallback('block_all', { case: 'directResponse', value: { status: 502 } }),
+};

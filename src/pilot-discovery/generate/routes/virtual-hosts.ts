@@ -1,0 +1,197 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import type { DestinationRule } from '../../istio/destination-rule.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
+import type { ServicePort } from '../../istio/service-entry.ts';
+import { VirtualHostSchema, type RouteSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
+import type { Environment } from '../../environment/environment.ts';
+import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
+import { hashPolicyOf } from './hash-policy.ts';
+import { memoTable } from '../scope/memo.ts';
+import { listenerKindOf } from '../scope/outbound-bindings.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { plainForward } from './route-action.ts';
+import { routesOfVirtualService } from './route.ts';
+import { meshRules, rulesForHosts } from '../scope/rules-for-hosts.ts';
+import { tellsCallersApart } from '../scope/scope.ts';
+import type { Init } from '../encoding/typed-config.ts';
+import { domainOf, shortNames, virtualHostName } from './virtual-host-domains.ts';
+import type { VisibleService } from '../scope/visible-services.ts';
+
+/** A virtual host, encoded. */
+export interface VirtualHost {
+  readonly name: string;
+  readonly body: Uint8Array;
+  readonly keys: readonly ResourceKey[];
+}
+
+/** A service at one port: with several addresses the last is that of its virtual host. */
+interface PortService {
+  readonly service: VisibleService;
+  readonly port: ServicePort;
+  readonly address: string;
+}
+
+/** A virtual host before it is made. */
+interface Plan {
+  readonly name: string;
+  readonly domains: readonly string[];
+  /** Names that are only short for others: they give way to a service that is really called so. */
+  readonly short: readonly string[];
+  readonly make: (domains: readonly string[]) => VirtualHost | undefined;
+}
+
+/**
+ * The virtual hosts for HTTP at a port, sorted by name: what VirtualServices say of the services
+ * that a proxy sees, and those for which none has a route. A name and a domain belong to the first
+ * that has them.
+ *
+ * @param host limits them to one service, which then has every domain
+ */
+export function virtualHosts(
+  environment: Environment,
+  node: ProxyNode,
+  services: ReadonlyMap<string, VisibleService>,
+  port: number,
+  host?: string,
+): VirtualHost[] {
+  const atPort = servicesAt(services, port, host);
+  // On port 80 a rule counts even where none of its hosts is a service.
+  const governed = rulesForHosts(meshRules(environment, node), atPort, port === 80);
+  const plans: Plan[] = [];
+  const rulesOf = rulesOfHosts(environment, node, services);
+  for (const { rule, hosts, services: spokenFor } of governed) {
+    const http = spokenFor.filter(isHttp);
+    if (http.length === 0 && (port !== 80 || spokenFor.length > 0)) continue;
+    const ofRule = (name: string, key: ResourceKey | undefined) => (domains: readonly string[]) =>
+      ruledHost(rule, node, rulesOf, port, name, domains, key);
+    for (const one of hosts) {
+      const name = virtualHostName(one, port);
+      plans.push({ name, domains: [domainOf(one)], short: [], make: ofRule(name, undefined) });
+    }
+    for (const one of http) {
+      const name = virtualHostName(one.service.host, port);
+      plans.push({ name, ...(host === undefined ? domainsOf(one, node) : anyDomain), make: ofRule(name, one.service.key) });
+    }
+  }
+  // A rule without a route for this proxy leaves the service as it is without the rule.
+  for (const one of atPort.values()) {
+    if (!isHttp(one)) continue;
+    const name = virtualHostName(one.service.host, port);
+    plans.push({
+      name,
+      ...(host === undefined ? domainsOf(one, node) : anyDomain),
+      make: (domains) => plainHost(one, rulesOf(one.service.host), name, domains),
+    });
+  }
+  return distinct(plans, new Set([...atPort.keys()]));
+}
+
+const anyDomain = { domains: ['*'], short: [] };
+
+function servicesAt(services: ReadonlyMap<string, VisibleService>, number: number, host: string | undefined): Map<string, PortService> {
+  const found = new Map<string, PortService>();
+  for (const service of services.values()) {
+    if (host !== undefined && service.host !== host) continue;
+    const port = service.ports.find((one) => one.number === number);
+    if (port !== undefined) found.set(service.host, { service, port, address: service.addressesAt.get(number)?.at(-1) ?? '' });
+  }
+  return found;
+}
+
+const isHttp = ({ port }: PortService): boolean => listenerKindOf(port.protocol) !== 'tcp';
+
+function domainsOf({ service: { host }, address }: PortService, node: ProxyNode): Pick<Plan, 'domains' | 'short'> {
+  const short = shortNames(host, node.dnsDomain);
+  return { domains: [domainOf(host), ...short, ...(address === '' || address === '0.0.0.0' ? [] : [domainOf(address)])], short };
+}
+
+/** Makes the plans; a name and a domain that somebody has are not given again. */
+function distinct(plans: readonly Plan[], known: ReadonlySet<string>): VirtualHost[] {
+  const names = new Set<string>();
+  const taken = new Set<string>();
+  const made = plans.flatMap(({ name, domains, short, make }) => {
+    if (names.has(name)) return [];
+    const own = domains.filter((domain) => !taken.has(domain.toLowerCase()) && !(short.includes(domain) && known.has(domain)));
+    if (own.length === 0) return [];
+    const host = make(own);
+    if (host === undefined) return [];
+    names.add(name);
+    for (const domain of own) taken.add(domain.toLowerCase());
+    return [host];
+  });
+  return made.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** The DestinationRule for each host, looked up once. */
+function rulesOfHosts(
+  environment: Environment,
+  node: ProxyNode,
+  services: ReadonlyMap<string, VisibleService>,
+): (host: string) => MatchedRule | undefined {
+  const found = new Map<string, MatchedRule | undefined>();
+  return (host) => {
+    if (found.has(host)) return found.get(host);
+    const service = services.get(host);
+    const rule = service === undefined ? undefined : destinationRuleOf(environment, node, service);
+    found.set(host, rule);
+    return rule;
+  };
+}
+
+const made = memoTable<VirtualHost | undefined>();
+const noRule: Pick<MatchedRule, 'keys'> = { keys: [] };
+
+const madePlain = memoTable<VirtualHost>();
+
+/** The virtual host of a VirtualService: undefined where none of its routes is for this proxy. */
+function ruledHost(
+  rule: Resource<'VirtualService'>,
+  node: ProxyNode,
+  rulesOf: (host: string) => MatchedRule | undefined,
+  port: number,
+  name: string,
+  domains: readonly string[],
+  serviceKey: ResourceKey | undefined,
+): VirtualHost | undefined {
+  const destinations = rule.spec.http.flatMap(({ route }) => route.map(({ destination }) => rulesOf(destination.host)));
+  // One for each destination: which of them has which rule counts.
+  const hashing = destinations.map((one) => (one !== undefined && hashes(one.spec) ? one : noRule));
+  const used = hashing.filter((one) => one !== noRule);
+  const caller = tellsCallersApart(rule) ? `${node.namespace} ${JSON.stringify(node.labels)}` : '';
+  return made([rule, ...hashing], JSON.stringify([name, domains, caller, serviceKey]), () => {
+    const routes = routesOfVirtualService(rule, node, {
+      port,
+      hashPolicy: ({ host, subset, port: to }) => hashPolicyOf(rulesOf(host)?.spec, subset, to),
+    });
+    if (routes.length === 0) return undefined;
+    const keys = [keyOf(rule), ...(serviceKey === undefined ? [] : [serviceKey]), ...used.flatMap((one) => one.keys)];
+    return { name, body: encoded(name, domains, routes), keys };
+  });
+}
+
+/** The virtual host of a service for which no VirtualService has a route. */
+function plainHost({ service, port }: PortService, rule: MatchedRule | undefined, name: string, domains: readonly string[]): VirtualHost {
+  const used = rule !== undefined && hashes(rule.spec) ? [rule] : [];
+  return madePlain([service, ...used], JSON.stringify([name, domains]), () => {
+    const route: Init<typeof RouteSchema> = {
+      name: 'default',
+      match: { pathSpecifier: { case: 'prefix', value: '/' } },
+      action: {
+        case: 'route',
+        value: plainForward(`outbound|${port.number}||${service.host}`, hashPolicyOf(used[0]?.spec, '', port.number)),
+      },
+      decorator: { operation: `${service.host}:${port.number}/*` },
+    };
+    return { name, body: encoded(name, domains, [route]), keys: [service.key, ...used.flatMap((one) => one.keys)] };
+  });
+}
+
+const encoded = (name: string, domains: readonly string[], routes: Init<typeof RouteSchema>[]): Uint8Array =>
+  toBinary(VirtualHostSchema, create(VirtualHostSchema, { name, domains: [...domains], routes, includeRequestAttemptCount: true }));
+
+/** Whether a rule has a say in routes: only its hashes have. */
+function hashes({ trafficPolicy, subsets }: DestinationRule): boolean {
+  return [trafficPolicy, ...subsets.map((subset) => subset.trafficPolicy)].some((policy) =>
+    [policy, ...(policy?.portLevelSettings.values() ?? [])].some((one) => one?.loadBalancer?.policy.type === 'consistent-hash'),
+  );
+}

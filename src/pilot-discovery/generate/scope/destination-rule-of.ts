@@ -1,0 +1,92 @@
+import type { DestinationRule } from '../../istio/destination-rule.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
+import type { Environment, Service } from '../../environment/environment.ts';
+import { isWildcard, isWithin } from '../../istio/wildcard-host.ts';
+import { memoTable } from './memo.ts';
+import { selects } from './peer-authentication-of.ts';
+import type { ProxyNode } from './proxy-node.ts';
+import { scopeOfRules } from './scope.ts';
+import { isVisible } from './visible-services.ts';
+
+type Rule = Resource<'DestinationRule'>;
+
+/** What holds for a host: one DestinationRule, or several of a namespace that were put together. */
+export interface MatchedRule {
+  /** Of the oldest of them. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly spec: DestinationRule;
+  readonly keys: readonly ResourceKey[];
+}
+
+/**
+ * The rule for a service: of the namespace of the proxy, else of the service, else of the mesh, the
+ * first that has one for the host; of several hosts the narrowest. One that selects the workload
+ * comes
+ * before one for all, but only in its own namespace. The same object while its resources are the
+ * same.
+ */
+export function destinationRuleOf(
+  environment: Environment,
+  node: Pick<ProxyNode, 'namespace' | 'labels'>,
+  service: Pick<Service, 'host' | 'namespace'>,
+): MatchedRule | undefined {
+  const candidates = rulesFor(environment, node.namespace, service);
+  const own = candidates.find(
+    ({ namespace, spec }) =>
+      namespace === node.namespace && spec.workloadSelector !== undefined && selects(spec.workloadSelector, node.labels),
+  );
+  return own ?? candidates.findLast(({ spec }) => spec.workloadSelector === undefined);
+}
+
+const lookups = memoTable<readonly MatchedRule[]>();
+
+function rulesFor(
+  { destinationRules, mesh: { rootNamespace } }: Environment,
+  client: string,
+  { host, namespace }: Pick<Service, 'host' | 'namespace'>,
+): readonly MatchedRule[] {
+  return lookups([destinationRules], [rootNamespace, scopeOfRules({ destinationRules }, client), namespace, host].join('\n'), () => {
+    const visible = hostsFor(destinationRules, host).map((name) =>
+      (destinationRules.get(name) ?? []).filter((rule) => isVisible(rule.spec.exportTo, rule.namespace, client)),
+    );
+    for (const place of new Set([client, namespace, rootNamespace])) {
+      const rules = visible.map((same) => same.filter((rule) => rule.namespace === place)).find((same) => same.length > 0);
+      if (rules !== undefined) return joined(rules);
+    }
+    return [];
+  });
+}
+
+const wildcards = memoTable<readonly string[]>();
+
+/** The hosts of rules that stand for a host, the narrowest first. */
+function hostsFor(rules: Environment['destinationRules'], host: string): readonly string[] {
+  const wide = wildcards([rules], '', () => [...rules.keys()].filter(isWildcard).sort((a, b) => b.length - a.length));
+  return [...(rules.has(host) ? [host] : []), ...wide.filter((one) => one !== host && isWithin(host, one))];
+}
+
+/** Rules for the same workloads that are seen by the same namespaces are one. */
+function joined(rules: readonly Rule[]): readonly MatchedRule[] {
+  const groups = new Map<string, Rule[]>();
+  for (const rule of rules) {
+    const { exportTo, workloadSelector } = rule.spec;
+    const labels = workloadSelector && Object.entries(workloadSelector).sort(([a], [b]) => (a < b ? -1 : 1));
+    const group = JSON.stringify([[...exportTo].sort(), labels]);
+    groups.set(group, [...(groups.get(group) ?? []), rule]);
+  }
+  return [...groups.values()].flatMap((group) => joinedOnce(group) ?? []);
+}
+
+const made = memoTable<MatchedRule>();
+
+function joinedOnce(rules: readonly Rule[]): MatchedRule | undefined {
+  const [first] = rules;
+  if (first === undefined) return undefined;
+  return made(rules, '', () => {
+    const subsets = new Map(rules.flatMap(({ spec }) => spec.subsets).reverse().map((subset) => [subset.name, subset])); // prettier-ignore
+    const trafficPolicy = rules.find(({ spec }) => spec.trafficPolicy !== undefined)?.spec.trafficPolicy;
+    const spec = rules.length === 1 ? first.spec : { ...first.spec, trafficPolicy, subsets: [...subsets.values()].reverse() };
+    return { namespace: first.namespace, name: first.name, spec, keys: rules.map(keyOf) };
+  });
+}

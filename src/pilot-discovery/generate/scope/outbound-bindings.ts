@@ -1,0 +1,104 @@
+import { isIP } from 'node:net';
+import type { Protocol } from '../../istio/values.ts';
+import type { ServicePort } from '../../istio/service-entry.ts';
+import { serviceKey, type Environment, type ServiceEndpoints } from '../../environment/environment.ts';
+import { isPartialWildcard } from '../../istio/host-names.ts';
+import { bindAddresses, mayBind } from './bind-address.ts';
+import { steadyLists } from './memo.ts';
+import type { ProxyNode } from './proxy-node.ts';
+import type { Services, VisibleService } from './visible-services.ts';
+
+/** Where a port of a service is listened for. */
+export interface OutboundBinding {
+  readonly service: VisibleService;
+  readonly port: ServicePort;
+  readonly kind: ListenerKind;
+  readonly address: string;
+  /** Whether others share the address: their hosts, names or ranges then tell them apart. */
+  readonly shared: boolean;
+  /** The range that the service has instead of an address; '' for none. */
+  readonly range: string;
+  /** The name that TLS has to ask for; '' for any. */
+  readonly serverName: string;
+}
+
+/** What is understood of a connection: nothing, HTTP, or what it turns out to be. */
+export type ListenerKind = 'tcp' | 'http' | 'auto';
+
+const kinds: Readonly<Partial<Record<Protocol, ListenerKind>>> = {
+  http: 'http',
+  http2: 'http',
+  grpc: 'http',
+  'grpc-web': 'http',
+  auto: 'auto',
+};
+
+export const listenerKindOf = (protocol: Protocol): ListenerKind => kinds[protocol] ?? 'tcp';
+
+/** The ports that the listeners for redirected connections have. */
+const captured: readonly number[] = [15_001, 15_006];
+
+type Node = Pick<ProxyNode, 'addresses' | 'interception' | 'ownPorts' | 'bindable'>;
+
+/** All bindings of the ports of services, in the order of the services. Pure. */
+export function outboundBindings(
+  environment: Pick<Environment, 'endpoints'>,
+  node: Node,
+  services: readonly VisibleService[],
+): OutboundBinding[] {
+  const { wildcard, local } = bindAddresses(node);
+  const bound = node.interception === 'none';
+  // Envoy refuses two listeners at an address, whether they bind to it or not.
+  const isTaken = ({ address, port }: OutboundBinding) => address === wildcard && [...captured, ...node.ownPorts].includes(port.number);
+  const bindings = services.flatMap((service) =>
+    service.ports.flatMap((port) =>
+      (service.addressesAt.get(port.number) ?? ['']).flatMap((serviceAddress): OutboundBinding[] => {
+        if (port.protocol === 'udp' || (bound && !mayBind(node, port.number))) return [];
+        const kind = listenerKindOf(port.protocol);
+        const binding = { service, port, kind, range: '' };
+        const addressed = serviceAddress !== '' && !serviceAddress.includes('/');
+        const serverName = isTls(port.protocol) && !addressed ? service.host : '';
+        if (bound) return [{ ...binding, address: local, shared: false, serverName: serviceAddress === '' ? '' : serverName }];
+        if (kind === 'http') return [{ ...binding, address: wildcard, shared: true, serverName: '' }];
+        if (addressed) return [{ ...binding, address: serviceAddress, shared: serviceAddress === wildcard, serverName: '' }];
+        const each = serviceAddress === '' && service.resolution === 'none' ? ownAddresses(environment, node, service, port) : undefined;
+        return (
+          each?.map((address) => ({ ...binding, address, shared: false, serverName: '' })) ?? [
+            { ...binding, address: wildcard, shared: true, range: serviceAddress, serverName },
+          ]
+        );
+      }),
+    ),
+  );
+  // Envoy refuses a listener with such a name of TLS; the reader of the resource warns of it.
+  return bindings.filter((binding) => !isTaken(binding) && !isPartialWildcard(binding.serverName));
+}
+
+/** Whether each endpoint of a service has a listener, where they are known. */
+const isByEndpoint = ({ resolution, addressesAt }: VisibleService): boolean =>
+  resolution === 'none' && [...addressesAt.values()].some((addresses) => addresses.includes(''));
+
+/** The addresses of the endpoints that have a listener each; undefined for one for all. */
+function ownAddresses(
+  { endpoints }: Pick<Environment, 'endpoints'>,
+  node: Node,
+  service: VisibleService,
+  port: ServicePort,
+): string[] | undefined {
+  const known = endpoints.get(serviceKey(service))?.get(port.number) ?? [];
+  if (known.length === 0) return undefined;
+  return known.map(({ address }) => address).filter((address) => isIP(address) !== 0 && address !== node.addresses[0]);
+}
+
+const steady = steadyLists<ServiceEndpoints | undefined>();
+
+/** The endpoints that bindings depend on: the same object for as long as they are the same. */
+export function boundEndpoints(
+  { endpoints }: Pick<Environment, 'endpoints'>,
+  services: Services,
+): readonly (ServiceEndpoints | undefined)[] {
+  const now = [...services.values()].filter(isByEndpoint).map((service) => endpoints.get(serviceKey(service)));
+  return steady(services, now);
+}
+
+const isTls = (protocol: Protocol): boolean => protocol === 'tls' || protocol === 'https';

@@ -1,0 +1,75 @@
+import { canonicalAddress } from '../../istio/canonical.ts';
+import type { ProxyNode } from './proxy-node.ts';
+import { ownMember } from '../../../shared/text/own-member.ts';
+
+/** A node as a first request has it: an id, and the metadata as JSON. */
+export interface RequestNode {
+  readonly id: string;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** `role~address~name.namespace~domain` */
+const form = /^(sidecar|router)~([^~]*)~([^~]*)~([^~]+)$/;
+
+/**
+ * What a proxy is, by its id and its metadata; or, as a text, why its id does not say it. What the
+ * metadata lacks has the default of Istio. Pure.
+ *
+ * @param locality of the node, as `region/zone/subzone`; '' where it says none
+ */
+export function readNode({ id, metadata = {} }: RequestNode, locality = ''): ProxyNode | string {
+  const [, role, address = '', workload = '', dnsDomain = ''] = form.exec(id) ?? [];
+  if (role === undefined) return `the node id '${id.slice(0, 200)}' is not role~address~name.namespace~domain`;
+  const text = (key: string): string => {
+    const value = ownMember(metadata, key);
+    return typeof value === 'string' ? value : '';
+  };
+  /** An object may be one that no number can be made of: it throws. */
+  const port = (key: string): number => {
+    const value = ownMember(metadata, key);
+    return typeof value === 'string' || typeof value === 'number' ? Number(value) : 0;
+  };
+  const [name = '', ...rest] = workload.split('.');
+  const namespace = text('NAMESPACE') || text('CONFIG_NAMESPACE') || rest.join('.') || (dnsDomain.split('.')[0] ?? '');
+  const addresses = text('INSTANCE_IPS').split(',').map((one) => one.trim()).filter((one) => one !== ''); // prettier-ignore
+  const mode = text('INTERCEPTION_MODE').toUpperCase();
+  const labels = metadata['LABELS'];
+  return {
+    id,
+    role: role as ProxyNode['role'],
+    addresses: (addresses.length > 0 ? addresses : [address]).map(canonicalAddress),
+    name,
+    namespace,
+    dnsDomain,
+    interception: mode === 'NONE' ? 'none' : mode === 'TPROXY' ? 'tproxy' : 'redirect',
+    labels: isObject(labels) ? texts(labels) : {},
+    serviceAccount: text('SERVICE_ACCOUNT'),
+    clusterId: text('CLUSTER_ID'),
+    network: text('NETWORK'),
+    ownPorts: [port('ENVOY_PROMETHEUS_PORT') || 15_090, port('ENVOY_STATUS_PORT') || 15_021],
+    locality,
+    bindable: isTrue(text('UNPRIVILEGED_POD')) ? 'unprivileged' : 'any',
+    http10: text('HTTP10') === '1' ? 'accepted' : 'refused',
+    exactBalance: { inbound: isTrue(text('INBOUND_LISTENER_EXACT_BALANCE')), outbound: isTrue(text('OUTBOUND_LISTENER_EXACT_BALANCE')) },
+    istioVersion: text('ISTIO_VERSION'),
+    tls: {
+      clientCertChain: text('TLS_CLIENT_CERT_CHAIN'),
+      clientKey: text('TLS_CLIENT_KEY'),
+      clientRootCert: text('TLS_CLIENT_ROOT_CERT'),
+      serverCertChain: text('TLS_SERVER_CERT_CHAIN'),
+      serverKey: text('TLS_SERVER_KEY'),
+      serverRootCert: text('TLS_SERVER_ROOT_CERT'),
+    },
+  };
+}
+
+/** As Go reads a boolean in a text, which is what Istio says in its metadata. */
+const isTrue = (text: string): boolean => /^(?:1|t|T|true|TRUE|True)$/.test(text);
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function texts(object: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(object).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+}

@@ -1,0 +1,64 @@
+import {
+  ApiConfigSource_ApiType as ApiType,
+  ApiVersion,
+  type ConfigSourceSchema,
+} from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
+import type { SdsSecretConfigSchema } from '../../../shared/proto/envoy/extensions/transport_sockets/tls/v3/common_pb.ts';
+import { protoDuration } from '../encoding/proto-duration.ts';
+import type { Init } from '../encoding/typed-config.ts';
+
+type SdsSecret = Init<typeof SdsSecretConfigSchema>;
+type Source = Init<typeof ConfigSourceSchema>;
+
+/** The certificate of the workload: of the agent, for which Envoy waits as long as it takes. */
+export const workloadCertificate = (): SdsSecret => waitedFor('default');
+
+/** What the certificates of the mesh are checked by. */
+export const workloadRoot = (): SdsSecret => waitedFor('ROOTCA');
+
+/**
+ * Who names a secret. Envoy waits for that of its workload as long as it takes; one that a rule
+ * names may never come, and holds up nothing else for long: what needs it fails until it is there.
+ */
+type NamedBy = 'workload' | 'rule';
+
+/** A certificate chain and its key, in files that the agent reads. */
+export const certificateInFiles = (chain: string, key: string, by: NamedBy): SdsSecret => ({
+  name: `file-cert:${chain}~${key}`,
+  sdsConfig: ofAgent[by],
+});
+
+/**
+ * Certificates to check by, in a file that the agent reads; `system` stands for those of the
+ * machine.
+ */
+export const rootInFile = (path: string, by: NamedBy): SdsSecret => ({ name: `file-root:${path}`, sdsConfig: ofAgent[by] });
+
+/** A secret that the control plane has, and that a rule names. */
+export const secretOfControlPlane = (name: string): SdsSecret => ({ name, sdsConfig: ofControlPlane });
+
+const waitedFor = (name: string): SdsSecret => ({ name, sdsConfig: { ...agent, initialFetchTimeout: {} } });
+
+const agent: Source = {
+  configSourceSpecifier: {
+    case: 'apiConfigSource',
+    value: {
+      apiType: ApiType.GRPC,
+      transportApiVersion: ApiVersion.V3,
+      grpcServices: [{ targetSpecifier: { case: 'envoyGrpc', value: { clusterName: 'sds-grpc' } } }],
+      setNodeOnFirstMessageOnly: true,
+    },
+  },
+  resourceApiVersion: ApiVersion.V3,
+};
+
+/** While Envoy waits for a secret of a cluster, it accepts no other clusters. */
+const brief = { initialFetchTimeout: protoDuration(1_000) };
+
+const ofAgent: Readonly<Record<NamedBy, Source>> = { workload: agent, rule: { ...agent, ...brief } };
+
+const ofControlPlane: Source = {
+  configSourceSpecifier: { case: 'ads', value: {} },
+  resourceApiVersion: ApiVersion.V3,
+  ...brief,
+};

@@ -1,0 +1,73 @@
+import { isIpAddress } from '../../shared/text/host-port.ts';
+import { canonicalHost } from './canonical.ts';
+import { below, list, needed, type Read, text, wrong } from './members.ts';
+
+/**
+ * Where a resource is seen: `*` is everywhere, `.` its own namespace.
+ *
+ * @param nowhere whether `~`, which is nowhere, is right too
+ */
+export function exportTo(namespace: string, nowhere: 'too' | 'not'): Read<readonly string[]> {
+  return (value, place) => {
+    const names = list(text)(value, place).map((name) => (name === '.' ? namespace : name));
+    const alone = ['*', '~'].find((name) => names.includes(name));
+    if (alone !== undefined && names.length > 1) wrong(place, `'${alone}' stands alone: leave the others out`);
+    names.forEach((name, index) => {
+      const at = below(place, `[${index}]`);
+      if (name === '~' && nowhere === 'not') wrong(at, `'~' hides services alone: use '.' for its own namespace`);
+      else if (!['*', '~'].includes(name) && !isLabel(name))
+        wrong(at, `'${name}' is no namespace: name one, or '.' for its own, or '*' for all`);
+      else if (names.indexOf(name) !== index) wrong(at, `'${name}' is there twice`);
+    });
+    return alone === '*' ? [] : names;
+  };
+}
+
+const label = /^[a-zA-Z0-9](?:[-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/;
+
+/** A part of a DNS name: letters, digits, and dashes within. */
+export const isLabel = (text: string): boolean => label.test(text);
+
+const areLabels = (parts: readonly string[]): boolean => parts.length > 0 && parts.every((part) => label.test(part));
+
+export const isDnsName = (host: string): boolean => host.length <= 255 && areLabels(host.replace(/\.$/, '').split('.'));
+
+/** The name of a subset; one that is not given is ''. */
+export const subsetName: Read<string> = (value, place) => {
+  const read = text(value, place);
+  if (read !== '' && !isLabel(read)) wrong(place, `'${read}' is no name of a subset: letters, digits and - within`);
+  return read;
+};
+
+/** `front`, `shop/front`, or `front.shop` as of old. */
+export const gatewayName: Read<string> = (value, place) => {
+  const read = needed(value, place);
+  const parts = read.split('/');
+  if (read !== '' && (parts.length > 2 || !parts.every(isDnsName) || (parts.length === 2 && !isLabel(parts[0] ?? ''))))
+    wrong(place, `'${read}' is no gateway: give NAME, or NAMESPACE/NAME`);
+  return read;
+};
+
+/** `*-foo.example.com`: Envoy takes it as a domain of HTTP, and not as a name of TLS. */
+export const isPartialWildcard = (host: string): boolean => /^\*[^.]/.test(host);
+
+/**
+ * A DNS name in its canonical form, which may begin with `*`: for all below the rest, or for all
+ * that end as it does.
+ *
+ * @param others whether an IP address, and `*` for all, are hosts too
+ */
+export function hostName(others: 'too' | 'not'): Read<string> {
+  return (value, place) => {
+    const host = canonicalHost(needed(value, place));
+    if (host === '') return host;
+    if ((host === '*' || isIpAddress(host)) && others === 'too') return host;
+    const parts = host.replace(/\.$/, '').split('.');
+    const [first = '', ...rest] = parts;
+    const isWide = /^\*-?/.exec(first)?.[0] ?? '';
+    if (host.length > 255 || !areLabels(first === '*' ? rest : [first.slice(isWide.length), ...rest]))
+      wrong(place, `'${host}' is no host: give a DNS name, which may begin with '*'`);
+    else if (/^\d+$/.test(parts.at(-1) ?? '')) wrong(place, `'${host}' is no host: a DNS name does not end with a number`);
+    return host;
+  };
+}

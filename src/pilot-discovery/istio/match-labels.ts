@@ -1,0 +1,37 @@
+import { ownMember } from '../../shared/text/own-member.ts';
+import { below, maybe, members, type Read, texts, wrong } from './members.ts';
+import type { Labels } from './values.ts';
+
+const name = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,251}[A-Za-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const value = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** Labels that workloads have, by the rule of Kubernetes: others could never be met. */
+export const matchLabels: Read<Labels> = (given, place) => {
+  const read = texts(given, place);
+  for (const [key, one] of Object.entries(read)) {
+    if (!name.test(key)) wrong(below(place, key), `'${key}' is no name of a label`);
+    if (!value.test(one)) wrong(below(place, key), `'${one}' is no value of a label`);
+  }
+  return read;
+};
+
+const chosen: Read<Labels> = (given, place) => {
+  const read = texts(given, place);
+  for (const [key, one] of Object.entries(read)) {
+    if (key === '') wrong(place, 'a label without a name selects nothing');
+    if (key.includes('*') || one.includes('*')) wrong(below(place, key), 'a * is not a wildcard here: leave the label out to select all');
+  }
+  return read;
+};
+
+/** Labels of `spec.workloadSelector.labels` or `spec.selector.matchLabels`; undefined for all. */
+export function selector(member: 'labels' | 'matchLabels'): Read<Labels | undefined> {
+  return maybe((given, place) => members(given, place, [], (get) => get(member, chosen)));
+}
+
+/** The `selector` of what is wrong in other places. */
+export const selectorAlone: Read<Readonly<Record<string, string>> | undefined> = (value, place) => {
+  const found: unknown =
+    typeof value === 'object' && value !== null ? ownMember(value as Readonly<Record<string, unknown>>, 'selector') : undefined;
+  return selector('matchLabels')(found ?? undefined, below(place, 'selector'));
+};

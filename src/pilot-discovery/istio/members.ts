@@ -1,0 +1,233 @@
+import { meant } from '../../shared/text/one-edit.ts';
+import { parseDuration } from '../../shared/text/value.ts';
+import { regexFlaw } from '../../shared/text/regex-flaw.ts';
+import type { StringMatch } from './values.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+
+/** Where a value is in a resource, and who is told what is wrong with it. */
+export interface Place {
+  /** The place around it; undefined of a resource. */
+  readonly parent: Place | undefined;
+  /** From there: `route`, `[0]`. */
+  readonly step: string;
+  /** What a field is that nobody knows here: where access may depend on it, it is an error. */
+  readonly unknown: 'error' | 'warning';
+  /** What becomes of what restricts access if it is wrong: see closable.ts. */
+  readonly ifWrong: 'refuse' | 'close';
+  readonly tell: (path: string, reason: string, severity: 'error' | 'warning') => void;
+}
+
+/** Makes something of a value; undefined is a value that is not given. Tells what is wrong. */
+export type Read<T> = (value: unknown, place: Place) => T;
+
+/** Says that a value is wrong, and what would be right. */
+export function wrong(place: Place, reason: string): void {
+  place.tell(pathOf(place), reason, 'error');
+}
+
+/** Says that something has no effect, or another than one might think; the resource is used. */
+export function warn(place: Place, reason: string): void {
+  place.tell(pathOf(place), reason, 'warning');
+}
+
+export const below = (parent: Place, step: string): Place => ({
+  parent,
+  step,
+  unknown: step === 'tls' ? 'error' : parent.unknown,
+  ifWrong: parent.ifWrong,
+  tell: parent.tell,
+});
+
+/** `spec.http[0].route`: made where something is wrong, which is rare. */
+function pathOf({ parent, step }: Place): string {
+  const before = parent === undefined ? '' : pathOf(parent);
+  return before === '' || step.startsWith('[') ? `${before}${step}` : `${before}.${step}`;
+}
+
+const snakes = new Map<string, string>();
+
+/** `target_port` for `targetPort`, once for each member that a reader asks for. */
+function snake(name: string): string {
+  const known = snakes.get(name);
+  if (known !== undefined) return known;
+  const made = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  snakes.set(name, made);
+  return made;
+}
+
+const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** What is written, as a message shows it. */
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}
+
+type Get = <T>(name: string, read: Read<T>) => T;
+
+/**
+ * Reads an object by its members, in the spelling of protobuf's JSON (`targetPort`) or of its
+ * fields (`target_port`). A member that nobody has asked for is a flaw, of the severity that
+ * `unknown` of the place says. One of `later` is known to Istio and has no effect yet: a warning.
+ */
+export function members<T>(
+  value: unknown,
+  place: Place,
+  later: readonly string[],
+  make: (get: Get, has: (name: string) => boolean) => T,
+): T {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject && value !== undefined && value !== null) wrong(place, `${shown(value)} is not an object`);
+  const given = (isObject ? value : {}) as Readonly<Record<string, unknown>>;
+  const nameIn = (name: string) => (Object.hasOwn(given, name) ? name : snake(name));
+  const known = new Set<string>();
+  const has = (name: string) => ownMember(given, nameIn(name)) !== undefined && ownMember(given, nameIn(name)) !== null;
+  const made = make((name, read) => {
+    known.add(name);
+    const found = ownMember(given, nameIn(name));
+    return read(found === null ? undefined : found, below(place, nameIn(name)));
+  }, has);
+  for (const name of later) {
+    known.add(name);
+    if (has(name)) place.tell(pathOf(below(place, nameIn(name))), `${name} is not served yet, and has no effect`, 'warning');
+  }
+  for (const name of Object.keys(given).filter((one) => !known.has(one) && !known.has(camel(one)))) {
+    const near = meant(name, [...known]);
+    place.tell(pathOf(below(place, name)), `there is no such field${near === undefined ? '' : `: did you mean ${near}?`}`, place.unknown);
+  }
+  return made;
+}
+
+export const text: Read<string> = (value, place) => {
+  if (value === undefined) return '';
+  if (typeof value === 'string') return value;
+  wrong(place, `${shown(value)} is not a text`);
+  return '';
+};
+
+/** Says that a block has nothing besides what only tells what it is for: something was meant. */
+export function sayIfEmpty(value: unknown, place: Place, hint: string, besides?: string): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  if (Object.keys(value).every((name) => name === besides)) wrong(place, `it says nothing: give ${hint}`);
+}
+
+/** A text that has to be there. */
+export const needed: Read<string> = (value, place) => {
+  const read = text(value, place);
+  if (value === undefined || value === '') wrong(place, 'it is missing');
+  return read;
+};
+
+export const boolean: Read<boolean | undefined> = (value, place) => {
+  if (value === undefined || typeof value === 'boolean') return value;
+  wrong(place, `${shown(value)} is not true or false`);
+  return undefined;
+};
+
+/** A whole number within limits; undefined where it is not given. Wrappers may be texts in JSON. */
+export function whole(least: number, most: number): Read<number | undefined> {
+  return (value, place) => {
+    if (value === undefined) return undefined;
+    const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+    if (typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most) return number;
+    wrong(place, `${shown(value)} is not a whole number from ${least} to ${most}`);
+    return undefined;
+  };
+}
+
+export const port: Read<number | undefined> = whole(1, 65_535);
+/** What fits into 32 bits. */
+export const count: Read<number | undefined> = whole(0, 2 ** 31 - 1);
+
+export const percent: Read<number | undefined> = (value, place) => {
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && value >= 0 && value <= 100) return value;
+  wrong(place, `${shown(value)} is not a percentage from 0 to 100`);
+  return undefined;
+};
+
+/** Envoy has seconds of some durations as 32 bits. In ms. */
+const longest = 2 ** 31 * 1_000 - 1;
+
+function durationFrom(isRight: (ms: number) => boolean): Read<number | undefined> {
+  return (value, place) => {
+    if (value === undefined) return undefined;
+    const ms = typeof value === 'string' ? parseDuration(value) : undefined;
+    if (ms !== undefined && isRight(ms) && ms <= longest) return ms;
+    if (ms !== undefined && ms > longest) wrong(place, `${shown(value)} is longer than Envoy counts: at most 2147483647s`);
+    else wrong(place, `${shown(value)} is not a duration of 1ms or more (such as '500ms' or '1.5s')`);
+    return undefined;
+  };
+}
+
+/** A duration in ms; undefined where it is not given. Envoy counts no less than 1 ms. */
+export const duration: Read<number | undefined> = durationFrom((ms) => ms === 0 || ms >= 1);
+/** The same, where Envoy refuses 0. */
+export const durationAbove0: Read<number | undefined> = durationFrom((ms) => ms >= 1);
+
+/** One of several words; in JSON they may be numbers of protobuf, which nobody writes. */
+export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): Read<T> {
+  return (value, place) => {
+    if (value === undefined) return otherwise;
+    const found = typeof value === 'string' && Object.hasOwn(words, value) ? words[value] : undefined;
+    if (found !== undefined) return found;
+    wrong(place, `${shown(value)} is not one of ${Object.keys(words).join(', ')}`);
+    return otherwise;
+  };
+}
+
+/** @param most what Kubernetes takes of Istio's resources, for lists that it bounds */
+export function list<T>(read: Read<T>, most = Infinity): Read<readonly T[]> {
+  return (value, place) => {
+    if (value === undefined) return [];
+    if (Array.isArray(value) && value.length > most) wrong(place, `it has ${value.length} entries, and ${most} are the limit`);
+    if (Array.isArray(value)) return value.slice(0, most).map((one: unknown, index) => read(one ?? undefined, below(place, `[${index}]`)));
+    wrong(place, `${shown(value)} is not a list`);
+    return [];
+  };
+}
+
+/** An object with names of the user's own. */
+export function named<T>(read: Read<T>): Read<Readonly<Record<string, T>>> {
+  return (value, place) => {
+    if (value === undefined) return {};
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return Object.fromEntries(Object.entries(value).map(([name, one]: [string, unknown]) => [name, read(one ?? undefined, below(place, name))])); // prettier-ignore
+    wrong(place, `${shown(value)} is not an object`);
+    return {};
+  };
+}
+
+/** Texts by names of the user's own. */
+export const texts: Read<Readonly<Record<string, string>>> = named(text);
+
+export function maybe<T>(read: Read<T>): Read<T | undefined> {
+  return (value, place) => (value === undefined ? undefined : read(value, place));
+}
+
+/** An expression of RE2, as Envoy compiles it. */
+export const regex: Read<string> = (value, place) => {
+  const read = needed(value, place);
+  const flaw = read === '' ? undefined : regexFlaw(read);
+  if (flaw !== undefined) wrong(place, `${shown(read)} is no regular expression of RE2: ${flaw}`);
+  return read;
+};
+
+function matchWith(prefix: Read<string>): Read<StringMatch> {
+  return (value, place) =>
+    members(value, place, [], (get, has) => {
+      const types = (['exact', 'prefix', 'regex'] as const).filter(has);
+      const [type = 'exact'] = types;
+      if (types.length !== 1) wrong(place, 'it needs exactly one of exact, prefix, regex');
+      const given = { exact: get('exact', text), prefix: get('prefix', maybe(prefix)) ?? '', regex: get('regex', maybe(regex)) ?? '' };
+      return { type, value: given[type] };
+    });
+}
+
+/** Of a path an empty prefix is right, and is any. */
+export const uriMatch: Read<StringMatch> = matchWith(text);
+export const stringMatch: Read<StringMatch> = matchWith((value, place) => {
+  const read = text(value, place);
+  if (read === '') wrong(place, "an empty prefix matches nothing: leave the match out, or give the regex '.*'");
+  return read;
+});

@@ -1,0 +1,106 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { type Observable, type SchedulerLike, Subject } from 'rxjs';
+import { sweepUp } from '../../operators/sweep.ts';
+import type { Variant } from '../../shared/xds/messages.ts';
+import { isEmptyAssignment } from './empty-assignment.ts';
+import type { Answer } from './proxy-stream.ts';
+import type { XdsResource } from './view.ts';
+
+/** Of `resources` in an answer: an Any, and the entry of the incremental variant around it. */
+interface Encoded {
+  readonly any: Uint8Array;
+  readonly entry: Uint8Array;
+}
+
+const encoded = new WeakMap<XdsResource, Encoded>();
+
+/** Each resource is encoded once, however many proxies are given it. */
+function encodedOf(typeUrl: string, resource: XdsResource): Encoded {
+  const known = encoded.get(resource);
+  if (known !== undefined) return known;
+  // google.protobuf.Any
+  const any = new BinaryWriter().tag(1, WireType.LengthDelimited).string(typeUrl).tag(2, WireType.LengthDelimited).bytes(resource.body).finish(); // prettier-ignore
+  // envoy.service.discovery.v3.Resource
+  const entry = new BinaryWriter()
+    .tag(1, WireType.LengthDelimited)
+    .string(resource.version)
+    .tag(2, WireType.LengthDelimited)
+    .bytes(any)
+    .tag(3, WireType.LengthDelimited)
+    .string(resource.name)
+    .finish();
+  const made = { any, entry };
+  // The table of these does not become smaller again.
+  if (!isEmptyAssignment(resource)) encoded.set(resource, made);
+  return made;
+}
+
+/**
+ * An answer as the bytes of a DiscoveryResponse, or of a DeltaDiscoveryResponse (xDS v3).
+ *
+ * @param controlPlane what the control plane calls itself
+ */
+function encodeAnswer({ typeUrl, nonce, version, resources, removed }: Answer, variant: Variant, controlPlane: string): Buffer {
+  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).string(version);
+  const isDelta = variant === 'delta';
+  for (const resource of resources) {
+    const { any, entry } = encodedOf(typeUrl, resource);
+    writer.tag(2, WireType.LengthDelimited).bytes(isDelta ? entry : any);
+  }
+  writer.tag(4, WireType.LengthDelimited).string(typeUrl).tag(5, WireType.LengthDelimited).string(nonce);
+  for (const name of removed) writer.tag(6, WireType.LengthDelimited).string(name);
+  const identifier = new BinaryWriter().tag(1, WireType.LengthDelimited).string(controlPlane).finish();
+  const bytes = writer
+    .tag(isDelta ? 7 : 6, WireType.LengthDelimited)
+    .bytes(identifier)
+    .finish();
+  // A copy of a short answer would keep the 8 KB of Node's pool that it is in.
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+/** Of answers that may be given to more proxies, so many are kept, and so many bytes. */
+const most = { answers: 1_000, bytes: 64 * 1024 * 1024 };
+
+/** An answer that nobody else is given within so many ms is kept no longer than twice that. */
+const longest = 20_000;
+
+/** Encodes answers; an answer that several proxies are given is encoded once. */
+export interface AnswerEncoder {
+  readonly encode: (answer: Answer, variant: Variant) => Buffer;
+  /** Forgets what is used no more while somebody subscribes. Emits nothing, and never completes. */
+  readonly forget$: Observable<never>;
+}
+
+export function answerEncoder(controlPlane: string, scheduler: SchedulerLike): AnswerEncoder {
+  const kept = new Map<string, Buffer>(); // the oldest first
+  const kept$ = new Subject<void>();
+  let used = new Set<string>();
+  let size = 0;
+  const forget = (key: string, { length }: Buffer): void => {
+    kept.delete(key);
+    size -= length;
+  };
+  const look = (): number => {
+    for (const [key, bytes] of kept) if (!used.has(key)) forget(key, bytes);
+    used = new Set();
+    return kept.size;
+  };
+  const encode = (answer: Answer, variant: Variant): Buffer => {
+    // Short, and all answers about types that are not served have one nonce.
+    if (answer.resources.length === 0) return encodeAnswer(answer, variant, controlPlane);
+    const key = `${variant}${answer.nonce}`;
+    used.add(key);
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const made = encodeAnswer(answer, variant, controlPlane);
+    kept.set(key, made);
+    size += made.length;
+    for (const [oldest, bytes] of kept) {
+      if (kept.size <= most.answers && size <= most.bytes) break;
+      forget(oldest, bytes);
+    }
+    kept$.next();
+    return made;
+  };
+  return { encode, forget$: sweepUp(kept$, longest, look, scheduler) };
+}

@@ -1,0 +1,68 @@
+import type { EnvoyRequest, Variant } from '../../shared/xds/messages.ts';
+import { freshType, type TypeStream } from './type-stream.ts';
+import type { View, XdsResource, XdsType } from './view.ts';
+
+/** What happens on the stream of a proxy. */
+export type ProxyEvent =
+  | { readonly type: 'request'; readonly request: EnvoyRequest }
+  /** There is something newer for this proxy. */
+  | { readonly type: 'view'; readonly view: View }
+  /** A proxy that comes back has had the time to ask for all types that it has. */
+  | { readonly type: 'introduced' }
+  /**
+   * Endpoints that it has not asked for, or not accepted, are waited for no longer; and clusters
+   * that it has not accepted, only with what it has already.
+   */
+  | { readonly type: 'warmed' };
+
+/** What is sent to a proxy. */
+export interface Answer {
+  readonly typeUrl: string;
+  /** A hash of all the rest: equal answers to several proxies are equal to the last byte. */
+  readonly nonce: string;
+  /** Of all that the proxy has then of this type. */
+  readonly version: string;
+  readonly resources: readonly XdsResource[];
+  /** Names, in the incremental variant alone. */
+  readonly removed: readonly string[];
+  readonly snapshot: number;
+}
+
+/** What is to be done about it. */
+export type ProxyEffect =
+  | { readonly type: 'answer'; readonly answer: Answer }
+  /** It asks for a type, or for others of it: the names that it follows by now; empty for all. */
+  | { readonly type: 'asked'; readonly typeUrl: string; readonly names: ReadonlySet<string> }
+  | { readonly type: 'accepted'; readonly typeUrl: string; readonly nonce: string; readonly snapshot: number }
+  | {
+      readonly type: 'rejected';
+      readonly typeUrl: string;
+      readonly nonce: string;
+      readonly blamed: readonly XdsResource[];
+      readonly reason: string;
+    }
+  /** Somebody asks for a type that is not served. */
+  | { readonly type: 'unknown-type'; readonly typeUrl: string }
+  | { readonly type: 'end'; readonly reason: string };
+
+export interface ProxyStream {
+  readonly variant: Variant;
+  /** It has said who it is. */
+  readonly isKnown: boolean;
+  readonly view: View | undefined;
+  /** A type that it has not asked for by now it does not use. */
+  readonly isIntroduced: boolean;
+  readonly types: Readonly<Record<XdsType, TypeStream>>;
+  /** Clusters that have come or changed, whose endpoints the proxy has not accepted since. */
+  readonly warming: ReadonlySet<string>;
+  /** It has had the time to accept the clusters that it was given last, and their endpoints. */
+  readonly isOverdue: boolean;
+  /** Types that are not served, and the answers that were given: they are empty. */
+  readonly unknown: ReadonlySet<string>;
+}
+
+/** A stream before its first request. */
+export function freshProxy(variant: Variant): ProxyStream {
+  const types = { cluster: freshType, endpoint: freshType, listener: freshType, route: freshType };
+  return { variant, isKnown: false, view: undefined, isIntroduced: false, types, warming: new Set(), isOverdue: false, unknown: new Set() };
+}

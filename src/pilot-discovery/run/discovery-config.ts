@@ -1,0 +1,134 @@
+import { cpus, hostname } from 'node:os';
+import { parseHostPort } from '../../shared/text/host-port.ts';
+import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
+import { type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
+
+/** Where to listen; an empty host is every address. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** How the control plane runs. */
+export interface DiscoveryConfig {
+  /** A folder of YAML; '' where the MeshConfig is to name it. */
+  readonly configDir: string;
+  readonly meshConfig: string;
+  readonly domain: string;
+  readonly namespace: string;
+  /** Undefined: it is off. */
+  readonly grpc: ListenAddress | undefined;
+  readonly http: ListenAddress | undefined;
+  readonly monitoring: ListenAddress | undefined;
+  /** Over which proxies are sent elsewhere at the end, at most. This and all durations in ms. */
+  readonly shutdownDuration: number;
+  /** How long removals of much at once are held back; 0 for not at all. */
+  readonly massRemovalHold: number;
+  /** `age`: after so long a connection is to be made anew; 0 for never. */
+  readonly keepalive: { readonly interval: number; readonly timeout: number; readonly age: number };
+  readonly debounce: {
+    readonly after: number;
+    readonly max: number;
+    /** Changes of endpoints wait too, though shorter. */
+    readonly endpoints: boolean;
+    /** The window begins short after a silence, and grows up to `after`. */
+    readonly adaptive: boolean;
+  };
+  /** Of a proxy, in bytes. */
+  readonly largestRequest: number;
+  /** How many proxies are written to at once. */
+  readonly pushThrottle: number;
+  /** `istiod-0`, or the name of the machine. */
+  readonly podName: string;
+}
+
+export interface ResolvedDiscovery {
+  readonly config: DiscoveryConfig;
+  /** What is wrong, each with its place; empty where nothing is. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * How to run, from the flags that were given and the environment; what cannot be read has its
+ * default, and is among the problems. Pure but for the number of CPUs and the name
+ * of the machine.
+ */
+export function discoveryConfig(
+  given: Readonly<Partial<Record<DiscoveryFlagName, string>>>,
+  env: Readonly<Record<string, string | undefined>>,
+): ResolvedDiscovery {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const flag = (name: DiscoveryFlagName): string => given[name] ?? discoveryFlags[name].default;
+  for (const name of Object.keys(given) as DiscoveryFlagName[]) {
+    const { text } = discoveryFlags[name];
+    if (text.startsWith('ignored')) warnings.push(`--${name} is ${text}`);
+  }
+
+  const address = (name: DiscoveryFlagName): ListenAddress | undefined => {
+    const text = flag(name);
+    if (text === '') return undefined;
+    const parts = parseHostPort(text);
+    const port = /^\d{1,5}$/.test(parts?.port ?? '') ? Number(parts?.port) : NaN;
+    if (parts !== undefined && port <= 65_535) return { host: parts.host, port };
+    problems.push(`--${name}: '${text}' is not host:port, :port, or empty`);
+    return undefined;
+  };
+  const duration = (place: string, text: string, standard: number): number => {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms >= 0) return ms;
+    problems.push(`${place}: '${text}' is not a duration (such as '100ms' or '10s')`);
+    return standard;
+  };
+  const ofFlag = (name: DiscoveryFlagName) => duration(`--${name}`, flag(name), 0);
+  const variable = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
+  const ofVariable = (name: string, standard: number) => {
+    const text = variable(name);
+    return text === undefined ? standard : duration(name, text, standard);
+  };
+  const truth = (name: string, standard: boolean): boolean => {
+    const text = variable(name);
+    const value = text === undefined ? standard : parseBoolean(text);
+    if (value === undefined) problems.push(`${name}: '${text ?? ''}' is not true or false`);
+    return value ?? standard;
+  };
+
+  const throttle = variable('PILOT_PUSH_THROTTLE') ?? '0';
+  if (!/^\d+$/.test(throttle)) problems.push(`PILOT_PUSH_THROTTLE: '${throttle}' is not a whole number`);
+  const [sizePlace, size] =
+    given.largestRequest === undefined && variable('ISTIO_GPRC_MAXRECVMSGSIZE') !== undefined
+      ? ['ISTIO_GPRC_MAXRECVMSGSIZE', variable('ISTIO_GPRC_MAXRECVMSGSIZE') ?? '']
+      : ['--largestRequest', flag('largestRequest')];
+  if (!/^[1-9]\d{0,8}$/.test(size)) problems.push(`${sizePlace}: '${size}' is not a number of bytes`);
+  const debounce = variable('PILOT_DEBOUNCE') ?? '';
+  if (debounce !== '' && debounce !== 'adaptive') problems.push(`PILOT_DEBOUNCE: '${debounce}' is not adaptive, or empty`);
+
+  const config: DiscoveryConfig = {
+    configDir: flag('configDir'),
+    meshConfig: flag('meshConfig'),
+    domain: flag('domain'),
+    namespace: flag('namespace'),
+    grpc: address('grpcAddr'),
+    http: address('httpAddr'),
+    monitoring: address('monitoringAddr'),
+    keepalive: {
+      interval: ofFlag('keepaliveInterval'),
+      timeout: ofFlag('keepaliveTimeout'),
+      age: ofFlag('keepaliveMaxServerConnectionAge'),
+    },
+    shutdownDuration: ofFlag('shutdownDuration'),
+    massRemovalHold: ofFlag('massRemovalHold'),
+    debounce: {
+      after: ofVariable('PILOT_DEBOUNCE_AFTER', 100),
+      max: ofVariable('PILOT_DEBOUNCE_MAX', 10_000),
+      endpoints: truth('PILOT_ENABLE_EDS_DEBOUNCE', true),
+      adaptive: debounce === 'adaptive',
+    },
+    largestRequest: Number(size),
+    pushThrottle: Number(throttle) > 0 ? Number(throttle) : 8 * cpus().length,
+    podName: variable('POD_NAME') ?? hostname(),
+  };
+  if (config.grpc === undefined && problems.length === 0) problems.push('--grpcAddr is empty: no proxy could ask for anything');
+  return { config, problems, warnings };
+}

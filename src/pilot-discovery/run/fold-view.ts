@@ -1,0 +1,96 @@
+import { type DiscoveryCounts, type DiscoveryView, noCounts, sizeLimits } from '../debug/discovery-view.ts';
+import { traceOfAnswer, traceOfBuilt } from '../debug/push-trace.ts';
+import { counted as withValue, emptyHistogram, observed } from '../../operators/histogram.ts';
+import type { AdsEvent } from '../push/ads-event.ts';
+import { ConnectionMap } from '../push/connection-map.ts';
+import { foldConnections } from '../push/connection-states.ts';
+import { typeUrls } from '../push/view.ts';
+import type { DiscoveryEvent } from './discovery-event.ts';
+import type { Snapshot } from './snapshots.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+
+export const freshView: DiscoveryView = {
+  isEnding: false,
+  store: undefined,
+  snapshot: undefined,
+  connections: ConnectionMap.empty(),
+  traces: [],
+  counts: noCounts,
+};
+
+/** What is known after an event. Pure. `now`: ms since 1970. */
+export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number): DiscoveryView {
+  switch (event.type) {
+    case 'told':
+      return {
+        ...view,
+        store: event.store,
+        counts: event.changes.class === 'none' ? view.counts : counted(view.counts, 'updates', event.changes.class),
+      };
+    case 'built':
+      return {
+        ...view,
+        snapshot: event.snapshot,
+        traces: traceOfBuilt(view.traces, event.snapshot),
+        counts: countsOfBuilt(view.counts, event.snapshot),
+      };
+    case 'terminate-requested':
+      return { ...view, isEnding: true };
+    case 'listening':
+    case 'failed':
+    case 'not-taken':
+    case 'over':
+      return view;
+    default: {
+      const connections = foldConnections(view.connections, event, now);
+      const traces = event.type === 'answered' || event.type === 'accepted' ? traceOfAnswer(view.traces, event, now) : view.traces;
+      return { ...view, connections, traces, counts: countsAfter(timed(view, event, now), event) };
+    }
+  }
+}
+
+/** The first snapshot is no change. */
+function countsOfBuilt(counts: DiscoveryCounts, { number, changes, changedAt, dueAt, builtAt }: Snapshot): DiscoveryCounts {
+  const building = observed(counts.times.building, builtAt - dueAt);
+  if (number === 1) return { ...counts, times: { ...counts.times, building } };
+  const times = { ...counts.times, building, built: observed(counts.times.built, builtAt - changedAt) };
+  return { ...counted(counts, 'triggers', changes.class), times };
+}
+
+/** The counts with how long a change has taken until here. */
+function timed({ counts, snapshot }: DiscoveryView, event: AdsEvent, now: number): DiscoveryCounts {
+  if (event.type !== 'answered' && event.type !== 'accepted') return counts;
+  if (snapshot === undefined || snapshot.number === 1 || event.snapshot !== snapshot.number) return counts;
+  return { ...counts, times: { ...counts.times, [event.type]: observed(counts.times[event.type], now - snapshot.changedAt) } };
+}
+
+function countsAfter(counts: DiscoveryCounts, event: Exclude<DiscoveryEvent, { readonly type: 'told' | 'built' }>): DiscoveryCounts {
+  if (event.type === 'answered') {
+    const type = shortType(event.typeUrl);
+    const sizes = { ...counts.sizes, [type]: withValue(ownMember(counts.sizes, type) ?? emptyHistogram(sizeLimits), event.bytes) };
+    return { ...counted(counts, 'pushes', type), bytes: counts.bytes + event.bytes, sizes };
+  }
+  if (event.type === 'written') {
+    const { queued, written } = counts.times;
+    return { ...counts, times: { ...counts.times, queued: observed(queued, event.queuedMs), written: observed(written, event.writingMs) } };
+  }
+  if (event.type === 'rejected') return counted(counts, 'rejects', shortType(event.typeUrl));
+  if (event.type === 'stream-refused') return { ...counts, refusedStreams: counts.refusedStreams + 1 };
+  return counts;
+}
+
+function counted(counts: DiscoveryCounts, what: 'pushes' | 'rejects' | 'updates' | 'triggers', name: string): DiscoveryCounts {
+  return { ...counts, [what]: { ...counts[what], [name]: (ownMember(counts[what], name) ?? 0) + 1 } };
+}
+
+const short = new Map([
+  [typeUrls.cluster, 'cds'],
+  [typeUrls.endpoint, 'eds'],
+  [typeUrls.listener, 'lds'],
+  [typeUrls.route, 'rds'],
+]);
+
+/** `cds` for the type of clusters, and so on; `other` for a type that is not served. Pure. */
+export function shortType(typeUrl: string): string {
+  return short.get(typeUrl) ?? 'other';
+}

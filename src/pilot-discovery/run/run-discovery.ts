@@ -1,0 +1,137 @@
+import { concat, concatMap, EMPTY, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, skip, skipWhile, Subject, switchMap, take, takeWhile, timer, withLatestFrom } from 'rxjs'; // prettier-ignore
+import type { KnownProxy } from '../debug/debug-answers.ts';
+import type { DiscoveryView } from '../debug/discovery-view.ts';
+import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
+import { withWorkload } from '../generate/scope/with-workload.ts';
+import { type Fold, feedback } from '../../operators/feedback.ts';
+import { ofType } from '../../operators/tagged-union.ts';
+import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import type { View } from '../push/view.ts';
+import { version } from '../../shared/program/version.ts';
+import type { Handler } from '../../shared/http/handler.ts';
+import { statusServer } from '../../shared/http/status-server.ts';
+import { holdRemovals } from '../environment/hold-removals.ts';
+import type { StoreEvent } from '../environment/store-event.ts';
+import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
+import type { DiscoveryEvent, ServerName } from './discovery-event.ts';
+import { foldView, freshView } from './fold-view.ts';
+import { proxyOf } from './proxy-of.ts';
+import { proxyViews } from './proxy-views.ts';
+import { serveGrpc } from './serve-grpc.ts';
+import { type Snapshot, snapshots } from './snapshots.ts';
+
+/** Between two proxies that are to go elsewhere at the end, at most. In ms. */
+const leavePause = 10;
+
+export interface DiscoveryParts {
+  readonly config: DiscoveryConfig;
+  /** What sources tell; the names of those that are to be read before a proxy is answered. */
+  readonly event$: Observable<StoreEvent>;
+  readonly sources: readonly string[];
+  /** Emits what asks for the end. */
+  readonly terminate$: Observable<string>;
+  readonly scheduler: SchedulerLike;
+}
+
+/**
+ * Runs a control plane: emits what happens, with what is known then. Where somebody asks for the
+ * end, proxies are sent elsewhere one after the other, and it ends then, or at once where somebody
+ * asks again. It ends too where an address cannot be listened on.
+ * Cold; errors only by a bug.
+ */
+export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryView, DiscoveryEvent>> {
+  const { config, event$, sources, terminate$, scheduler } = parts;
+  const fold = (view: DiscoveryView, event: DiscoveryEvent) => foldView(view, event, scheduler.now());
+  return feedback<DiscoveryView, DiscoveryEvent>(freshView, fold, (view$) => {
+    const confirm$ = new Subject<void>();
+    const told$ = event$.pipe(
+      holdRemovals(config.massRemovalHold, confirm$, scheduler),
+      snapshots(sources, config.domain, config.debounce, scheduler),
+      share(),
+    );
+    const snapshot$ = told$.pipe(
+      ofType('built'),
+      map(({ snapshot }) => snapshot),
+      shareReplay({ bufferSize: 1, refCount: true }),
+    );
+    const asked$ = terminate$.pipe(share());
+    const ending$ = asked$.pipe(
+      take(1),
+      withLatestFrom(view$),
+      map(([by, { connections }]) => ({ by, ms: Math.min(config.shutdownDuration, connections.size * leavePause) })),
+      share(),
+    );
+    const { view: viewIn, views$, forget$ } = proxyViews(scheduler);
+    const knownOf = ({ snapshot }: DiscoveryView, node: Node): KnownProxy | undefined => {
+      const proxy = proxyOf(node);
+      if (snapshot === undefined || typeof proxy === 'string') return undefined;
+      const { environment } = snapshot;
+      return { environment, node: withWorkload(environment, proxy), view: viewIn(snapshot, proxy) };
+    };
+    const viewFor$ = (node: Node, comes: 'empty-handed' | 'with-versions'): Observable<View> | string => {
+      const proxy = proxyOf(node);
+      if (typeof proxy === 'string') return proxy;
+      // An empty source at the start is a failed mount more often than a wish.
+      const mayServe = ({ store }: Snapshot) => comes === 'empty-handed' || store.content === 'told';
+      return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
+    };
+    const servers: readonly (readonly [ServerName, ListenAddress | undefined, (address: ListenAddress) => Observable<DiscoveryEvent>])[] = [
+      [
+        'grpcAddr',
+        config.grpc,
+        (address) =>
+          serveGrpc(address, {
+            viewFor$,
+            controlPlane: JSON.stringify({ Component: 'pilot-discovery', ID: config.podName, Info: { version } }),
+            throttle: config.pushThrottle,
+            keepalive: config.keepalive,
+            largestRequest: config.largestRequest,
+            drain$: ending$.pipe(map(({ ms }) => ms)),
+            scheduler,
+          }),
+      ],
+      [
+        'httpAddr',
+        config.http,
+        http(
+          'httpAddr',
+          debugRoutes(
+            view$,
+            () => scheduler.now(),
+            knownOf,
+            () => confirm$.next(),
+          ),
+        ),
+      ],
+      ['monitoringAddr', config.monitoring, http('monitoringAddr', monitoringRoutes(view$, version))],
+    ];
+    const served$ = merge(...servers.map(([, address, serve$]) => (address === undefined ? EMPTY : serve$(address))));
+    const over: DiscoveryEvent = { type: 'over' };
+    const end$ = merge(
+      ending$.pipe(
+        switchMap(({ by, ms }) =>
+          concat(of<DiscoveryEvent>({ type: 'terminate-requested', by }), timer(ms, scheduler).pipe(map(() => over))),
+        ),
+      ),
+      asked$.pipe(
+        skip(1),
+        map(() => over),
+      ),
+    );
+    // A proxy that is connected when the first snapshot is built is answered by it.
+    const kept$ = snapshot$.pipe(ignoreElements());
+    return merge(end$, served$, kept$, forget$, told$);
+  }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
+}
+
+function http(server: ServerName, routes: (path: string) => Handler): (address: ListenAddress) => Observable<DiscoveryEvent> {
+  return ({ host, port }) => {
+    const told = { server, address: `${host}:${port}` };
+    return statusServer(port, routes, host === '' ? undefined : host).pipe(
+      concatMap((event): readonly DiscoveryEvent[] => {
+        if (event.type === 'listening') return [{ type: event.type, ...told }];
+        return event.type === 'failed' || event.type === 'not-taken' ? [{ type: event.type, ...told, reason: event.reason }] : [];
+      }),
+    );
+  };
+}

@@ -1,0 +1,104 @@
+import { connect, filter, map, merge, NEVER, type Observable, scan, type SchedulerLike, skip, skipWhile, take } from 'rxjs';
+import type { Environment } from '../environment/environment.ts';
+import { buildEnvironment } from '../environment/build-environment.ts';
+import { inWindows, type WindowOptions } from '../environment/window.ts';
+import type { Changes } from '../environment/changes.ts';
+import { emptyStore, isSynced, reduceStore, type Store } from '../environment/store.ts';
+import type { StoreEvent } from '../environment/store-event.ts';
+
+/** What the proxies are given at one time. */
+export interface Snapshot {
+  /** From 1; a newer one has a greater number. */
+  readonly number: number;
+  readonly store: Store;
+  readonly environment: Environment;
+  /** Since the snapshot before. */
+  readonly changes: Changes;
+  /**
+   * When the first of its changes was told, when it was due, and when it was built: ms since 1970.
+   */
+  readonly changedAt: number;
+  readonly dueAt: number;
+  readonly builtAt: number;
+}
+
+/** A source has told something. */
+export interface Told {
+  readonly type: 'told';
+  readonly event: StoreEvent;
+  readonly changes: Changes;
+  readonly store: Store;
+}
+
+export interface Built {
+  readonly type: 'built';
+  readonly snapshot: Snapshot;
+}
+
+/**
+ * Folds what sources tell into a store, and makes a snapshot of it: the first one at once when all
+ * sources have told what they had at the start, later ones by the window. Emits each step of the
+ * store too. Cold; ends and errors with its source.
+ */
+export function snapshots(
+  sources: readonly string[],
+  domain: string,
+  window: WindowOptions,
+  scheduler: SchedulerLike,
+): (event$: Observable<StoreEvent>) => Observable<Told | Built> {
+  return (event$) =>
+    event$.pipe(
+      scan((before: Told | undefined, event: StoreEvent): Told | undefined => {
+        const [store, changes] = reduceStore(before?.store ?? emptyStore(sources), event);
+        return { type: 'told', event, changes, store };
+      }, undefined),
+      filter((told) => told !== undefined),
+      connect((told$) => {
+        const first$ = told$.pipe(
+          filter(({ store }) => isSynced(store)),
+          take(1),
+          map(({ store }): Due => ({ type: 'due', store, changes: { class: 'mesh', keys: new Set() } })),
+        );
+        const later$ = told$.pipe(
+          skipWhile(({ store }) => !isSynced(store)),
+          skip(1),
+          map(({ store, changes }) => [store, changes] as const),
+          inWindows(window, NEVER, scheduler),
+          map(([store, changes]): Due => ({ type: 'due', store, changes })),
+        );
+        return merge(told$, first$, later$).pipe(
+          scan((before: Step, sign: Told | Due) => next(before, sign, domain, () => scheduler.now()), { number: 0 }),
+          map(({ sign }) => sign),
+          filter((sign) => sign !== undefined),
+        );
+      }),
+    );
+}
+
+/** A snapshot is to be built. */
+interface Due {
+  readonly type: 'due';
+  readonly store: Store;
+  readonly changes: Changes;
+}
+
+interface Step {
+  readonly number: number;
+  readonly environment?: Environment;
+  /** When the first change was told that is in no snapshot yet. */
+  readonly changedAt?: number;
+  readonly sign?: Told | Built;
+}
+
+function next(before: Step, sign: Told | Due, domain: string, clock: () => number): Step {
+  const now = clock();
+  if (sign.type === 'told') {
+    const isChange = sign.changes.class !== 'none' && before.changedAt === undefined;
+    return { ...before, sign, ...(isChange && { changedAt: now }) };
+  }
+  const { store, changes } = sign;
+  const environment = buildEnvironment(before.environment, store, changes, domain);
+  const number = before.number + 1;
+  const snapshot = { number, store, environment, changes, changedAt: before.changedAt ?? now, dueAt: now, builtAt: clock() };
+  return { number, environment, sign: { type: 'built', snapshot } };
+}

@@ -1,0 +1,124 @@
+import { asyncScheduler, merge } from 'rxjs';
+import { type GivenLogFlags, logOptions } from '../../shared/log/log-options.ts';
+import type { LogLine } from '../../shared/log/log-line.ts';
+import { openLog } from '../../shared/log/open-log.ts';
+import { defaultMeshConfig } from '../istio/mesh-config.ts';
+import type { ReadMesh } from '../istio/read-mesh-config.ts';
+import { readResourcesInSteps } from '../istio/read-resources.ts';
+import { filesSource } from '../registry/files/files-source.ts';
+import { readMeshFile } from '../registry/files/mesh-file.ts';
+import { meshSource } from '../registry/files/mesh-source.ts';
+import { attempt, exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { takenBy } from '../../shared/program/taken-port.ts';
+import { signals } from '../../streams/process-events.ts';
+import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
+import type { DiscoveryEvent } from './discovery-event.ts';
+import type { DiscoveryFlagName } from './discovery-flags.ts';
+import { narrateDiscovery } from './narrate-discovery.ts';
+import { runDiscovery } from './run-discovery.ts';
+
+/** How a control plane is started. */
+export interface WholeDiscovery {
+  readonly given: Readonly<Partial<Record<DiscoveryFlagName, string>>>;
+  readonly logging: GivenLogFlags;
+  /** What no flag took. */
+  readonly leftover: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Runs a control plane until it is asked to end. Rejects with a {@link Fatal} for a bad command
+ * line (64), a bad MeshConfig (78), and an address that cannot be listened on (69).
+ */
+export async function wholeDiscovery({ given, logging, leftover, env }: WholeDiscovery): Promise<void> {
+  const startedAt = asyncScheduler.now();
+  const { config, problems, warnings } = discoveryConfig(given, env);
+  const log = logOptions(logging);
+  const all = [...problems, ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`))];
+  if (all.length > 0) throw new Fatal(all.join('; '), exitCodes.usage);
+  const { mesh, folders } = meshOf(config);
+  const [folder, ...others] = [...(config.configDir === '' ? [] : [config.configDir]), ...folders];
+  if (folder === undefined) throw new Fatal('--configDir is missing: name the folder of YAML files with the resources', exitCodes.usage);
+  const written = attempt(() => openLog(log.options), '--log_target');
+  const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
+  written.open();
+  write({
+    level: 'info',
+    event: 'discovery.started',
+    msg: 'the control plane starts',
+    configDir: [folder, ...others].join(', '),
+    ...addresses(config),
+  });
+  for (const warning of [...warnings, ...unknown(leftover), ...(log.ok ? log.warnings : [])])
+    write({ level: 'warn', event: 'discovery.flag_ignored', msg: 'it has no effect', warning });
+
+  if (config.grpc !== undefined && !isLoopback(config.grpc.host))
+    write({ level: 'warn', event: 'discovery.open', msg: 'others than this machine reach xDS without TLS', ...addresses(config) });
+
+  const files$ = (path: string, name: string) =>
+    filesSource(path, { name, read: readResourcesInSteps, defaultNamespace: config.namespace });
+  const event$ = merge(meshSource(config.meshConfig, mesh), files$(folder, 'files'), ...others.map((path) => files$(path, path)));
+  const terminate$ = signals(['SIGTERM', 'SIGINT']);
+  const step$ = runDiscovery({ config, event$, sources: ['mesh', 'files', ...others], terminate$, scheduler: asyncScheduler });
+  const end = await new Promise<DiscoveryEvent | undefined>((done, fail) => {
+    let last: DiscoveryEvent | undefined; // and not what was known before it, which has clients that are gone
+    step$.subscribe({
+      next: (step) => {
+        last = step.value;
+        for (const line of narrateDiscovery(step.before, step.value, startedAt, asyncScheduler.now())) write(line);
+      },
+      error: fail,
+      complete: () => done(last),
+    });
+  });
+  const failure = end?.type === 'failed' ? failureOf(end, config) : undefined;
+  write(
+    failure === undefined
+      ? { level: 'info', event: 'discovery.ended', msg: 'the control plane ends' }
+      : {
+          level: 'fatal',
+          event: 'discovery.failed',
+          msg: 'the control plane ends with a failure',
+          code: failure.code,
+          reason: failure.message,
+        },
+  );
+  await written.close();
+  if (failure !== undefined) throw failure;
+}
+
+/** Why an address cannot be listened on, and what to do. */
+function failureOf({ server, address, reason }: Extract<DiscoveryEvent, { readonly type: 'failed' }>, config: DiscoveryConfig): Fatal {
+  const { host = '', port = 0 } = { grpcAddr: config.grpc, httpAddr: config.http, monitoringAddr: config.monitoring }[server] ?? {};
+  const why = reason.includes('EADDRINUSE')
+    ? `is taken${takenBy({ host, port, choose: `--${server}` })}`
+    : `cannot be listened on: ${reason}`;
+  return new Fatal(`--${server} ${address} ${why}`, exitCodes.unavailable);
+}
+
+/** A flag that nobody knows, with its value where it has one. */
+function unknown(leftover: readonly string[]): readonly string[] {
+  const flags = leftover.join(' ').split(/ (?=--)/);
+  return flags.filter((flag) => flag !== '').map((flag) => `${flag} is not known, and ignored`);
+}
+
+function addresses({ grpc, http, monitoring }: DiscoveryConfig): Readonly<Record<string, string>> {
+  const named = Object.entries({ grpc, http, monitoring });
+  return Object.fromEntries(named.flatMap(([name, address]) => (address === undefined ? [] : [[name, `${address.host}:${address.port}`]])));
+}
+
+/** Whether only this machine reaches an address. An empty host is every address. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/** The MeshConfig of the file that is named; its defaults where the usual file is not there. */
+function meshOf({ meshConfig }: DiscoveryConfig): Pick<ReadMesh, 'mesh' | 'folders'> {
+  const file = readMeshFile(meshConfig);
+  if (file.kind === 'absent') return { mesh: defaultMeshConfig, folders: [] };
+  if (file.kind === 'unreadable') throw new Fatal(`--meshConfig ${meshConfig}: it cannot be read: ${file.reason}`, exitCodes.config);
+  const { error } = file;
+  if (error !== undefined)
+    throw new Fatal(`--meshConfig ${error.origin.path}:${error.origin.line}: ${error.field}: ${error.reason}`, exitCodes.config);
+  return file;
+}

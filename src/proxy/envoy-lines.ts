@@ -1,0 +1,140 @@
+import { asyncScheduler, Observable, type OperatorFunction, type SchedulerLike } from 'rxjs';
+import { isRefusal, withoutConfiguration } from '../shared/log/envoy-refusal.ts';
+import type { LogLine } from '../shared/log/log-line.ts';
+
+/** One message of Envoy's log. */
+export interface EnvoyLine {
+  readonly level: LogLine['level'];
+  /** The name of Envoy's logger (`main`, `config`, …); `stderr` for what did not come from one. */
+  readonly component: string;
+  /** Without the line break at its end; a trace keeps those within. */
+  readonly message: string;
+}
+
+/** `--log-format`: the one of the Go agent 1.6. Its separators are tabs. */
+export const envoyLogFormat = '%Y-%m-%dT%T.%fZ\t%l\tenvoy %n\t%v';
+
+const header = /^\d{4}-\d\d-\d\dT[\d:.]+Z\t(\w+)\tenvoy (\S+)\t(.*)$/s;
+const levels: ReadonlyMap<string, EnvoyLine['level']> = new Map([
+  ['trace', 'trace'],
+  ['debug', 'debug'],
+  ['info', 'info'],
+  ['warning', 'warn'],
+  ['error', 'error'],
+  ['critical', 'error'],
+]);
+
+/**
+ * An access log on `/dev/stderr`: Envoy's default text begins with the start time in brackets, a
+ * JSON one is a line of its own.
+ */
+const accessLog = /^(?:\[\d{4}-\d\d-\d\dT|\{".*\}$)/;
+
+/** How long the rest of a message may be on its way. In ms. */
+const quiet = 20;
+const longestLine = 65_536;
+const mostLines = 1_000;
+
+/**
+ * Cuts the text of Envoy's error stream, in pieces as they come, into messages.
+ *
+ * A message is emitted when the next one begins, or after 20 ms without more of it: lines that have
+ * no header of their own (a trace, a dump) stay with the one before them. The last one is emitted
+ * before completion. A line of more than 64 KiB and a message of more than 1,000 lines are cut, so
+ * that memory is bounded whatever Envoy writes.
+ *
+ * A refusal of the configuration is for `debug`, without the configuration, which may hold secrets:
+ * the agent tells it in its own words.
+ */
+export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorFunction<string, EnvoyLine> {
+  return (source) =>
+    new Observable((subscriber) => {
+      let rest = '';
+      let pending: { readonly line: Omit<EnvoyLine, 'message'>; readonly text: string[] } | undefined;
+      let touched = 0;
+      let timer: ReturnType<SchedulerLike['schedule']> | undefined;
+
+      const flush = () => {
+        if (pending === undefined) return;
+        const { line, text } = pending;
+        pending = undefined;
+        const message = text.join('\n');
+        subscriber.next(isRefusal(message) ? { ...line, level: 'debug', message: withoutConfiguration(message) } : { ...line, message });
+      };
+      const take = (text: string) => {
+        const [, level = '', component = '', message = ''] = header.exec(text) ?? [];
+        const known = levels.get(level);
+        if (known !== undefined) {
+          flush();
+          pending = { line: { level: known, component }, text: [message] };
+        } else if (pending !== undefined && isRefusal(pending.text[0] ?? '')) {
+          pending.text.push(text);
+          if (pending.text.length > mostLines) pending.text.splice(1, 1); // its reason is at the begin or at the end
+        } else if (pending === undefined || accessLog.test(text) || pending.text.length >= mostLines) {
+          flush();
+          if (text !== '') pending = { line: { level: 'info', component: 'stderr' }, text: [text] };
+        } else {
+          pending.text.push(text);
+        }
+      };
+      /** Takes what is too long for one line, and leaves its end. */
+      const cut = (text: string) => {
+        for (; text.length > longestLine; text = text.slice(longestLine)) take(text.slice(0, longestLine));
+        return text;
+      };
+      const flushRest = () => {
+        if (rest !== '') take(rest);
+        rest = '';
+        flush();
+      };
+      // One timer at a time, that looks at how long it has been quiet: not one per piece of a
+      // flood.
+      const watch = (delay: number) => {
+        timer ??= scheduler.schedule(() => {
+          timer = undefined;
+          const left = quiet - (scheduler.now() - touched);
+          if (left > 0) watch(left);
+          else flushRest();
+        }, delay);
+      };
+      subscriber.add(() => timer?.unsubscribe());
+
+      subscriber.add(
+        source.subscribe({
+          next: (piece) => {
+            touched = scheduler.now();
+            const lines = (rest + piece).split('\n');
+            rest = lines.pop() ?? '';
+            for (const line of lines) take(cut(line));
+            rest = cut(rest);
+            if (rest !== '' || pending !== undefined) watch(quiet);
+          },
+          error: (error: unknown) => subscriber.error(error),
+          complete: () => {
+            flushRest();
+            subscriber.complete();
+          },
+        }),
+      );
+    });
+}
+
+/** What each epoch says at its start, of a configuration that is the same. */
+const repeated = 'There is no configured limit to the number of allowed active downstream connections';
+/** What Envoy 1.36 warns of at each hot restart that goes well. The agent tells it itself. */
+const ofHotRestart: readonly string[] = ['shutting down admin due to child startup', 'terminating parent process'];
+
+/**
+ * Whether a message of Envoy is to be shown: one that each epoch repeats is shown once, and one of
+ * each hot restart never.
+ */
+export function toBeShown(): (message: string) => boolean {
+  let isShown = false;
+  return (message) => {
+    if (ofHotRestart.includes(message)) return false;
+    if (!message.startsWith(repeated)) return true;
+    const isNew = !isShown;
+    isShown = true;
+    return isNew;
+  };
+}

@@ -1,0 +1,81 @@
+import type { Socket } from 'node:net';
+import type * as Grpc from '@grpc/grpc-js';
+import { catchError, connect, filter, map, merge, Observable, of, switchMap, take } from 'rxjs';
+import { ofType } from '../../operators/tagged-union.ts';
+import { ownSocket, type SocketEvent } from '../files/own-socket.ts';
+import { boundedMessages } from './bounded-messages.ts';
+
+/** Adds its services to the server as it is called; what happens in them comes out. */
+export type ServeGrpc<T> = (server: Grpc.Server, grpc: typeof Grpc) => Observable<T>;
+
+export interface GrpcOptions {
+  /** Loads gRPC as soon as the socket listens; else it is loaded for the first connection. */
+  readonly isEager: boolean;
+  readonly server: Grpc.ServerOptions;
+}
+
+/** What becomes of the server. `failed` comes after `listening` where gRPC cannot be set up. */
+export type GrpcEvent = Exclude<SocketEvent, { readonly type: 'connected' }>;
+
+/**
+ * A gRPC server on a Unix socket at `path`, as {@link ownSocket} has it: emits `listening` or
+ * `failed`, then what the services emit. It listens at once. gRPC and the services, by `load`, are
+ * loaded when they are needed, and connections that come meanwhile wait.
+ *
+ * Cold; on unsubscribe all connections are closed. Never completes, never errors: where something
+ * cannot be loaded, or a service throws or errors, it emits `failed`, and serves no more.
+ */
+export function grpcOnSocket<T extends object>(
+  path: string,
+  load: () => Promise<ServeGrpc<T>>,
+  { isEager, server: options }: GrpcOptions,
+): Observable<GrpcEvent | T> {
+  return ownSocket(path).pipe(
+    connect((event$) => {
+      const socket$ = event$.pipe(ofType('connected'), map(({ socket }) => socket)); // prettier-ignore
+      const needed$: Observable<unknown> = isEager ? event$.pipe(ofType('listening')) : socket$;
+      const loaded$ = needed$.pipe(
+        take(1),
+        switchMap(() => Promise.all([import('@grpc/grpc-js'), load()])),
+      );
+      return merge(
+        event$.pipe(filter((event): event is GrpcEvent => event.type !== 'connected')),
+        host(socket$, loaded$, options).pipe(
+          catchError((error: unknown) => of<GrpcEvent>({ type: 'failed', reason: `gRPC: ${String(error)}` })),
+        ),
+      );
+    }),
+  );
+}
+
+/** What gRPC takes for a message if nothing else is said, in bytes. */
+const usualMessage = 4 << 20;
+
+/** Hands each connection to a gRPC server once that is loaded, and emits what happens in it. */
+function host<T>(
+  socket$: Observable<Socket>,
+  loaded$: Observable<readonly [typeof Grpc, ServeGrpc<T>]>,
+  options: Grpc.ServerOptions,
+): Observable<T> {
+  return new Observable<T>((subscriber) => {
+    const waiting: Socket[] = [];
+    let receive = (socket: Socket): unknown => waiting.push(socket);
+    subscriber.add(socket$.subscribe({ next: (socket) => receive(socket), error: (error: unknown) => subscriber.error(error) }));
+    const served$ = loaded$.pipe(
+      switchMap(([grpc, serve$]) => {
+        grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
+        const largest = options['grpc.max_receive_message_length'] ?? usualMessage;
+        const bounds = { ofConnection: 2 * largest, inAll: 4 * largest };
+        const server = new grpc.Server({ ...options, interceptors: [boundedMessages(grpc, bounds)] });
+        subscriber.add(() => server.forceShutdown());
+        const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
+        const taken$ = new Observable<never>(() => {
+          receive = (socket) => injector.injectConnection(socket);
+          waiting.splice(0).filter(({ destroyed }) => !destroyed).forEach(receive); // prettier-ignore
+        });
+        return merge(serve$(server, grpc), taken$);
+      }),
+    );
+    subscriber.add(served$.subscribe(subscriber));
+  });
+}

@@ -1,0 +1,79 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { parseHostPort } from '../text/host-port.ts';
+
+/** What a guard looks at. */
+export interface Asked extends Pick<IncomingMessage, 'method' | 'headers'> {
+  readonly socket: Pick<Socket, 'remoteAddress'>;
+}
+
+/** Connections over a Unix socket that nobody but the user of the agent can open. */
+export const ofOwner = new WeakSet<Asked['socket']>();
+
+export type Refusal = readonly [status: number, reason: string];
+
+/**
+ * Why a request may not change something; undefined if it may: it is a POST of a program on this
+ * machine, or of the page of this status port. A browser that another site has sent here says so.
+ * Pure.
+ */
+export function controlGuard({ socket, method, headers }: Asked): Refusal | undefined {
+  if (!isLocal(socket)) return fromElsewhere;
+  if (method !== 'POST') return [405, 'Method Not Allowed'];
+  return isForeign(headers) && !isOwnPage(headers) ? fromAnotherSite : undefined;
+}
+
+/**
+ * Why a request may not look inside; undefined if it may: it is a GET or HEAD of a program on this
+ * machine, to a name that is this machine's. Pure.
+ */
+export function insideGuard({ socket, method, headers }: Asked): Refusal | undefined {
+  if (!isLocal(socket)) return fromElsewhere;
+  if (method !== 'GET' && method !== 'HEAD') return [405, 'Method Not Allowed'];
+  // A browser asks without an origin where a name of another site has been made to mean this
+  // machine.
+  return isForeign(headers) || !isOwnHost(headers.host ?? 'localhost') ? fromAnotherSite : undefined;
+}
+
+/**
+ * Why a request may not take a profile; undefined if it may: profiles are on, and it has the token
+ * (RFC 6750). Pure.
+ */
+export function tokenGuard({ headers }: IncomingMessage, token: string | undefined): Refusal | undefined {
+  if (token === undefined) return [404, 'Profiles are off: --profiling=true turns them on'];
+  const [wanted, given] = [`Bearer ${token}`, headers.authorization ?? ''].map((text) => createHash('sha256').update(text).digest());
+  return wanted !== undefined && given !== undefined && timingSafeEqual(wanted, given)
+    ? undefined
+    : [401, 'The token in profile-token of --configPath is needed: Authorization: Bearer <token>'];
+}
+
+const fromElsewhere: Refusal = [403, 'Only requests from localhost are allowed'];
+const fromAnotherSite: Refusal = [403, 'Requests from other sites are refused'];
+
+function isOwnHost(address: string): boolean {
+  const parts = parseHostPort(address);
+  return parts !== undefined && (parts.host === 'localhost' || parts.kind !== 'name') && /^\d+$/.test(parts.port ?? '0');
+}
+
+/**
+ * A browser names the origin of a page at each POST, and says itself whether that is where the
+ * request goes. The name of a site that has been made to mean this machine is not this machine's.
+ */
+function isOwnPage({ host, origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
+  return site === 'same-origin' && host !== undefined && isOwnHost(host) && origin === `http://${host}`;
+}
+
+/**
+ * What comes by Envoy's inbound passthrough comes from 127.0.0.6, whoever has sent it: the rest of
+ * 127.0.0.0/8 is not this machine.
+ */
+const own = ['127.0.0.1', '::ffff:127.0.0.1', '::1'];
+
+function isLocal(socket: Asked['socket']): boolean {
+  return ofOwner.has(socket) || own.includes(socket.remoteAddress ?? '');
+}
+
+function isForeign({ origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
+  return origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none');
+}

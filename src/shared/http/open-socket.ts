@@ -1,0 +1,61 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { Observable } from 'rxjs';
+import { knownAddresses } from './local-lookup.ts';
+
+/**
+ * How answers of the pod's own application are parsed, and those of nobody else: what Go's client
+ * takes is no reason to call an application unhealthy. Headers may have 1 MB, and lines may be
+ * folded or end without a carriage return.
+ */
+export const lenient = { maxHeaderSize: 1 << 20, insecureHTTPParser: true } as const;
+
+/** What a server is asked for over TLS. */
+export interface Secure {
+  /** The name that it is asked for; that of the host if undefined. An address is none. */
+  readonly name: string | undefined;
+}
+
+/** Where a probe of a host goes: `localhost` stands for all that is this pod. Pure. */
+export function hostsOf(host: string, localHosts: readonly string[]): readonly string[] {
+  return host === 'localhost' ? localHosts : [host];
+}
+
+/**
+ * Connects on subscribe; emits the socket when it can be spoken on, and does not complete:
+ * unsubscribing destroys it. The hosts are tried in their order, `localhost` as 127.0.0.1 and ::1.
+ * Errors if there is no connection. With `secure` it speaks TLS, takes any certificate, as the
+ * kubelet does, and offers HTTP/2.
+ */
+export function openSocket(hosts: readonly string[], port: number, secure?: Secure): Observable<Socket> {
+  return new Observable((subscriber) => {
+    const tried = new Set<Socket>();
+    const attempt = ({ host, address }: Place, others: readonly Place[]) => {
+      const socket = socketTo(address, port, secure && (secure.name ?? host));
+      tried.add(socket);
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        const [next, ...rest] = others;
+        if (error.syscall !== 'connect' || next === undefined) subscriber.error(error);
+        else if (!subscriber.closed) attempt(next, rest);
+      });
+      socket.once(secure === undefined ? 'connect' : 'secureConnect', () => subscriber.next(socket));
+    };
+    const [first = { host: '', address: '' }, ...others] = hosts.flatMap((host) =>
+      knownAddresses(host).map((address) => ({ host, address })),
+    );
+    attempt(first, others);
+    return () => tried.forEach((socket) => socket.destroy());
+  });
+}
+
+interface Place {
+  readonly host: string;
+  readonly address: string;
+}
+
+/** With a name it speaks TLS. */
+function socketTo(host: string, port: number, name: string | undefined): Socket {
+  if (name === undefined) return connectTcp({ host, port });
+  const named = isIP(name) === 0 && { servername: name };
+  return connectTls({ host, port, rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'], ...named });
+}

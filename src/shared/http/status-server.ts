@@ -1,0 +1,142 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { asyncScheduler, concatMap, defer, Observable, type Observer, Subject, type Subscriber, tap } from 'rxjs';
+import { ownSocket } from '../files/own-socket.ts';
+import { tellErrors } from '../files/server-errors.ts';
+import { sweepUp } from '../../operators/sweep.ts';
+import { ofOwner } from './control-guard.ts';
+import { answer, type Handler, type ServerEvent } from './handler.ts';
+
+/** From one answer to the head of the next request, and for what comes with a request. In ms. */
+const timeoutMs = 5_000;
+/** How often what is too slow is looked for, as long as there is a connection. In ms. */
+const sweep = 1_000;
+/** The longest interval that Node has. */
+const never = 2 ** 31 - 1;
+/**
+ * A connection on which nothing moves, not even an answer: it is longer than any answer is thought
+ * over. In ms.
+ */
+const stuck = 60_000;
+/**
+ * Of those that ask nothing the oldest makes room for a new one, so that a probe finds an open
+ * door.
+ */
+const mostConnections = 512;
+
+/**
+ * Serves the status port, on all interfaces, IPv6 and IPv4, where no `host` is given: listens on
+ * subscribe, closes with all its connections on unsubscribe. `route` has the handler for a path.
+ *
+ * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then
+ * what the handlers emit, and `not-taken` if connections cannot be taken. Never completes.
+ */
+export function statusServer<Sign>(port: number, route: (path: string) => Handler<Sign>, host?: string): Observable<ServerEvent | Sign> {
+  return new Observable((subscriber) => {
+    const server = serverOf(route, subscriber);
+    server.once('listening', () => {
+      subscriber.next({ type: 'listening' });
+      server.on('close', () => subscriber.error(new Error('the server was closed')));
+    });
+    tellErrors(server, {
+      failed: (reason) => subscriber.next({ type: 'failed', reason }),
+      notTaken: (reason) => subscriber.next({ type: 'not-taken', server: `port ${port}`, reason }),
+    });
+    server.listen(port, host);
+    return () => {
+      server.close();
+      server.closeAllConnections();
+    };
+  });
+}
+
+/**
+ * The same on a Unix socket at `path`, which its owner alone can open: he may do what programs of
+ * this machine may. Emits `socket-failed` if it is not to be had, and what the handlers emit. Never
+ * completes.
+ */
+export function statusSocket<Sign>(path: string, route: (path: string) => Handler<Sign>): Observable<ServerEvent | Sign> {
+  return new Observable((subscriber) => {
+    const server = serverOf(route, subscriber);
+    return ownSocket(path)
+      .pipe(
+        tap((event) => {
+          if (event.type !== 'connected') return;
+          ofOwner.add(event.socket);
+          server.emit('connection', event.socket);
+        }),
+        concatMap((event): readonly ServerEvent[] => {
+          if (event.type === 'failed') return [{ type: 'socket-failed', path, reason: event.reason }];
+          return event.type === 'not-taken' ? [{ type: 'not-taken', server: path, reason: event.reason }] : [];
+        }),
+      )
+      .subscribe(subscriber);
+  });
+}
+
+/** A server of HTTP that does not listen yet. */
+function serverOf<Sign>(route: (path: string) => Handler<Sign>, events: Subscriber<ServerEvent | Sign>): Server {
+  const idle = idleConnections();
+  events.add(idle.looks$.subscribe());
+  // Node's own look for slow requests would wake an agent whom nobody asks.
+  const options = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: timeoutMs, connectionsCheckingInterval: never };
+  const server = createServer(options, (request, response) => {
+    const { socket } = request;
+    idle.remove(socket);
+    response.once('close', () => {
+      if (!socket.destroyed) idle.add(socket);
+    });
+    respond(request, response, route, events);
+  });
+  server.timeout = stuck;
+  server.on('connection', (socket: Socket) => {
+    idle.add(socket);
+    socket.once('close', () => idle.remove(socket));
+  });
+  return server;
+}
+
+/**
+ * Connections on which no request is answered: each is closed after a while, and the oldest of too
+ * many at once. Looks at them while it is subscribed to and there are some. Never ends, never
+ * errors.
+ */
+function idleConnections() {
+  const since = new Map<Socket, number>();
+  const added$ = new Subject<void>();
+  let looks = 0;
+  const look = (): number => {
+    looks += 1;
+    for (const [socket, first] of since) if (looks - first > timeoutMs / sweep) socket.destroy();
+    return since.size;
+  };
+  return {
+    looks$: sweepUp(added$, sweep, look, asyncScheduler),
+    add(socket: Socket): void {
+      since.set(socket, looks);
+      added$.next();
+      const [oldest] = since.keys();
+      if (since.size > mostConnections) oldest?.destroy();
+    },
+    remove(socket: Socket): void {
+      since.delete(socket);
+    },
+  };
+}
+
+function respond<Sign>(
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: (path: string) => Handler<Sign>,
+  events: Observer<ServerEvent | Sign>,
+): void {
+  request.resume(); // what comes with it is nobody's affair
+  const path = request.url?.replace(/\?.*/s, '') ?? '';
+  const fail = (error: unknown) => {
+    if (response.headersSent) response.destroy();
+    else answer(response, 500);
+    events.next({ type: 'request-failed', path, reason: error instanceof Error ? error.message : String(error) });
+  };
+  const answering = defer(() => route(path)(request, response)).subscribe({ next: (event) => events.next(event), error: fail });
+  response.once('close', () => answering.unsubscribe());
+}

@@ -1,0 +1,60 @@
+import type { HttpAnswer } from '../http/http-answer.ts';
+import { parseJson } from '../text/parse-json.ts';
+
+/** Why a question to the API has no answer. */
+export interface Failure {
+  /** For a person: what, where, and what to do. Nothing of it is secret. */
+  readonly reason: string;
+  /** Of HTTP; undefined where there was no answer at all. */
+  readonly status: number | undefined;
+  /** How long the server wants to be left alone, in ms; 0 where it does not say. */
+  readonly pause: number;
+}
+
+/** What to do about an answer, where the API itself does not say it. */
+const advice: Readonly<Record<number, string>> = {
+  401: 'the token or the certificate is not one that it knows, or has expired',
+  403: 'allow it by a Role with get, list and watch, and a RoleBinding',
+  404: 'it may not be installed',
+  410: 'what is asked for is too old',
+  429: 'it has too much to do',
+};
+
+/** In characters: the server says what it likes. */
+const longest = 400;
+
+/** What an answer that is a refusal says; `where` is what was asked. Pure. */
+export function refused(where: string, { status, headers, body }: Pick<HttpAnswer, 'status' | 'headers' | 'body'>): Failure {
+  const [said, more] = [statusMessage(body), advice[status]];
+  const seconds = Number(headers['retry-after'] ?? 0);
+  return {
+    reason: `${where}: ${status}${said === '' ? '' : ` ${said}`}${more === undefined ? '' : ` (${more})`}`,
+    status,
+    pause: Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), 60) * 1_000 : 0,
+  };
+}
+
+/** What goes wrong before there is an answer, or within one. Pure. */
+export function broken(server: string, error: unknown): Failure {
+  return { reason: server === '' ? messageOf(error) : `${server}: ${messageOf(error)}`, status: undefined, pause: 0 };
+}
+
+/** What a `Status` of the API says: https://kubernetes.io/docs/reference/using-api/api-concepts/ */
+function statusMessage(body: string): string {
+  try {
+    const { message } = parseJson(body) as { readonly message?: unknown };
+    return typeof message === 'string' ? message.replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, longest) : '';
+  } catch {
+    return '';
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined; // of each address of a name
+  const { message, code } = (first instanceof Error ? first : error) as NodeJS.ErrnoException;
+  if (code === 'DEPTH_ZERO_SELF_SIGNED_CERT' || /VERIFY|SELF_SIGNED|UNABLE_TO_GET_ISSUER/.test(code ?? '')) {
+    return `the root that is given does not vouch for its certificate: ${message}`;
+  }
+  return message === '' ? (code ?? 'unknown') : message;
+}

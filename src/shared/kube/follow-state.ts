@@ -1,0 +1,146 @@
+import { backOff, jitter } from '../../operators/back-off.ts';
+import { unreachable } from '../../operators/tagged-union.ts';
+import type { Step } from '../../operators/reduce-with-effects.ts';
+import type { Failure } from './failure.ts';
+import type { WatchSign } from './kube-api.ts';
+import { asObject, type KubeObject } from './kube-object.ts';
+import type { Listed } from './list.ts';
+import type { FoundResource, Resource } from './resource.ts';
+
+/** What becomes known of objects. */
+export type FollowSign =
+  /** All that there are: others are gone. */
+  | { readonly type: 'listed'; readonly objects: readonly KubeObject[] }
+  | { readonly type: 'set' | 'removed'; readonly object: KubeObject }
+  /** What changes from now on is said. */
+  | { readonly type: 'current' }
+  /** What is known may be old: it is asked for again after `delayMs`. */
+  | { readonly type: 'lost'; readonly reason: string; readonly delayMs: number };
+
+export type FollowEvent =
+  | { readonly type: 'begin' }
+  | { readonly type: 'found'; readonly found: FoundResource; readonly luck: number }
+  | { readonly type: 'listed'; readonly listed: Listed; readonly luck: number }
+  /** `lasted`: how long the watch has gone on, in ms. */
+  | { readonly type: 'watched'; readonly sign: WatchSign; readonly lasted: number; readonly luck: number };
+
+/** What to ask the API for next, and how long not to. In ms. */
+export type FollowEffect = { readonly pause: number } & (
+  | { readonly type: 'find' }
+  | { readonly type: 'list'; readonly resource: Resource }
+  | { readonly type: 'watch'; readonly resource: Resource; readonly version: string }
+);
+
+export interface FollowState {
+  readonly resource: Resource | undefined;
+  /** All changes up to this one are known; undefined where it is to be listed. */
+  readonly version: string | undefined;
+  /** In a row. */
+  readonly failures: number;
+  /** The watch before said nothing at all. */
+  readonly isSilent: boolean;
+  /** The version before was forgotten, and nothing has been said since. */
+  readonly isForgotten: boolean;
+  /** What has just become known. */
+  readonly signs: readonly FollowSign[];
+}
+
+export const nothingFollowed: FollowState = {
+  resource: undefined,
+  version: undefined,
+  failures: 0,
+  isSilent: false,
+  isForgotten: false,
+  signs: [],
+};
+
+const pauses = { first: 1_000, longest: 30_000 };
+const spread = 0.2;
+/** A watch that ends earlier has failed; after one that has lasted longer all is well. In ms. */
+const early = 1_000;
+const steady = 10_000;
+
+/** HTTP's "Gone": the version is so old that the changes since are forgotten. */
+const gone = 410;
+
+type Next = Step<FollowState, FollowEffect>;
+
+/**
+ * What follows from an answer of the API: it is found where it has the kind, then the objects are
+ * listed, and watched from that version on. A watch that is over goes on from where it was; where
+ * the API has forgotten that, or says no more, it is listed again. Pure.
+ */
+export function reduceFollow(before: FollowState, event: FollowEvent): Next {
+  const state = { ...before, signs: [] };
+  switch (event.type) {
+    case 'begin':
+      return ask(state, 0);
+    case 'found':
+      return event.found.ok ? ask({ ...state, resource: event.found.value }, 0) : failed(state, event.found.failure, event.luck);
+    case 'listed': {
+      const { listed, luck } = event;
+      if (!listed.ok) return failed(state, listed.failure, luck);
+      return ask({ ...state, version: listed.version, signs: [{ type: 'listed', objects: listed.objects }] }, 0);
+    }
+    case 'watched':
+      return watched(state, event);
+    default:
+      return unreachable(event);
+  }
+}
+
+function watched(state: FollowState, { sign, lasted, luck }: Extract<FollowEvent, { type: 'watched' }>): Next {
+  switch (sign.type) {
+    case 'opened':
+      return [{ ...state, signs: [{ type: 'current' }] }, []];
+    case 'said':
+      return said(state, sign.value, luck);
+    case 'silent': // an API without changes may have no bookmarks to send
+      return ask({ ...state, isSilent: !state.isSilent, version: state.isSilent ? undefined : state.version }, 0);
+    case 'ended':
+      if (lasted < early) return failed({ ...state, version: undefined }, { reason: sign.reason, status: undefined, pause: 0 }, luck);
+      return ask(lasted < steady ? state : { ...state, failures: 0, isForgotten: false }, 0);
+    case 'refused':
+      return failed(state, sign.failure, luck);
+    default:
+      return unreachable(sign);
+  }
+}
+
+/** https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes */
+function said(state: FollowState, value: unknown, luck: number): Next {
+  const { type, object } = (value ?? {}) as { readonly type?: unknown; readonly object?: unknown };
+  if (type === 'ERROR') {
+    const { code, message } = (object ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+    const status = typeof code === 'number' ? code : 500;
+    return failed(state, { reason: `the watch says: ${String(message).slice(0, 200)}`, status, pause: 0 }, luck);
+  }
+  const version = (object as { readonly metadata?: { readonly resourceVersion?: unknown } } | undefined)?.metadata?.resourceVersion;
+  const known = typeof version === 'string' ? { ...state, version, failures: 0, isSilent: false, isForgotten: false } : state;
+  const one = asObject(object);
+  if (one === undefined || type === 'BOOKMARK') return [known, []];
+  return [{ ...known, signs: [{ type: type === 'DELETED' ? 'removed' : 'set', object: one }] }, []];
+}
+
+/**
+ * Asks again: at once for what is only too old, the first time, else after a pause that is told.
+ * After a refusal it begins one step earlier, for it may be that which is wrong.
+ */
+function failed(before: FollowState, { reason, status, pause }: Failure, luck: number): Next {
+  const failures = before.failures + 1;
+  const state: FollowState = {
+    ...before,
+    failures,
+    version: status === undefined ? before.version : undefined,
+    resource: status === 404 ? undefined : before.resource,
+  };
+  if (status === gone && !before.isForgotten) return ask({ ...state, isForgotten: true }, 0);
+  const delayMs = Math.max(Math.round(jitter(backOff(pauses, before.failures), spread, luck)), pause);
+  return ask({ ...state, signs: [{ type: 'lost', reason, delayMs }] }, delayMs);
+}
+
+function ask(state: FollowState, pause: number): Next {
+  const { resource, version } = state;
+  if (resource === undefined) return [state, [{ type: 'find', pause }]];
+  return [state, [version === undefined ? { type: 'list', resource, pause } : { type: 'watch', resource, version, pause }]];
+}

@@ -1,0 +1,124 @@
+import type { IncomingMessage } from 'node:http';
+import type { Agent } from 'node:https';
+import { asyncScheduler, catchError, concat, defer, map, mergeMap, Observable, of, type SchedulerLike, takeWhile, timeout } from 'rxjs';
+import { type HttpQuestion, openHttp, bodyOf } from '../http/http-answer.ts';
+import { attentiveTimeout } from '../../operators/attentive-timer.ts';
+import type { Access, FindAccess } from './access.ts';
+import { broken, type Failure, refused } from './failure.ts';
+import { type Decode, decodeJson } from './kube-object.ts';
+
+export type Answer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: Failure };
+
+/** What comes of one watch. */
+export type WatchSign =
+  /** The API takes part: what changes from now on is said. */
+  | { readonly type: 'opened' }
+  | { readonly type: 'said'; readonly value: unknown }
+  /** It is over, as each watch is some time; the connection may have broken. */
+  | { readonly type: 'ended'; readonly reason: string }
+  /** Nothing is said for so long that it may say nothing any more. */
+  | { readonly type: 'silent' }
+  | { readonly type: 'refused'; readonly failure: Failure };
+
+/** Questions to an API server. */
+export interface KubeApi {
+  /** Asks once. Cold; emits one answer and completes; never errors. */
+  get(path: string, decode?: Decode): Observable<Answer>;
+  /** Listens to one watch, until it is over. Cold; completes; never errors. */
+  watch(path: string, decode?: Decode): Observable<WatchSign>;
+}
+
+/** Of an answer, of one event of a watch, of a refusal. An object has 1.5 MB at most. In bytes. */
+const largest = { answer: 256 << 20, event: 16 << 20, refusal: 64 << 10 };
+/** How long the API may take to answer. In ms. */
+const answerLimit = 30_000;
+/** An API that has nothing to say sends a bookmark each minute. In ms. */
+const silence = 150_000;
+/**
+ * Connections are kept for a moment, since a watch follows its list. One whose other end is gone
+ * is given up after 40 s without an answer to the kernel. In ms.
+ */
+const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
+
+/** The API that the access leads to. Its connections close by themselves when nobody asks. */
+export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncScheduler): KubeApi {
+  let agent: Agent | undefined;
+  const question = ({ server, token, ca, cert, key, servername }: Access): HttpQuestion => ({
+    headers: { accept: 'application/json', 'user-agent': 'pilot-agent', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    agent: server.startsWith('https:') && (agent ??= new (process.getBuiltinModule('node:https').Agent)(kept)),
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    ...(servername !== undefined && { servername }),
+  });
+  /** Asks, with the access as it is now; what goes wrong is made a value by `failed`. */
+  function asked<T>(path: string, read: (where: string, message: IncomingMessage) => Observable<T>, failed: (failure: Failure) => T) {
+    return defer(find).pipe(
+      mergeMap((access) =>
+        openHttp(access.server + path, question(access)).pipe(
+          attentiveTimeout(answerLimit, scheduler),
+          mergeMap((message) => read(access.server + path.replace(/\?.*/, ''), message)),
+          catchError((error: unknown) => of(failed(broken(access.server, error)))),
+        ),
+      ),
+      catchError((error: unknown) => of(failed(broken('', error)))),
+    );
+  }
+  return {
+    get: (path, decode = decodeJson) =>
+      asked<Answer>(
+        path,
+        (where, message) =>
+          message.statusCode === 200
+            ? bodyOf(message, largest.answer).pipe(attentiveTimeout(answerLimit, scheduler), map((body): Answer => ({ ok: true, value: decode(body) }))) // prettier-ignore
+            : refusal(where, message).pipe(map((failure): Answer => ({ ok: false, failure }))),
+        (failure) => ({ ok: false, failure }),
+      ),
+    watch: (path, decode = decodeJson) =>
+      asked<WatchSign>(
+        path,
+        (where, message) =>
+          message.statusCode === 200
+            ? watched(message, decode).pipe(timeout({ each: silence, scheduler, with: () => of<WatchSign>({ type: 'silent' }) }))
+            : refusal(where, message).pipe(map((failure): WatchSign => ({ type: 'refused', failure }))),
+        (failure) => ({ type: 'refused', failure }),
+      ).pipe(
+        map((sign, index): WatchSign => (sign.type === 'refused' && index > 0 ? { type: 'ended', reason: sign.failure.reason } : sign)),
+        takeWhile(({ type }) => type !== 'silent', true),
+      ),
+  };
+}
+
+function refusal(where: string, message: IncomingMessage): Observable<Failure> {
+  const { statusCode = 0, headers } = message;
+  return bodyOf(message, largest.refusal).pipe(map((body) => refused(where, { status: statusCode, headers, body: body.toString() })));
+}
+
+function watched(message: IncomingMessage, decode: Decode): Observable<WatchSign> {
+  return concat(
+    of<WatchSign>({ type: 'opened' }),
+    lines(message, largest.event).pipe(map((line): WatchSign => ({ type: 'said', value: decode(line) }))),
+    of<WatchSign>({ type: 'ended', reason: 'it ends the watch' }),
+  );
+}
+
+/** Each line of an answer as it comes. To be subscribed as soon as the answer is there. */
+function lines(message: IncomingMessage, most: number): Observable<Buffer> {
+  return new Observable((subscriber) => {
+    let pieces: Buffer[] = [];
+    let size = 0;
+    message.on('data', (piece: Buffer) => {
+      let from = 0;
+      for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
+        pieces.push(piece.subarray(from, end));
+        const line = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+        [pieces, size, from] = [[], 0, end + 1];
+        if (line !== undefined && line.length > 0) subscriber.next(line);
+      }
+      pieces.push(piece.subarray(from));
+      size += piece.length - from;
+      if (size > most) subscriber.error(new Error(`an event has more than ${most} bytes`));
+    });
+    message.on('end', () => subscriber.complete());
+  });
+}

@@ -1,0 +1,55 @@
+import { cutSecrets } from './secret-bytes.ts';
+import { parseJson } from '../text/parse-json.ts';
+
+/** An object of the API. In a Secret `data` has bytes; all else is as JSON has it. */
+export interface KubeObject {
+  readonly metadata: {
+    readonly name: string;
+    /** Undefined for an object of the cluster. */
+    readonly namespace?: string;
+    readonly uid?: string;
+    /** Changes with each change of the object. Nothing else can be said of it. */
+    readonly resourceVersion: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [section: string]: unknown;
+}
+
+/** Makes a value of an answer. Throws where that is no JSON; never says what is in it. */
+export type Decode = (bytes: Buffer) => unknown;
+
+/** Names an object among those of its kind. */
+export function objectKey({ metadata: { name, namespace } }: KubeObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+/** The value, if it is an object of the API: with a name and a version. Pure. */
+export function asObject(value: unknown): KubeObject | undefined {
+  const { name, namespace, resourceVersion } = (value as Partial<KubeObject> | null | undefined)?.metadata ?? {};
+  const isOne = typeof name === 'string' && typeof resourceVersion === 'string' && ['string', 'undefined'].includes(typeof namespace);
+  return isOne ? (value as KubeObject) : undefined;
+}
+
+export const decodeJson: Decode = (bytes) => {
+  try {
+    return parseJson(bytes.toString());
+  } catch {
+    throw new Error('what it says is no JSON');
+  }
+};
+
+/** Of a Secret, of a list of Secrets, or of an event about one. */
+export const decodeSecrets: Decode = (answer) => {
+  const { json, bytes } = cutSecrets(answer);
+  const value = decodeJson(json) as { readonly items?: unknown; readonly object?: unknown } | null;
+  if (Array.isArray(value?.items)) return { ...value, items: value.items.map((item) => withBytes(item, bytes)) };
+  return value?.object === undefined ? withBytes(value, bytes) : { ...value, object: withBytes(value.object, bytes) };
+};
+
+function withBytes(value: unknown, bytes: readonly Buffer[]): unknown {
+  const { data } = (value ?? {}) as { readonly data?: unknown };
+  if (typeof data !== 'object' || data === null) return value;
+  const entries = Object.entries(data).map(([key, at]) => [key, typeof at === 'number' ? bytes[at] : Buffer.from(String(at), 'base64')] as const); // prettier-ignore
+  return { ...(value as object), data: Object.fromEntries(entries.filter(([, content]) => content !== undefined)) };
+}

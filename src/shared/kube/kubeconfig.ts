@@ -1,0 +1,115 @@
+import { dirname, resolve } from 'node:path';
+import { parseYaml, valueOfYaml } from '../text/parse-yaml.ts';
+import { largest } from '../files/outside-file.ts';
+import { type Access, readFor, tokenIn } from './access.ts';
+import { ownMember } from '../text/own-member.ts';
+
+/** An entry of a kubeconfig, with the folder that its paths are relative to. */
+interface Entry {
+  readonly fields: Fields;
+  readonly folder: string;
+  /** For a person: which one, and where. */
+  readonly place: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What would run another program, or is no longer part of Kubernetes. */
+const unsupported = {
+  exec: 'programs that make credentials are not run: give it a token, a tokenFile, or a client certificate',
+  'auth-provider': 'auth-provider is not supported: give it a token, a tokenFile, or a client certificate',
+  username: 'Kubernetes takes no user names with passwords any more: give it a token, a tokenFile, or a client certificate',
+  'insecure-skip-tls-verify': 'the server is always checked: give certificate-authority or certificate-authority-data instead',
+  'proxy-url': 'proxies are not supported',
+};
+
+/**
+ * The access of the current context of these kubeconfigs, as `kubectl` merges them: of two entries
+ * of one name the first counts. Rejects with what is wrong, and where.
+ */
+export async function kubeconfigAccess(paths: readonly string[]): Promise<Access> {
+  const files = await Promise.all(paths.map(async (path) => ({ path: resolve(path), fields: await parsed(path) })));
+  const where = paths.join(':');
+  const current = files.map(({ fields }) => textOf(fields, 'current-context')).find((name) => name !== '') ?? '';
+  if (current === '') throw new Error(`${where}: it has no current-context: set one by kubectl config use-context`);
+
+  function entry(list: string, of: string, name: string): Entry {
+    for (const { path, fields } of files) {
+      const found = listOf(ownMember(fields, list)).find((one) => one['name'] === name);
+      if (found !== undefined) return { fields: fieldsOf(ownMember(found, of)), folder: dirname(path), place: `${of} ${name} in ${path}` };
+    }
+    throw new Error(`${where}: there is no ${of} '${name}' among its ${list}`);
+  }
+  const context = entry('contexts', 'context', current);
+  const cluster = entry('clusters', 'cluster', textOf(context.fields, 'cluster'));
+  const userName = textOf(context.fields, 'user');
+  const user = userName === '' ? { fields: {}, folder: '', place: '' } : entry('users', 'user', userName);
+  refuse(cluster, 'insecure-skip-tls-verify', 'proxy-url');
+  refuse(user, 'exec', 'auth-provider', 'username');
+
+  const server = textOf(cluster.fields, 'server').replace(/\/+$/, '');
+  if (!/^https?:\/\/[^/]/.test(server)) throw new Error(`${cluster.place}: server is no URL: it has to be https://host:port`);
+  const [token, ca, cert, key] = await Promise.all([
+    tokenOf(user),
+    pem(cluster, 'certificate-authority'),
+    pem(user, 'client-certificate'),
+    pem(user, 'client-key'),
+  ]);
+  if ((token !== '' || key !== undefined) && server.startsWith('http:'))
+    throw new Error(`${cluster.place}: what proves who ${userName} is, is not sent over http: server has to be https://host:port`);
+  const servername = textOf(cluster.fields, 'tls-server-name');
+  return {
+    server,
+    ...(token !== '' && { token }),
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    ...(servername !== '' && { servername }),
+  };
+}
+
+async function parsed(path: string): Promise<Fields> {
+  const text = (await readFor('the kubeconfig', path, largest.text)).toString();
+  const flaw = (reason: string) => new Error(`${path}: it is no kubeconfig: ${reason}`);
+  const read = parseYaml(await import('yaml'), text, {});
+  if (!read.ok) throw flaw(`line ${read.line}: ${read.reason}`);
+  const [document, second] = read.documents;
+  if (document === undefined) return {};
+  const offset = document.errors[0]?.pos[0] ?? second?.range[0];
+  // A message of the parser has what is in the file: a token perhaps.
+  if (offset !== undefined) throw flaw(`neither YAML nor JSON (line ${read.lines.linePos(offset).line})`);
+  const value = valueOfYaml(() => document.toJS() as unknown);
+  if (!value.ok) throw flaw(value.reason);
+  return fieldsOf(value.value);
+}
+
+/** Says which entry has what cannot be honoured. */
+function refuse({ fields, place }: Entry, ...names: readonly (keyof typeof unsupported)[]): void {
+  const name = names.find((one) => fields[one] !== undefined && fields[one] !== null && fields[one] !== false && fields[one] !== '');
+  if (name !== undefined) throw new Error(`${place}: ${name}: ${unsupported[name]}`);
+}
+
+async function tokenOf({ fields, folder }: Entry): Promise<string> {
+  const file = textOf(fields, 'tokenFile');
+  return file === '' ? textOf(fields, 'token') : tokenIn(resolve(folder, file));
+}
+
+/** From the entry itself, as base64, or from the file that it names; the former counts. */
+async function pem({ fields, folder, place }: Entry, name: string): Promise<Buffer | undefined> {
+  const [data, file] = [textOf(fields, `${name}-data`), textOf(fields, name)];
+  if (data !== '') return Buffer.from(data, 'base64');
+  return file === '' ? undefined : readFor(`${name} of ${place}`, resolve(folder, file), largest.pem);
+}
+
+function textOf(fields: Fields, name: string): string {
+  const value = ownMember(fields, name);
+  return typeof value === 'string' ? value : '';
+}
+
+function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}

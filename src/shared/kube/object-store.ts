@@ -1,0 +1,77 @@
+import { defer, map, type Observable } from 'rxjs';
+import { unreachable } from '../../operators/tagged-union.ts';
+import type { FollowSign } from './follow-state.ts';
+import { type KubeObject, objectKey } from './kube-object.ts';
+
+/** One object, as far as it is kept. */
+export interface Held<T> {
+  readonly key: string;
+  readonly resourceVersion: string;
+  readonly value: T;
+}
+
+/** What has become of an object; of one that is gone, as it was last. */
+export interface ObjectChange<T> extends Held<T> {
+  readonly type: 'added' | 'changed' | 'removed';
+}
+
+/** What is known of objects, by `namespace/name`. */
+export interface Store<T> {
+  /** It goes on changing: whoever wants to know what it was makes a copy. */
+  readonly objects: ReadonlyMap<string, Held<T>>;
+  /** What has changed since the last time: of a new list only what differs. */
+  readonly changes: readonly ObjectChange<T>[];
+  /** All objects have been listed once. */
+  readonly isListed: boolean;
+  /** Why what is known may be old; undefined where it is not. */
+  readonly trouble: { readonly reason: string; readonly delayMs: number } | undefined;
+}
+
+/**
+ * Keeps what `sign$` tells of objects: emits at each sign what there is, and what has changed.
+ * Cold, a store for each subscription; completes and errors with `sign$`.
+ *
+ * @param keep makes of an object what is kept of it; what it leaves out takes no memory
+ */
+export function objectStore<T>(sign$: Observable<FollowSign>, keep: (object: KubeObject) => T): Observable<Store<T>> {
+  return defer(() => {
+    const objects = new Map<string, Held<T>>();
+    let isListed = false;
+    function set(object: KubeObject): readonly ObjectChange<T>[] {
+      const [key, { resourceVersion }] = [objectKey(object), object.metadata];
+      const before = objects.get(key);
+      if (before?.resourceVersion === resourceVersion) return [];
+      const held = { key, resourceVersion, value: keep(object) };
+      objects.set(key, held);
+      return [{ type: before === undefined ? 'added' : 'changed', ...held }];
+    }
+    function remove(key: string): readonly ObjectChange<T>[] {
+      const before = objects.get(key);
+      objects.delete(key);
+      return before === undefined ? [] : [{ type: 'removed', ...before }];
+    }
+    return sign$.pipe(
+      map((sign): Store<T> => {
+        const known = { objects, changes: [], trouble: undefined };
+        switch (sign.type) {
+          case 'listed': {
+            const there = new Set(sign.objects.map(objectKey));
+            isListed = true;
+            const vanished = [...objects.keys()].filter((key) => !there.has(key));
+            return { ...known, isListed, changes: [...sign.objects.flatMap(set), ...vanished.flatMap(remove)] };
+          }
+          case 'set':
+            return { ...known, isListed, changes: set(sign.object) };
+          case 'removed':
+            return { ...known, isListed, changes: remove(objectKey(sign.object)) };
+          case 'current':
+            return { ...known, isListed };
+          case 'lost':
+            return { ...known, isListed, trouble: { reason: sign.reason, delayMs: sign.delayMs } };
+          default:
+            return unreachable(sign);
+        }
+      }),
+    );
+  });
+}

@@ -1,0 +1,35 @@
+import type { Flag } from '../text/flag.ts';
+
+/**
+ * The logging flags of all commands, by name; names and defaults are those of the Go agent.
+ * `log_target` may be given more than once.
+ */
+export const logFlags = {
+  log_output_level: {
+    group: 'logging',
+    value: 'levels',
+    text: 'lowest level to log: level, or scope:level,…',
+    default: 'default:info',
+    choices: ['debug', 'info', 'warn', 'error', 'fatal', 'none'],
+  },
+  log_as_json: { group: 'logging', value: 'bool', text: 'log JSON to a terminal too', default: 'false' },
+  log_target: { group: 'logging', value: 'path', text: 'where to log: a file, stdout or stderr; may be repeated', default: 'stdout' },
+  log_caller: { group: 'logging', value: 'scopes', text: 'ignored: each line names its component', default: '' },
+  log_stacktrace_level: {
+    group: 'logging',
+    value: 'levels',
+    text: 'ignored: only bugs and failed parts have a stack trace',
+    default: 'default:none',
+  },
+  log_rotate: {
+    group: 'logging',
+    value: 'file',
+    text: 'ignored: to rotate, move the file of --log_target away, then send SIGUSR1',
+    default: '',
+  },
+  log_rotate_max_age: { group: 'logging', value: 'days', text: 'ignored, like --log_rotate', default: '30' },
+  log_rotate_max_size: { group: 'logging', value: 'megabytes', text: 'ignored, like --log_rotate', default: '104857600' },
+  log_rotate_max_backups: { group: 'logging', value: 'n', text: 'ignored, like --log_rotate', default: '1000' },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+export type LogFlagName = keyof typeof logFlags;

@@ -1,0 +1,73 @@
+import type * as Yaml from 'yaml';
+import { parseYaml } from './parse-yaml.ts';
+
+/** Where something is in a text; both count from 1. */
+export interface TextPosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where a member stands. */
+interface Member {
+  readonly name: TextPosition;
+  readonly value: TextPosition;
+}
+
+/** The parts of a path that the text has, and where the last of them stands. */
+export type FindMember = (path: string) => Member;
+
+const first: TextPosition = { line: 1, column: 1 };
+
+/**
+ * Tells where the members of a text of YAML or JSON are, by paths as `sources[0].url`; a path that
+ * the text does not have is told at the part of it that it has. Loads the parser of YAML, which
+ * knows the place of each value. The text has to be one that parses.
+ */
+export async function findMembers(text: string): Promise<FindMember> {
+  const yaml = await import('yaml');
+  const parsed = parseYaml(yaml, text, { merge: true, uniqueKeys: false });
+  const [document] = parsed.ok ? parsed.documents : [];
+  if (!parsed.ok || document === undefined) return () => ({ name: first, value: first });
+  return finder(yaml, document, parsed.lines);
+}
+
+function finder({ isAlias, isMap, isScalar, isSeq }: typeof Yaml, document: Yaml.Document.Parsed, lines: Yaml.LineCounter): FindMember {
+  const at = (node: unknown, otherwise: TextPosition): TextPosition => {
+    const offset = (node as Yaml.Node | null)?.range?.[0];
+    if (offset === undefined) return otherwise;
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+
+  function find(node: unknown, path: string, found: Member): Member {
+    if (path === '') return found;
+    if (isAlias(node)) return find(node.resolve(document), path, found);
+    if (isSeq(node)) {
+      const [step = '', index = ''] = /^\[(\d+)\]\.?/.exec(path) ?? [];
+      const item = node.items[Number(index)];
+      const place = at(item, found.value);
+      return step === '' || item === undefined ? found : find(item, path.slice(step.length), { name: place, value: place });
+    }
+    if (!isMap(node)) return found;
+    const pairs = node.items.flatMap(({ key, value }) => {
+      const rest = isScalar(key) ? below(String(key.value), path) : undefined;
+      return rest === undefined ? [] : [{ key, value, rest }];
+    });
+    const [pair] = pairs.sort((one, other) => one.rest.length - other.rest.length);
+    if (pair === undefined) return found;
+    const name = at(pair.key, found.name);
+    // A map or a list begins on a line below its name.
+    return find(pair.value, pair.rest, { name, value: isScalar(pair.value) ? at(pair.value, name) : name });
+  }
+  return (path) => find(document.contents, path, { name: first, value: first });
+}
+
+/**
+ * What is left of a path below a name, which may have dots itself; undefined for another name. A
+ * name in snake case is that in camel case.
+ */
+function below(name: string, path: string): string | undefined {
+  const names = [name, name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+  const found = names.find((one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`));
+  return found === undefined ? undefined : path.slice(found.length).replace(/^\./, '');
+}

@@ -1,0 +1,122 @@
+import { create, fromBinary } from '@bufbuild/protobuf';
+import type { Any } from '@bufbuild/protobuf/wkt';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { type Resource, ResourceSchema } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { ownMember } from '../text/own-member.ts';
+
+const prefix = 'type.googleapis.com/envoy';
+
+/** The types that Envoy's configuration consists of, by what a person calls them. */
+export const typeUrls = {
+  clusters: `${prefix}.config.cluster.v3.Cluster`,
+  endpoints: `${prefix}.config.endpoint.v3.ClusterLoadAssignment`,
+  listeners: `${prefix}.config.listener.v3.Listener`,
+  routes: `${prefix}.config.route.v3.RouteConfiguration`,
+  'scoped routes': `${prefix}.config.route.v3.ScopedRouteConfiguration`,
+  extensions: `${prefix}.config.core.v3.TypedExtensionConfig`,
+} as const;
+
+const shortNames: Readonly<Record<string, string>> = {
+  [typeUrls.clusters]: 'cds',
+  [typeUrls.endpoints]: 'eds',
+  [typeUrls.listeners]: 'lds',
+  [typeUrls.routes]: 'rds',
+  [typeUrls['scoped routes']]: 'srds',
+  [typeUrls.extensions]: 'ecds',
+};
+
+/** What metrics call resources of this type, as in the Go agent; `other` where nobody knows it. */
+export function shortName(typeUrl: string): string {
+  return ownMember(shortNames, typeUrl) ?? 'other';
+}
+
+/**
+ * What an Envoy asks for first of all. A state-of-the-world answer has all resources of such a
+ * type.
+ */
+export const mainTypes: readonly string[] = [typeUrls.clusters, typeUrls.listeners];
+
+/** What a person calls resources of this type. */
+export function typeName(typeUrl: string): string {
+  return Object.entries(typeUrls).find(([, url]) => url === typeUrl)?.[0] ?? typeUrl;
+}
+
+/** Stands for all resources of a type among the names that are subscribed. */
+export const wildcard = '*';
+
+/** The resources of one type that are known, by name. */
+export interface TypeResources {
+  /** Of the answer that they were changed by last. */
+  readonly version: string;
+  readonly resources: ReadonlyMap<string, Resource>;
+  /** Names of which the control plane has said that there is no such resource. */
+  readonly absent: ReadonlySet<string>;
+}
+
+export const noResources: TypeResources = { version: '', resources: new Map(), absent: new Set() };
+
+/** An answer of the control plane, of either variant of the protocol. */
+export interface Update {
+  readonly typeUrl: string;
+  readonly version: string;
+  readonly nonce: string;
+  readonly resources: readonly Resource[];
+  readonly removed: readonly string[];
+  /** It has all resources of its type: what it does not have is gone. */
+  readonly isWhole: boolean;
+  /** What the control plane calls itself; empty if it does not say. */
+  readonly controlPlane: string;
+}
+
+/**
+ * What is known after an update. A resource that has come again as it was stays the same object.
+ * Pure.
+ */
+export function updated(before: TypeResources, { version, resources, removed, isWhole }: Update): TypeResources {
+  const next = new Map(isWhole ? [] : before.resources);
+  const absent = new Set(isWhole ? [] : before.absent);
+  for (const resource of resources) {
+    const known = before.resources.get(resource.name);
+    next.set(resource.name, known !== undefined && isSame(known, resource) ? known : resource);
+    absent.delete(resource.name);
+  }
+  for (const name of removed) {
+    next.delete(name);
+    absent.add(name);
+  }
+  return { version, resources: next, absent };
+}
+
+function isSame(known: Resource, other: Resource): boolean {
+  const [a, b] = [known.resource?.value, other.resource?.value];
+  return known.version === other.version && a !== undefined && b !== undefined && Buffer.compare(a, b) === 0;
+}
+
+/** What is known of those names alone; of all, where all are subscribed. Pure. */
+export function pruned(known: TypeResources, names: ReadonlySet<string>): TypeResources {
+  if (names.has(wildcard)) return known;
+  const kept = [...known.resources].filter(([name]) => names.has(name));
+  if (kept.length === known.resources.size && known.absent.size === 0) return known;
+  return { ...known, resources: new Map(kept), absent: new Set([...known.absent].filter((name) => names.has(name))) };
+}
+
+/**
+ * A resource of a state-of-the-world answer with its name, which is all that is read of it. Throws
+ * where it cannot be read. Pure.
+ */
+export function namedResource(resource: Any): Resource {
+  // With a time to live it comes in the envelope of the incremental variant.
+  if (resource.typeUrl.endsWith('.discovery.v3.Resource')) return fromBinary(ResourceSchema, resource.value);
+  return create(ResourceSchema, { name: nameIn(resource.value), resource });
+}
+
+/** In all types that are discovered the name is field 1. */
+function nameIn(bytes: Uint8Array): string {
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (field === 1 && wireType === WireType.LengthDelimited) return reader.string();
+    reader.skip(wireType, field);
+  }
+  return '';
+}

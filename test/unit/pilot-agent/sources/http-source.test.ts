@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { firstValueFrom, map, Subscription } from 'rxjs';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { certificateAuthority } from '../../../../demo/certificates.ts';
+import type { SourceConfig } from '../../../../src/pilot-agent/config/source-config.ts';
+import { http, type HttpOptions } from '../../../../src/pilot-agent/sources/http.ts';
+import type { SourceChange } from '../../../../src/streams/config-source.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-http-source-'));
+/** Asked again soon, also after a failure. In ms. */
+const quick = { every: 5, pauses: { first: 5, longest: 5 }, timeout: 1_000, firstWithin: 5_000 };
+const limit = { timeout: 5_000 };
+const file = (name: string, content: string | Uint8Array) => {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+};
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('http', () => {
+  let server: Server | undefined;
+  let listening = new Subscription();
+  const asked: IncomingHttpHeaders[] = [];
+
+  const listen = async (made: Server) => {
+    server = made.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const serve = async (listener: RequestListener): Promise<string> => {
+    const heard: RequestListener = (request, response) => {
+      asked.push(request.headers);
+      listener(request, response);
+    };
+    return `http://127.0.0.1:${await listen(createServer(heard))}/config?key=secret`;
+  };
+  /** What the source says of itself while it is listened to, and what it has. */
+  const listenTo = (url: string, options: HttpOptions = {}) => {
+    const said: SourceChange[] = [];
+    const { changes$, reading$ } = http(url, { ...quick, ...options });
+    listening.add(changes$.subscribe({ next: (change) => said.push(change), error: expect.unreachable }));
+    const read = () => firstValueFrom(reading$.pipe(map(({ config }) => config?.[0])), { defaultValue: undefined });
+    return { said, read, count: (type: SourceChange['type']) => said.filter((one) => one.type === type).length };
+  };
+  const reading = (url: string, options: HttpOptions = {}) => listenTo(url, options).read();
+  afterEach(() => {
+    listening.unsubscribe();
+    listening = new Subscription();
+    server?.close();
+    server?.closeAllConnections();
+    asked.length = 0;
+  });
+
+  it('reads the text of a document, and its bytes where it is a secret', async () => {
+    const url = await serve((_, response) => response.end('grüße'));
+    const name = url.replace(/\?.*/, '');
+    expect(await reading(url)).toMatchObject({ source: name, content: 'grüße', use: 'restart', trouble: undefined });
+    expect(await reading(url, { name: 'mine', as: 'secret' })).toMatchObject({
+      source: 'mine',
+      content: Buffer.from('grüße'),
+      use: 'secret',
+    });
+  });
+
+  it('takes what flags and files ask for as it is', async () => {
+    const url = await serve((_, response) => response.end('text'));
+    const config: SourceConfig = { kind: 'http', name: 'mine', as: 'merge', at: 'a.b', url, every: 5_000, timeout: 1_000, largest: 4, caFile: '', tokenFile: '' }; // prettier-ignore
+    expect(await reading(config.url, config)).toMatchObject({ source: 'mine', use: 'merge', at: 'a.b', content: 'text' });
+    expect(asked[0]).not.toHaveProperty('authorization');
+  });
+
+  it('tells the server what it knows, and keeps it where that is still so', async () => {
+    const dates = { date: 'Sun, 22 Nov 2026 10:00:01 GMT', 'last-modified': 'Sun, 22 Nov 2026 10:00:00 GMT' };
+    const url = await serve(({ headers }, response) => {
+      if (headers['if-none-match'] === undefined) response.writeHead(200, { etag: '"1"', ...dates }).end('text');
+      else response.writeHead(304).end();
+    });
+    const { count, read } = listenTo(url, { keepLastOnError: false });
+    await expect.poll(() => count('source-read'), limit).toBeGreaterThan(2);
+    expect(asked.slice(0, 3).map((headers) => [headers['if-none-match'], headers['if-modified-since']])).toEqual([
+      [undefined, undefined],
+      ['"1"', dates['last-modified']],
+      ['"1"', dates['last-modified']],
+    ]);
+    expect(count('changed')).toBe(1);
+    expect(await read()).toMatchObject({ content: 'text' });
+  });
+
+  it('does not rely on the time of a document that has changed within the last second', async () => {
+    const date = 'Sun, 22 Nov 2026 10:00:00 GMT';
+    const url = await serve((_, response) => response.writeHead(200, { date, 'last-modified': date }).end('text'));
+    const { count } = listenTo(url);
+    await expect.poll(() => count('source-read'), limit).toBeGreaterThan(1);
+    expect(asked.some((headers) => 'if-modified-since' in headers)).toBe(false);
+  });
+
+  it('asks without what it knows after an answer that is none, which may be due to that', async () => {
+    const url = await serve(({ headers }, response) => {
+      if (headers['if-none-match'] === undefined) response.writeHead(200, { etag: '"1"' }).end(`text ${asked.length}`);
+      else response.writeHead(431).end();
+    });
+    const { count } = listenTo(url);
+    await expect.poll(() => count('changed'), limit).toBeGreaterThan(1);
+  });
+
+  it('keeps what it has while the server fails, and says why', async () => {
+    let isDown = false;
+    const url = await serve((_, response) => (isDown ? response.socket?.destroy() : response.end('text')));
+    const { said, read, count } = listenTo(url);
+    await expect.poll(() => count('changed'), limit).toBe(1);
+    isDown = true;
+    await expect.poll(() => count('source-unreadable'), limit).toBeGreaterThan(1);
+    expect(await read()).toMatchObject({ content: 'text', trouble: `${url.replace(/\?.*/, '')}: socket hang up` });
+    isDown = false;
+    await expect.poll(() => said.at(-1)?.type, limit).toBe('source-read');
+    expect(count('changed')).toBe(1);
+  });
+
+  it.each([
+    { what: 'a redirect', head: [302, { location: 'https://other/x?key=secret' }], says: 'it answers 302, a redirect to https://other/x. Redirects are not followed: give that URL if you trust it' }, // prettier-ignore
+    {
+      what: 'a redirect to nowhere',
+      head: [307, {}],
+      says: 'it answers 307, a redirect. Redirects are not followed: give that URL if you trust it',
+    },
+    { what: 'no document', head: [404, {}], says: 'it answers 404 where 200 is expected' },
+    { what: 'an empty success', head: [204, {}], says: 'it answers 204 where 200 is expected' },
+    { what: 'a refusal', head: [401, {}], says: 'it answers 401: no token file is given' },
+    { what: '"not modified" to who knows nothing', head: [304, {}], says: 'it answers 304 (not modified), but was not told what is known' },
+    { what: 'an encoding that was not asked for', head: [200, { 'content-encoding': 'br' }], says: 'its answer is in an encoding other than gzip, which was not asked for' }, // prettier-ignore
+    { what: 'what is not gzip', head: [200, { 'content-encoding': 'gzip' }], says: 'incorrect header check' },
+  ] as const)('refuses $what', async ({ head: [status, headers], says }) => {
+    const url = await serve((_, response) => response.writeHead(status, headers).end(status === 304 ? undefined : 'text'));
+    expect(await reading(url)).toMatchObject({ content: undefined, trouble: `${url.replace(/\?.*/, '')}: ${says}` });
+  });
+
+  it.each([
+    { what: 'larger than the limit', body: 'x'.repeat(101), headers: {}, says: 'the answer is larger than 100 bytes' },
+    { what: 'larger than the limit once unpacked', body: gzipSync('x'.repeat(1 << 20)), headers: { 'content-encoding': 'gzip' }, says: 'the answer is larger than 100 bytes' }, // prettier-ignore
+    { what: 'no text', body: Buffer.from([0xff, 0xfe]), headers: {}, says: 'what it answers is no text in UTF-8' },
+    { what: 'cut off', body: 'x', headers: { 'content-length': 2 }, says: 'aborted' },
+    {
+      what: 'cut off in gzip',
+      body: gzipSync('text').subarray(0, 12),
+      headers: { 'content-encoding': 'gzip' },
+      says: 'unexpected end of file',
+    },
+  ])('refuses a document that is $what', async ({ body, headers, says }) => {
+    const url = await serve((_, response) => {
+      response.writeHead(200, headers).write(body, () => ('content-length' in headers ? response.destroy() : response.end()));
+    });
+    expect(await reading(url, { largest: 100 })).toMatchObject({ trouble: `${url.replace(/\?.*/, '')}: ${says}` });
+  });
+
+  it('unpacks gzip', async () => {
+    const url = await serve((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('text')));
+    expect(await reading(url)).toMatchObject({ content: 'text' });
+    expect(asked[0]).toMatchObject({ 'accept-encoding': 'gzip' });
+  });
+
+  it('sends the token that its file has at the time', async () => {
+    const url = await serve((_, response) => response.writeHead(403).end());
+    const tokenFile = file('token', 'one\n');
+    const { said, read } = listenTo(url, { tokenFile });
+    await expect.poll(() => asked.at(-1)?.authorization, limit).toBe('Bearer one');
+    file('token', 'two');
+    await expect.poll(() => asked.at(-1)?.authorization, limit).toBe('Bearer two');
+    expect(await read()).toMatchObject({ trouble: expect.stringMatching(`: it answers 403: the token in ${tokenFile} is not enough$`) as unknown }); // prettier-ignore
+    file('token', 'two words');
+    const last = () => said.at(-1);
+    const says = (reason: string) => ({ type: 'source-unreadable', reason: `${url.replace(/\?.*/, '')}: ${reason}` });
+    await expect.poll(last, limit).toMatchObject(says(`the token file ${tokenFile} does not have one word of ASCII`));
+    rmSync(tokenFile);
+    await expect.poll(last, limit).toMatchObject(says(`the token file ${tokenFile} cannot be read: ENOENT: no such file or directory`)); // prettier-ignore
+  });
+
+  it('trusts the roots that the CA file has at the time, and no others', async () => {
+    const [right, wrong] = await Promise.all([certificateAuthority(), certificateAuthority()]);
+    const [{ certChain, key, rootCert }, other] = [await right.issue(), await wrong.issue()];
+    const url = `https://127.0.0.1:${await listen(createTlsServer({ cert: certChain, key }, (_, response) => response.end('text')))}/`;
+    const caFile = file('ca', 'no PEM');
+    const { said, read } = listenTo(url, { caFile });
+    const last = () => said.at(-1);
+    await expect.poll(last, limit).toMatchObject({ reason: `${url}: the CA file ${caFile} has no certificate in PEM` });
+    file('ca', other.rootCert);
+    const reason = expect.stringMatching(/(?:self-signed|unable to).*\. The roots of its authority belong into the CA file$/) as unknown;
+    await expect.poll(last, limit).toMatchObject({ type: 'source-unreadable', reason });
+    file('ca', rootCert);
+    await expect.poll(read, limit).toMatchObject({ content: 'text', trouble: undefined });
+  });
+
+  it('says what is wrong with a URL, without its secrets', async () => {
+    expect(await reading('no url')).toMatchObject({ source: 'a URL that is none', trouble: 'a URL that is none: Invalid URL' });
+    expect(await reading('http://user:word@127.0.0.1:1/a?key=b')).toMatchObject({ trouble: 'http://127.0.0.1:1/a: connect ECONNREFUSED 127.0.0.1:1' }); // prettier-ignore
+  });
+
+  it('gives up an answer that does not come, and hangs up', async () => {
+    const url = await serve((_, response) => response.write('half'));
+    const sockets: Socket[] = [];
+    server?.on('connection', (socket: Socket) => sockets.push(socket));
+    expect(await reading(url, { timeout: 100 })).toMatchObject({ trouble: 'nothing within 0.1 s' });
+    await expect.poll(() => sockets[0]?.destroyed, limit).toBe(true);
+  });
+});

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import type { EnvoyRequest, Refusal } from '../../../../src/shared/xds/messages.ts';
+import { type TypeResources, typeUrls } from '../../../../src/shared/xds/resources.ts';
+import { acceptedBy, requested, type Sources, standing, type Subscription } from '../../../../src/pilot-agent/xds-proxy/subscription.ts';
+import { resource } from '../../../marbles/support/fake-mesh.ts';
+
+/** Resources by name, each with its content; `null` for the word that there is none. Made once. */
+const made = new Map<string, ReturnType<typeof resource>>();
+const known = (contents: Readonly<Record<string, string | null>>, version = 'v'): TypeResources => ({
+  version,
+  resources: new Map(
+    Object.entries(contents).flatMap(([name, content]) => {
+      if (content === null) return [];
+      const key = `${name} ${content}`;
+      const one = made.get(key) ?? resource(name, content);
+      made.set(key, one);
+      return [[name, one] as const];
+    }),
+  ),
+  absent: new Set(Object.entries(contents).flatMap(([name, content]) => (content === null ? [name] : []))),
+});
+const says = (contents: Readonly<Record<string, string | null>>, version?: string): Sources => ({
+  stored: undefined,
+  current: known(contents, version),
+});
+
+interface Change {
+  readonly add?: readonly string[];
+  readonly remove?: readonly string[];
+  readonly versions?: Readonly<Record<string, string>>;
+  readonly nonce?: string;
+  readonly refusal?: Refusal;
+}
+const base = (nonce = '', refusal?: Refusal) => ({ node: undefined, typeUrl: typeUrls.endpoints, nonce, refusal });
+const delta = (before: Subscription | undefined, { add = [], remove = [], versions = {}, nonce, refusal }: Change) =>
+  requested(before, { ...base(nonce, refusal), names: { kind: 'change', add, remove, versions } }).subscription;
+const all = (names: readonly string[], { nonce = '', version = '' } = {}): EnvoyRequest => ({
+  ...base(nonce),
+  names: { kind: 'all', names, version },
+});
+const ask = (before: Subscription | undefined, request: EnvoyRequest) => requested(before, request).subscription;
+
+/** What is due, as `changed` by `name content`, and the subscription once it is given. */
+const give = (before: Subscription, sources: Sources, nonce = '1') => {
+  const stands = standing(before, sources, nonce);
+  if (stands.kind !== 'due') throw new Error(`it is ${stands.kind}`);
+  const { changed, removed, all: whole, subscription, version, isStored } = stands.due;
+  const text = (resources: typeof changed) => resources.map((each) => `${each.name} ${each.version}`);
+  return { subscription, said: { changed: text(changed), removed, all: text(whole()), version, isStored } };
+};
+/** Gives what is due, and Envoy accepts it. */
+const accept = (before: Subscription, sources: Sources) => delta(give(before, sources, 'n').subscription, { nonce: 'n' });
+const kindOf = (subscription: Subscription, sources: Sources) => standing(subscription, sources, '').kind;
+const no: Refusal = { code: 13, message: 'no' };
+
+describe('a subscription of the delta variant', () => {
+  it('is for all if the first request names none, or the asterisk; not if a later one names none', () => {
+    expect([...delta(undefined, {}).names]).toEqual(['*']);
+    expect([...delta(undefined, { add: ['*'] }).names]).toEqual(['*']);
+    const named = delta(undefined, { add: ['a'] });
+    expect([...delta(named, {}).names]).toEqual(['a']);
+    expect([...delta(delta(named, { add: ['*'] }), { remove: ['*'] }).names]).toEqual(['a']);
+  });
+
+  it('is given what it names, and what is new under a name that comes', () => {
+    const sources = says({ a: '1', b: '1', c: '1' });
+    const first = give(delta(undefined, { add: ['a'] }), sources);
+    expect(first.said).toEqual({ changed: ['a 1'], removed: [], all: ['a 1'], version: 'v', isStored: false });
+    const second = give(delta(delta(first.subscription, { nonce: '1' }), { add: ['b'] }), sources);
+    expect(second.said).toMatchObject({ changed: ['b 1'], all: ['a 1', 'b 1'] });
+  });
+
+  it('is not given again what is left, and given again what comes back or is asked for again', () => {
+    const sources = says({ a: '1', b: '1' });
+    const both = accept(delta(undefined, { add: ['a', 'b'] }), sources);
+    const left = delta(both, { remove: ['b'] });
+    expect(kindOf(left, sources)).toBe('settled');
+    expect(give(delta(left, { add: ['b'] }), sources).said).toMatchObject({ changed: ['b 1'] });
+    expect(give(delta(both, { add: ['a'] }), sources).said).toMatchObject({ changed: ['a 1'] });
+    // It asks before it has answered.
+    const asked = delta(give(delta(undefined, { add: ['a'] }), sources).subscription, { add: ['a'] });
+    expect(give(delta(asked, { nonce: '1' }), sources).said).toMatchObject({ changed: ['a 1'] });
+  });
+
+  it('is told that there is no such resource, once, and when it goes', () => {
+    const first = give(delta(undefined, { add: ['a', 'b'] }), says({ a: '1', b: null }));
+    expect(first.said).toMatchObject({ changed: ['a 1'], removed: ['b'] });
+    const accepted = delta(first.subscription, { nonce: '1' });
+    expect(kindOf(accepted, says({ a: '1', b: null }))).toBe('settled');
+    expect(give(accepted, says({ a: null, b: '2' })).said).toMatchObject({ changed: ['b 2'], removed: ['a'] });
+  });
+
+  it('to all is told of what goes once, and answered if there is none at all', () => {
+    const both = accept(delta(undefined, {}), says({ a: '1', b: '1' }));
+    const gone = give(both, says({ a: '1' }));
+    expect(gone.said).toMatchObject({ changed: [], removed: ['b'], all: ['a 1'] });
+    expect(kindOf(delta(gone.subscription, { nonce: '1' }), says({ a: '1' }))).toBe('settled');
+    expect(give(delta(undefined, {}), says({})).said).toMatchObject({ changed: [], removed: [] });
+  });
+
+  it('with initial versions is given all that the control plane says, and nothing that is stored', () => {
+    const own = delta(undefined, { add: ['a'], versions: { a: '7', old: '7' } });
+    expect(kindOf(own, { stored: known({ a: '0' }), current: undefined })).toBe('settled');
+    expect(acceptedBy(own)).toBeUndefined();
+    expect(give(own, says({ a: '7' })).said).toMatchObject({ changed: ['a 7'] });
+    const whole = delta(undefined, { versions: { a: '7', old: '7' } });
+    expect(give(whole, says({ a: '7' })).said).toMatchObject({ changed: ['a 7'], removed: ['old'] });
+  });
+
+  it('waits for the answer to one push before the next', () => {
+    const { subscription } = give(delta(undefined, { add: ['a'] }), says({ a: '1' }));
+    expect(kindOf(subscription, says({ a: '2' }))).toBe('in flight');
+    expect(kindOf(delta(subscription, { add: ['b'] }), says({ a: '2', b: '1' }))).toBe('in flight');
+    expect(give(delta(subscription, { nonce: '1' }), says({ a: '3' })).said).toMatchObject({ changed: ['a 3'] });
+  });
+
+  it('is not given again what it has refused until something else is there, and then all that it lacks', () => {
+    const accepted = accept(delta(undefined, { add: ['a', 'b'] }), says({ a: '1', b: '1' }));
+    const refused = delta(give(accepted, says({ a: '2', b: '1' })).subscription, { nonce: '1', refusal: no });
+    expect(standing(refused, says({ a: '2', b: '1' }), '')).toEqual({ kind: 'refused', refusal: no });
+    expect(acceptedBy(refused)).toBeUndefined();
+    expect(give(refused, says({ a: '2', b: '2' })).said).toMatchObject({ changed: ['a 2', 'b 2'] });
+    expect(give(refused, says({ a: '3', b: '1' })).said).toMatchObject({ changed: ['a 3'] });
+    expect(kindOf(refused, says({ a: '1', b: '1' }))).toBe('settled');
+  });
+});
+
+describe('a subscription of the state of the world', () => {
+  it('is for all if it has never named one', () => {
+    expect([...ask(undefined, all([])).names]).toEqual(['*']);
+    expect([...ask(ask(undefined, all([])), all([])).names]).toEqual(['*']);
+    expect([...ask(ask(undefined, all(['a'])), all([])).names]).toEqual([]);
+  });
+
+  it('does not take an answer to an older push, nor its names', () => {
+    const { subscription } = give(ask(undefined, all(['a'])), says({ a: '1' }), '2');
+    const { subscription: after, verdict } = requested(subscription, all(['b'], { nonce: '1' }));
+    expect(after).toBe(subscription);
+    expect(verdict).toBeUndefined();
+    expect(requested(subscription, all(['a', 'b'], { nonce: '2' })).verdict).toEqual({ kind: 'accepted' });
+  });
+
+  it('with a version of its own is not given what is stored', () => {
+    const stored = known({ a: '0' });
+    expect(kindOf(ask(undefined, all(['a'], { version: '7' })), { stored, current: undefined })).toBe('settled');
+    expect(give(ask(undefined, all(['a'])), { stored, current: undefined }).said).toMatchObject({ changed: ['a 0'], isStored: true });
+  });
+});
+
+describe('what Envoy has accepted', () => {
+  const sources = says({ a: '1', b: null }, '5');
+  const first = give(delta(undefined, { add: ['a', 'b'] }), sources).subscription;
+
+  it('is all that it has asked for, with what there is not', () => {
+    expect(acceptedBy(delta(first, { nonce: '1' }))).toEqual(known({ a: '1', b: null }, '5'));
+  });
+
+  it('is nothing while an answer is open, or a name has no answer', () => {
+    expect(acceptedBy(delta(undefined, { add: ['a'] }))).toBeUndefined();
+    expect(acceptedBy(first)).toBeUndefined();
+    expect(acceptedBy(delta(first, { nonce: '1', add: ['c'] }))).toBeUndefined();
+  });
+
+  it('is pruned to what it names still', () => {
+    expect(acceptedBy(delta(first, { nonce: '1', remove: ['b'] }))).toEqual(known({ a: '1' }, '5'));
+  });
+});

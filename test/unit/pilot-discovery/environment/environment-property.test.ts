@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
+import { type AnyResource, keyOf } from '../../../../src/pilot-discovery/istio/model.ts';
+import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
+import type { Environment } from '../../../../src/pilot-discovery/environment/environment.ts';
+import { type Changes, mergeChanges, noChanges } from '../../../../src/pilot-discovery/environment/changes.ts';
+import type { StoreEvent } from '../../../../src/pilot-discovery/environment/store-event.ts';
+import { emptyStore, reduceStore, type Store } from '../../../../src/pilot-discovery/environment/store.ts';
+import { anyResource, resource, route, serviceEntry, toHosts, virtualService, workload } from '../../../support/mesh-resources.ts';
+
+const namespaces = fc.constantFrom('n1', 'n2');
+const names = fc.constantFrom('a', 'b', 'c');
+const hosts = fc.uniqueArray(fc.constantFrom('a.com', 'b.com', 'short'), { minLength: 1, maxLength: 2 });
+const labels = fc.constantFrom({}, { app: 'x' }, { app: 'y' }, { app: 'x', v: '1' });
+const workloads = fc
+  .record({ address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'unix:///s'), labels, serviceAccount: fc.constantFrom('', 'one', 'two') })
+  .map(workload);
+const ports = fc.constantFrom(
+  [{ number: 80, name: 'http', protocol: 'http', targetPort: undefined } as const],
+  [{ number: 80, name: 'web', protocol: 'http', targetPort: 8080 } as const],
+  [80, 81].map((number) => ({ number, name: `http-${number}`, protocol: 'http', targetPort: undefined }) as const),
+);
+const entries = fc
+  .record({
+    hosts,
+    ports,
+    resolution: fc.constantFrom('none', 'static', 'dns'),
+    endpoints: fc.array(workloads, { maxLength: 2 }),
+    workloadSelector: fc.option(labels, { nil: undefined }),
+  })
+  .map(serviceEntry);
+const routes = fc
+  .record({
+    to: fc.constantFrom('a.com', 'short'),
+    delegate: fc.option(fc.record({ name: names, namespace: fc.constantFrom('', 'n1') }), { nil: undefined }),
+  })
+  .map(({ to, delegate }) => route({ ...toHosts(to), delegate }));
+const virtualServices = fc
+  .record({ hosts: fc.oneof(hosts, fc.constant([])), http: fc.array(routes, { maxLength: 2 }), exportTo: fc.constantFrom([], ['n1']) })
+  .map(virtualService);
+const rules = fc.record({ host: fc.constantFrom('a.com', 'short'), subsets: fc.constant([]), exportTo: fc.constant([]) });
+
+const resources: fc.Arbitrary<AnyResource> = fc
+  .record({ namespace: namespaces, name: names, createdMs: fc.nat(2) })
+  .chain(({ namespace, name, createdMs }) =>
+    fc.oneof(
+      entries.map((spec) => anyResource(`ServiceEntry/${namespace}/${name}`, spec, { createdMs })),
+      workloads.map((spec) => anyResource(`WorkloadEntry/${namespace}/${name}`, spec, { createdMs })),
+      virtualServices.map((spec) => anyResource(`VirtualService/${namespace}/${name}`, spec, { createdMs })),
+      rules.map((spec) =>
+        anyResource(
+          `DestinationRule/${namespace}/${name}`,
+          { ...spec, trafficPolicy: undefined, workloadSelector: undefined },
+          { createdMs },
+        ),
+      ),
+      fc.constant(
+        anyResource(
+          `PeerAuthentication/${namespace}/${name}`,
+          { selector: undefined, mode: 'strict', portLevel: new Map() },
+          { createdMs },
+        ),
+      ),
+    ),
+  );
+
+const sources = fc.constantFrom('files', 'others');
+const events: fc.Arbitrary<StoreEvent> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .record({ source: sources, upserts: fc.array(resources, { maxLength: 4 }), removed: fc.array(resources, { maxLength: 3 }) })
+      .map(({ source, upserts, removed }) => ({ type: 'changed', source, upserts, removes: removed.map(keyOf) }) as const),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('one', 'two').map((trustDomain) => ({ type: 'mesh', mesh: { ...defaultMeshConfig, trustDomain } }) as const) }, // prettier-ignore
+);
+
+const all: Changes = noChanges;
+/** As of a control plane that has just been started. */
+const fromScratch = (store: Store) => buildEnvironment(undefined, store, all, 'cluster.local');
+/** Of maps the order as well. */
+const printed = (environment: Environment) =>
+  JSON.stringify({ ...environment, resources: undefined }, (_, value: unknown) => (value instanceof Map ? [...value] : value));
+
+describe('buildEnvironment', () => {
+  it('makes of a store what it would make of it from scratch, whatever happened before, and however it was merged', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(events, fc.boolean()), { maxLength: 25 }), (steps) => {
+        let store = emptyStore(['files', 'others']);
+        let environment = fromScratch(store);
+        let waiting = noChanges;
+        for (const [event, isBuilt] of steps) {
+          const [next, changes] = reduceStore(store, event);
+          store = next;
+          waiting = mergeChanges(waiting, changes);
+          if (!isBuilt) continue;
+          environment = buildEnvironment(environment, store, waiting, 'cluster.local');
+          waiting = noChanges;
+          expect(printed(environment)).toBe(printed(fromScratch(store)));
+        }
+        environment = buildEnvironment(environment, store, waiting, 'cluster.local');
+        expect(environment).toEqual(fromScratch(store));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps what no change has touched, also of what came back as it was', () => {
+    fc.assert(
+      fc.property(fc.array(events, { maxLength: 10 }), resources, (before, one) => {
+        let store = emptyStore(['files', 'others']);
+        for (const event of before) [store] = reduceStore(store, event);
+        const environment = fromScratch(store);
+        const kind = one.kind === 'Sidecar' ? 'PeerAuthentication' : 'Sidecar';
+        const other = {
+          ...resource('Sidecar/n/s', {
+            workloadSelector: undefined,
+            ingress: [],
+            inboundConnectionPool: undefined,
+            outboundTrafficPolicy: undefined,
+          }),
+          kind,
+        };
+        const [next, changes] = reduceStore(store, { type: 'changed', source: 'files', upserts: [other as AnyResource], removes: [] });
+        const after = buildEnvironment(environment, next, changes, 'cluster.local');
+        for (const part of ['services', 'endpoints', 'virtualServices', 'destinationRules', 'workloadEntries', 'warnings'] as const) {
+          expect(after[part]).toBe(environment[part]);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

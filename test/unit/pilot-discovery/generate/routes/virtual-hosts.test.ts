@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { ProxyNode } from '../../../../../src/pilot-discovery/generate/scope/proxy-node.ts';
+import { routesOf } from '../../../../../src/pilot-discovery/generate/routes/routes.ts';
+import { shortNames } from '../../../../../src/pilot-discovery/generate/routes/virtual-host-domains.ts';
+import type { MeshConfig } from '../../../../../src/pilot-discovery/istio/mesh-config.ts';
+import { typeUrls } from '../../../../../src/pilot-discovery/push/view.ts';
+import { published } from '../../../../support/envoy-api.ts';
+import { environmentOf, proxyAt } from '../../../../support/generated.ts';
+
+interface Told {
+  readonly virtual_hosts: readonly { readonly name: string; readonly domains: readonly string[]; readonly routes: readonly object[] }[];
+}
+
+/** The virtual hosts of a route configuration, each with its domains and where its routes lead. */
+function hosts(yaml: string, name = '80', node: Partial<ProxyNode> = {}, mesh: Partial<MeshConfig> = {}) {
+  const found = routesOf(environmentOf(yaml, { mesh }), proxyAt(node)).find((one) => one.name === name);
+  const told = published(typeUrls.route, found?.body ?? Buffer.of()) as Told;
+  return Object.fromEntries(
+    told.virtual_hosts.map(({ name: host, domains, routes }) => {
+      const clusters = [...JSON.stringify(routes).matchAll(/"cluster":"([^"]*)"|"status":(\d+)/g)];
+      return [host, [domains.join(' '), clusters.map(([, cluster, status]) => cluster ?? status).join(' ')]];
+    }),
+  );
+}
+
+const service = (name: string, more = '') => `
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: ${name.replaceAll('.', '-').replaceAll('*', 'all')} }
+spec: { hosts: ["${name}"], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.0.0.9 }] ${more} }
+---`;
+const rule = (name: string, host: string, http: string, more = '') => `
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: { name: ${name}, creationTimestamp: "2020-01-01T00:00:0${name.length}Z" }
+spec: { hosts: ["${host}"], http: ${http} ${more} }
+---`;
+const toB = 'route: [{ destination: { host: b.mesh } }]';
+
+describe('a VirtualService none of whose matches concerns the caller', () => {
+  const others = ['sourceLabels: { app: other }', 'sourceNamespace: other', 'port: 81', 'gateways: [gateway]'];
+
+  it.each(others)('leaves the service its default route: %s', (match) => {
+    const yaml = service('a.mesh') + service('b.mesh') + rule('r', 'a.mesh', `[{ match: [{ ${match} }], ${toB} }]`);
+    for (const outboundTrafficPolicy of ['allow-any', 'registry-only'] as const)
+      expect(hosts(yaml, '80', {}, { outboundTrafficPolicy })).toMatchObject({ 'a.mesh:80': ['a.mesh', 'outbound|80||a.mesh'] });
+  });
+
+  it.each(others)('leaves it to the next VirtualService of the host: %s', (match) => {
+    const both = rule('r', 'a.mesh', `[{ match: [{ ${match} }], ${toB} }]`) + rule('younger', 'a.mesh', `[{ ${toB} }]`);
+    expect(hosts(service('a.mesh') + service('b.mesh') + both)).toMatchObject({ 'a.mesh:80': ['a.mesh', 'outbound|80||b.mesh'] });
+  });
+
+  it('leaves a service of a wildcard its route, and a host without a service none', () => {
+    const wide = rule('r', '*.mesh', `[{ match: [{ port: 81 }], ${toB} }]`);
+    const nobody = rule('s', 'nobody.org', `[{ match: [{ port: 81 }], ${toB} }]`);
+    const found = hosts(service('a.mesh') + wide + nobody);
+    expect(Object.keys(found)).toEqual(['a.mesh:80', 'allow_any']);
+    expect(found['a.mesh:80']?.[1]).toBe('outbound|80||a.mesh');
+  });
+
+  it('is not left: a caller that one match concerns has its routes, and no other', () => {
+    const one = rule(
+      'r',
+      'a.mesh',
+      `[{ match: [{ sourceLabels: { app: other } }, { sourceLabels: { app: app }, uri: { exact: /x } }], ${toB} }]`,
+    );
+    expect(hosts(service('a.mesh') + service('b.mesh') + one)['a.mesh:80']?.[1]).toBe('outbound|80||b.mesh');
+  });
+});
+
+describe('short names of a host', () => {
+  const near = 'default.svc.cluster.local';
+  it.each<[host: string, domain: string, names: readonly string[]]>([
+    ['x.default.svc.cluster.local', near, ['x', 'x.default.svc', 'x.default']],
+    ['x.ns.svc.cluster.local', near, ['x.ns', 'x.ns.svc']],
+    ['x.ns.svc.other.domain', near, []],
+    ['x.default.svc.other.domain', near, []],
+    ['x.default.svc.cluster.local.org', near, []],
+    ['x.default.svc.other.domain', 'default.svc.other.domain', ['x', 'x.default.svc', 'x.default']],
+    ['x.default.svc.cluster.local', 'default.svc.other.domain', []],
+    ['*.default.svc.cluster.local', near, ['*.default.svc', '*.default']],
+    ['x.default.svc', near, []],
+    ['x.com', near, []],
+    ['x.my.domain', 'my.domain', ['x']],
+    ['x.ns.my.domain', 'my.domain', ['x.ns', 'x.ns.my']],
+    ['my.domain', 'my.domain', []],
+    ['x.com', 'my.domain', []],
+    ['x.com', '', []],
+  ])('%s for a proxy of %s: %j', (host, domain, names) => {
+    expect(shortNames(host, domain)).toEqual(names);
+  });
+
+  it('never are those of the service that is really called so', () => {
+    const local = 'x.default.svc.cluster.local';
+    const found = hosts(service('x.default.svc.other.domain') + service(local));
+    expect(found[`${local}:80`]?.[0]).toBe(`${local} x x.default.svc x.default`);
+    expect(found['x.default.svc.other.domain:80']?.[0]).toBe('x.default.svc.other.domain');
+  });
+});
+
+describe('a host of two entries', () => {
+  it('has the address of the last entry that has the port', () => {
+    const of = (name: string, address: string, port: number) => `
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: ${name} }
+spec: { hosts: [a.mesh], addresses: [${address}], ports: [{ number: ${port}, name: http, protocol: HTTP }], resolution: STATIC }
+---`;
+    const yaml = of('one', '240.0.0.1', 80) + of('three', '240.0.0.3', 82) + of('two', '240.0.0.2', 80);
+    expect(hosts(yaml)['a.mesh:80']?.[0]).toBe('a.mesh 240.0.0.2');
+    expect(hosts(yaml, '82')['a.mesh:82']?.[0]).toBe('a.mesh 240.0.0.3');
+  });
+});

@@ -1,0 +1,290 @@
+import { describe, expect, it } from 'vitest';
+import { type Answer, freshProxy, type ProxyEffect, type ProxyEvent } from '../../../../src/pilot-discovery/push/proxy-stream.ts';
+import { reduceProxy } from '../../../../src/pilot-discovery/push/reduce-proxy.ts';
+import { type TypedView, typeUrls, type View, type XdsResource, type XdsType } from '../../../../src/pilot-discovery/push/view.ts';
+import type { EnvoyRequest, Variant } from '../../../../src/shared/xds/messages.ts';
+
+type Content = Readonly<Partial<Record<XdsType, Readonly<Record<string, string>>>>>;
+
+function typed(content: Readonly<Record<string, string>> = {}): TypedView {
+  const resources = Object.entries(content).map(([name, version]): XdsResource => {
+    return { name, version, body: Buffer.from(version), keys: [`VirtualService/default/${name}`] };
+  });
+  return { version: JSON.stringify(content), resources: new Map(resources.map((one) => [one.name, one])) };
+}
+
+const view = (content: Content, snapshot = 1): View => ({
+  snapshot,
+  cluster: typed(content.cluster),
+  endpoint: typed(content.endpoint),
+  listener: typed(content.listener),
+  route: typed(content.route),
+});
+
+const node = { id: 'sidecar~10.0.0.1~a.b~c' } as NonNullable<EnvoyRequest['node']>;
+
+/** The stream of a proxy, with what the last event has brought. */
+function stream(variant: Variant) {
+  let state = freshProxy(variant);
+  const followed: (readonly string[])[] = [];
+  const tell = (event: ProxyEvent): readonly ProxyEffect[] => {
+    const [after, effects] = reduceProxy(state, event);
+    state = after;
+    for (const effect of effects) if (effect.type === 'asked') followed.push([...effect.names]);
+    return effects.filter(({ type }) => type !== 'asked');
+  };
+  const ask = (
+    type: string,
+    more: Partial<Omit<EnvoyRequest, 'names'>> & {
+      readonly add?: readonly string[];
+      readonly remove?: readonly string[];
+      readonly versions?: Readonly<Record<string, string>>;
+      readonly version?: string;
+    } = {},
+  ) => {
+    // prettier-ignore
+    const { add = [], remove = [], versions = {}, version = '', ...rest } = more;
+    const names: EnvoyRequest['names'] =
+      variant === 'delta' ? { kind: 'change', add, remove, versions } : { kind: 'all', names: add, version };
+    const typeUrl = type in typeUrls ? typeUrls[type as XdsType] : type;
+    return tell({ type: 'request', request: { node, typeUrl, nonce: '', refusal: undefined, names, ...rest } });
+  };
+  const show = (content: Content, snapshot = 1) => tell({ type: 'view', view: view(content, snapshot) });
+  return { ask, show, tell, followed };
+}
+
+const answers = (effects: readonly ProxyEffect[]): readonly Answer[] =>
+  effects.flatMap((effect) => (effect.type === 'answer' ? [effect.answer] : []));
+const answerOf = (effects: readonly ProxyEffect[]): Answer => {
+  const [first, ...more] = answers(effects);
+  if (first === undefined || more.length > 0) throw new Error(`one answer is expected: ${JSON.stringify(effects)}`);
+  return first;
+};
+/** `name=version` of what an answer gives, `-name` of what it takes. */
+const said = ({ resources, removed }: Answer) => [...resources.map(({ name, version }) => `${name}=${version}`), ...removed.map((name) => `-${name}`)]; // prettier-ignore
+const variants: readonly Variant[] = ['delta', 'state-of-the-world'];
+
+describe.each(variants)('reduceProxy, %s', (variant) => {
+  it('answers nothing before there is something to answer, then all that was asked for', () => {
+    const proxy = stream(variant);
+    expect(proxy.ask('cluster')).toEqual([]);
+    expect(said(answerOf(proxy.show({ cluster: { a: '1', b: '1' } })))).toEqual(['a=1', 'b=1']);
+  });
+
+  it('says which names are followed, when they change', () => {
+    const proxy = stream(variant);
+    proxy.show({ endpoint: { a: '1', b: '1' } });
+    const { nonce } = answerOf(proxy.ask('endpoint', { add: ['a'] }));
+    const names = variant === 'delta' ? [] : ['a'];
+    proxy.ask('endpoint', { add: names, nonce });
+    proxy.ask('endpoint', { add: [...names, 'b'] });
+    expect(proxy.followed).toEqual([['a'], ['a', 'b']]);
+  });
+
+  it('has one answer of a type under way, and gives the newest when it is answered', () => {
+    const proxy = stream(variant);
+    proxy.show({ cluster: { a: '1' } });
+    const { nonce } = answerOf(proxy.ask('cluster'));
+    for (const version of ['2', '3', '4']) expect(proxy.show({ cluster: { a: version } }, Number(version))).toEqual([]);
+    const effects = proxy.ask('cluster', { nonce });
+    expect(effects[0]).toEqual({ type: 'accepted', typeUrl: typeUrls.cluster, nonce, snapshot: 1 });
+    expect(said(answerOf(effects))).toEqual(['a=4']);
+  });
+
+  it('says nothing of what has not changed', () => {
+    const proxy = stream(variant);
+    proxy.show({ cluster: { a: '1' } });
+    const { nonce } = answerOf(proxy.ask('cluster'));
+    proxy.ask('cluster', { nonce });
+    expect(proxy.show({ cluster: { a: '1' }, listener: { l: '1' } }, 2)).toEqual([]);
+  });
+
+  it('answers endpoints by name, and none of a cluster that is not there', () => {
+    const proxy = stream(variant);
+    proxy.show({ endpoint: { a: '1', b: '1' } });
+    expect(said(answerOf(proxy.ask('endpoint', { add: ['a', 'x'] })))).toEqual(['a=1', 'x=empty']);
+  });
+
+  it('takes an old nonce for no answer', () => {
+    const proxy = stream(variant);
+    proxy.show({ endpoint: { a: '1', b: '1' } });
+    const first = answerOf(proxy.ask('endpoint', { add: ['a'] }));
+    proxy.ask('endpoint', { nonce: first.nonce, add: variant === 'delta' ? [] : ['a'] });
+    const second = answerOf(proxy.show({ endpoint: { a: '2', b: '1' } }, 2));
+    expect(proxy.ask('endpoint', { nonce: first.nonce, add: variant === 'delta' ? ['b'] : ['a', 'b'] })).toEqual([]);
+    const after = proxy.ask('endpoint', { nonce: second.nonce, add: variant === 'delta' ? [] : ['a', 'b'] });
+    expect(said(answerOf(after))).toEqual(['b=1']);
+  });
+
+  it('remembers what was refused, says what it is made of, and goes on with all else', () => {
+    const proxy = stream(variant);
+    proxy.show({ route: { '80': '1', '81': '1' } });
+    const first = answerOf(proxy.ask('route', { add: ['80', '81'] }));
+    proxy.ask('route', { nonce: first.nonce, add: variant === 'delta' ? [] : ['80', '81'] });
+    const second = answerOf(proxy.show({ route: { '80': 'bad', '81': '2' } }, 2));
+    expect(said(second)).toEqual(['80=bad', '81=2']);
+    const more = {
+      nonce: second.nonce,
+      add: variant === 'delta' ? [] : ['80', '81'],
+      refusal: { code: 3, message: "route 80: no '%BAD%'" },
+    };
+    const [rejected, ...rest] = proxy.ask('route', more);
+    expect(rejected).toMatchObject({
+      type: 'rejected',
+      reason: "route 80: no '%BAD%'",
+      blamed: [{ name: '80', keys: ['VirtualService/default/80'] }],
+    });
+    expect(rest).toEqual([]);
+    expect(said(answerOf(proxy.show({ route: { '80': 'bad', '81': '3' } }, 3)))).toEqual(['81=3']);
+  });
+
+  it('gives nothing where what was refused becomes again what the proxy goes on with', () => {
+    const proxy = stream(variant);
+    proxy.show({ route: { '80': '1' } });
+    const add = variant === 'delta' ? [] : ['80'];
+    proxy.ask('route', { nonce: answerOf(proxy.ask('route', { add: ['80'] })).nonce, add });
+    const { nonce } = answerOf(proxy.show({ route: { '80': '2' } }, 2));
+    proxy.ask('route', { nonce, add, refusal: { code: 3, message: 'no' } });
+    expect(answers(proxy.show({ route: { '80': '1' } }, 3))).toEqual([]);
+  });
+
+  it('gives what was refused again when it has changed', () => {
+    const proxy = stream(variant);
+    proxy.show({ route: { '80': 'bad' } });
+    const first = answerOf(proxy.ask('route', { add: ['80'] }));
+    proxy.ask('route', { nonce: first.nonce, add: variant === 'delta' ? [] : ['80'], refusal: { code: 3, message: 'no' } });
+    expect(said(answerOf(proxy.show({ route: { '80': 'good' } }, 2)))).toEqual(['80=good']);
+  });
+
+  it('answers a type that nobody serves by nothing, once', () => {
+    const proxy = stream(variant);
+    proxy.show({});
+    const typeUrl = 'type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig';
+    expect(proxy.ask(typeUrl)).toMatchObject([
+      { type: 'unknown-type', typeUrl },
+      { type: 'answer', answer: { typeUrl, resources: [] } },
+    ]);
+    expect(proxy.ask(typeUrl, { nonce: 'none' })).toEqual([]);
+  });
+
+  it.each([
+    ['without a node id', { node: undefined }, 'the first request has no node id'],
+    [
+      'for too many names',
+      { add: Array.from({ length: 100_001 }, (_, index) => String(index)) },
+      'it names 100001 resources, and 100000 are the limit',
+    ],
+    ['with a node id of 30 MB', { node: { ...node, id: 'x'.repeat(30_000_000) } }, 'its type or node id has 30000000 characters, and 4096 are the limit'], // prettier-ignore
+  ])('ends a stream whose first request is %s', (_, more, reason) => {
+    expect(stream(variant).ask('endpoint', more)).toEqual([{ type: 'end', reason }]);
+  });
+
+  it('ends a stream that asks for more than 32 types that are not served', () => {
+    const proxy = stream(variant);
+    proxy.show({});
+    const asked = Array.from({ length: 33 }, (_, index) => proxy.ask(`type-${index}`));
+    expect(asked.slice(0, 32).every((effects) => answers(effects).length === 1)).toBe(true);
+    expect(asked[32]).toEqual([{ type: 'end', reason: 'it asks for more than 32 types that are not served' }]);
+  });
+
+  it('answers 100,000 names that nobody has in less than 2 s of the CPU', () => {
+    const proxy = stream(variant);
+    proxy.show({ cluster: { a: '1' } });
+    const add = Array.from({ length: 100_000 }, (_, index) => `outbound|${index}||none.example`);
+    const begun = process.cpuUsage();
+    expect(answerOf(proxy.ask('endpoint', { add })).resources).toHaveLength(100_000);
+    const { user, system } = process.cpuUsage(begun);
+    expect((user + system) / 1_000).toBeLessThan(2_000);
+  });
+
+  it('gives the same answer, to the last byte of it, to another proxy that has the same', () => {
+    const [one, other] = [stream(variant), stream(variant)];
+    for (const proxy of [one, other]) proxy.show({ cluster: { a: '1' } });
+    expect(answerOf(other.ask('cluster'))).toEqual(answerOf(one.ask('cluster')));
+  });
+
+  it('adds what comes before it takes what goes: a cluster leaves when its listeners and routes are accepted', () => {
+    const proxy = stream(variant);
+    const ack = (type: XdsType, { nonce }: Answer, add: readonly string[] = []) =>
+      proxy.ask(type, { nonce, add: variant === 'delta' ? [] : add });
+    proxy.show({ cluster: { old: '1' }, endpoint: { old: '1' }, listener: { l: '1' }, route: { r: 'old' } });
+    ack('cluster', answerOf(proxy.ask('cluster')));
+    ack('endpoint', answerOf(proxy.ask('endpoint', { add: ['old'] })), ['old']);
+    ack('listener', answerOf(proxy.ask('listener')));
+    ack('route', answerOf(proxy.ask('route', { add: ['r'] })), ['r']);
+
+    const next = { cluster: { new: '1' }, endpoint: { new: '1' }, listener: { l: '1' }, route: { r: 'new' } };
+    const added = answerOf(proxy.show(next, 2));
+    expect(said(added)).toEqual(variant === 'delta' ? ['new=1'] : ['old=1', 'new=1']);
+    expect(ack('cluster', added).filter(({ type }) => type === 'answer')).toEqual([]); // its endpoints are waited for
+    const assigned = answerOf(proxy.ask('endpoint', { add: variant === 'delta' ? ['new'] : ['old', 'new'] }));
+    expect(said(assigned)).toEqual(['new=1']);
+    const routed = answerOf(ack('endpoint', assigned, ['old', 'new']));
+    expect([routed.typeUrl, ...said(routed)]).toEqual([typeUrls.route, 'r=new']);
+    const removed = answerOf(ack('route', routed, ['r']));
+    expect([removed.typeUrl, ...said(removed)]).toEqual([typeUrls.cluster, ...(variant === 'delta' ? ['-old'] : ['new=1'])]);
+  });
+
+  it('follows a cluster that has changed by its endpoints, even if they are the same', () => {
+    const proxy = stream(variant);
+    proxy.show({ cluster: { a: '1' }, endpoint: { a: '1' } });
+    proxy.ask('cluster', { nonce: answerOf(proxy.ask('cluster')).nonce });
+    proxy.ask('endpoint', { nonce: answerOf(proxy.ask('endpoint', { add: ['a'] })).nonce, add: variant === 'delta' ? [] : ['a'] });
+    const [clusters, endpoints] = answers(proxy.show({ cluster: { a: '2' }, endpoint: { a: '1' } }, 2));
+    expect([clusters?.typeUrl, endpoints?.typeUrl]).toEqual([typeUrls.cluster, typeUrls.endpoint]);
+    expect(endpoints && said(endpoints)).toEqual(['a=1']);
+  });
+
+  it('does not wait for endpoints for ever', () => {
+    const proxy = stream(variant);
+    proxy.show({ cluster: { a: '1' }, endpoint: { a: '1' }, route: { r: '1' } });
+    proxy.ask('cluster', { nonce: answerOf(proxy.ask('cluster')).nonce });
+    expect(proxy.ask('route', { add: ['r'] })).toEqual([]);
+    expect(said(answerOf(proxy.tell({ type: 'warmed' })))).toEqual(['r=1']);
+  });
+});
+
+describe('reduceProxy of a proxy that comes back', () => {
+  it('sends nothing that it has, by the versions of what it has', () => {
+    const proxy = stream('delta');
+    proxy.show({ cluster: { a: '1', b: '2' }, endpoint: { a: '1' } });
+    expect(said(answerOf(proxy.ask('cluster', { add: ['*'], versions: { a: '1', b: '1' } })))).toEqual(['b=2']);
+    expect(proxy.ask('endpoint', { add: ['a'], versions: { a: '1' } })).toEqual([]);
+  });
+
+  it('sends nothing that it has, by the version of all', () => {
+    const proxy = stream('state-of-the-world');
+    const content = { endpoint: { a: '1' }, route: { r: '1' } };
+    proxy.show(content);
+    expect(proxy.ask('endpoint', { add: ['a'], version: JSON.stringify(content.endpoint) })).toEqual([]);
+    expect(said(answerOf(proxy.ask('route', { add: ['r'], version: 'another' })))).toEqual(['r=1']);
+  });
+
+  it('takes clusters that are gone only when it has asked for routes, or has had the time to', () => {
+    const proxy = stream('delta');
+    proxy.show({});
+    const first = answerOf(proxy.ask('cluster', { add: ['*'], versions: { gone: '1' } }));
+    expect(said(first)).toEqual([]);
+    expect(proxy.ask('cluster', { nonce: first.nonce })).toMatchObject([{ type: 'accepted' }]);
+    expect(said(answerOf(proxy.tell({ type: 'introduced' })))).toEqual(['-gone']);
+  });
+});
+
+it.each([
+  ['names that it wants no more', { add: [], remove: 100_001, versions: 0 }],
+  ['names that it has', { add: [], remove: 0, versions: 100_001 }],
+])('ends a stream that lists too many %s', (_, { remove, versions }) => {
+  const names = (count: number) => Array.from({ length: count }, (__, index) => String(index));
+  const proxy = stream('delta');
+  const more = { remove: names(remove), versions: Object.fromEntries(names(versions).map((name) => [name, '1'])) };
+  expect(proxy.ask('endpoint', more)).toEqual([{ type: 'end', reason: 'it names 100001 resources, and 100000 are the limit' }]);
+});
+
+it('the nonces of two answers differ, whatever signs are in the names that a client asks for', () => {
+  const nonceOf = (add: readonly string[]): string => {
+    const { ask, show } = stream('delta');
+    show({ route: { 80: '1' } });
+    return answerOf(ask('route', { add })).nonce;
+  };
+  expect(nonceOf(['80', '81\n82'])).not.toBe(nonceOf(['80', '81', '82']));
+});

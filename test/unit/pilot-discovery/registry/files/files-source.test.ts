@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Subject, Subscription, switchMap, tap } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { eachPiece } from '../../../../../src/shared/files/outside-file.ts';
+import type { SourceConfig } from '../../../../../src/pilot-agent/config/source-config.ts';
+import type { Contribution } from '../../../../../src/pilot-agent/sources/contribution.ts';
+import { files, type FilesOptions } from '../../../../../src/pilot-agent/sources/files.ts';
+import type { SourceChange } from '../../../../../src/streams/config-source.ts';
+
+vi.mock('../../../../../src/shared/files/outside-file.ts', { spy: true });
+
+const limit = { timeout: 5_000 };
+const digest = (content: string) => createHash('sha256').update(content).digest('hex');
+
+describe('files', () => {
+  let folder: string;
+  let listening: Subscription;
+  const at = (...names: readonly string[]) => join(folder, ...names);
+  const put = (name: string, content: string | Uint8Array) => writeFileSync(at(name), content);
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'pilot-agent-files-'));
+    listening = new Subscription();
+  });
+  afterEach(() => {
+    listening.unsubscribe();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** A source that is listened to: what it says of itself, and what it has now. */
+  const listenTo = (paths: readonly string[], options: FilesOptions = {}) => {
+    const said: SourceChange[] = [];
+    let now: Contribution | undefined;
+    const { changes$, reading$ } = files(paths, { pauses: { first: 50, longest: 50 }, firstWithin: 5_000, ...options });
+    const now$ = changes$.pipe(
+      tap((change) => said.push(change)),
+      switchMap(() => reading$),
+    );
+    listening.add(
+      now$.subscribe({ next: ({ config }) => (now = config?.[0]), error: (error: unknown) => expect.unreachable(String(error)) }),
+    );
+    const count = (type: SourceChange['type']) => said.filter((one) => one.type === type).length;
+    return { said, count, content: () => now?.content, trouble: () => now?.trouble, contribution: () => now };
+  };
+  /** The same, once it is watched. */
+  const watched = async (paths: readonly string[], options: FilesOptions = {}) => {
+    const listener = listenTo(paths, options);
+    await expect.poll(() => listener.count('source-read') + listener.count('source-unreadable'), limit).toBeGreaterThan(1);
+    return listener;
+  };
+
+  it('has the digests of files and of the files in folders, by path, for a restart', async () => {
+    mkdirSync(at('conf', 'deeper'), { recursive: true });
+    put('conf/a', 'a');
+    put('conf/.a.swp', 'of an editor');
+    put('conf/deeper/b', 'b');
+    put('file', 'f');
+    const config: SourceConfig = {
+      kind: 'files',
+      name: 'mine',
+      as: 'restart',
+      at: '',
+      paths: [at('conf'), at('file'), at('file'), at('none')],
+    };
+    const { contribution } = listenTo(config.paths, config);
+    const content = { [at('conf/a')]: digest('a'), [at('file')]: digest('f') };
+    await expect.poll(contribution, limit).toMatchObject({ source: 'mine', use: 'restart', content, trouble: undefined });
+  });
+
+  it('has the text of a file, the texts of a folder by name, those of several paths by path', async () => {
+    mkdirSync(at('conf'));
+    put('conf/a', 'grüße');
+    put('file', 'f');
+    expect.soft(await only([at('file')], { as: 'envoy' })).toBe('f');
+    expect.soft(await only([at('conf')], { as: 'merge' })).toEqual({ a: 'grüße' });
+    expect.soft(await only([at('conf'), at('file')], { as: 'runtime' })).toEqual({ [at('conf/a')]: 'grüße', [at('file')]: 'f' });
+    expect.soft(await only([at('conf')], { as: 'secret' })).toEqual({ a: Buffer.from('grüße') });
+    async function only(paths: readonly string[], options: FilesOptions) {
+      const { content } = listenTo(paths, options);
+      await expect.poll(content, limit).toBeDefined();
+      return content();
+    }
+  });
+
+  it('sees files come, change, move and go', async () => {
+    mkdirSync(at('conf'));
+    const { content } = await watched([at('conf'), at('file')]);
+    expect(content()).toEqual({});
+    put('conf/a', '1');
+    await expect.poll(content, limit).toEqual({ [at('conf/a')]: digest('1') });
+    put('conf/a', '2'); // of the same size, and perhaps within the same tick of the clock
+    await expect.poll(content, limit).toEqual({ [at('conf/a')]: digest('2') });
+    renameSync(at('conf/a'), at('conf/b'));
+    await expect.poll(content, limit).toEqual({ [at('conf/b')]: digest('2') });
+    put('file', 'f');
+    await expect.poll(content, limit).toEqual({ [at('conf/b')]: digest('2'), [at('file')]: digest('f') });
+    unlinkSync(at('conf/b'));
+    await expect.poll(content, limit).toEqual({ [at('file')]: digest('f') });
+  });
+
+  it('sees the swap by which Kubernetes replaces a mounted folder', async () => {
+    const mount = (version: string) => {
+      mkdirSync(at('conf', `..${version}`), { recursive: true });
+      for (const name of ['a', 'b']) put(`conf/..${version}/${name}`, name + version);
+      symlinkSync(`..${version}`, at('conf', '..data.new'));
+      renameSync(at('conf', '..data.new'), at('conf', '..data'));
+    };
+    mount('1');
+    for (const name of ['a', 'b']) symlinkSync(`..data/${name}`, at('conf', name));
+    const { content, count } = await watched([at('conf')], { as: 'merge' });
+    expect(content()).toEqual({ a: 'a1', b: 'b1' });
+    mount('2');
+    rmSync(at('conf', '..1'), { recursive: true });
+    await expect.poll(content, limit).toEqual({ a: 'a2', b: 'b2' });
+    expect(count('changed')).toBe(2);
+  });
+
+  it('sees another folder in the place of one, also by a link, and what changes in it then', async () => {
+    for (const name of ['one', 'two']) {
+      mkdirSync(at(name));
+      put(`${name}/a`, name);
+    }
+    symlinkSync('one', at('link'));
+    const { content } = await watched([at('link')], { as: 'merge' });
+    expect(content()).toEqual({ a: 'one' });
+    symlinkSync('two', at('new'));
+    renameSync(at('new'), at('link'));
+    await expect.poll(content, limit).toEqual({ a: 'two' });
+    put('two/b', 'b');
+    await expect.poll(content, limit).toEqual({ a: 'two', b: 'b' });
+    rmSync(at('two'), { recursive: true });
+    await expect.poll(content, limit).toEqual({ a: 'two', b: 'b' }); // gone is no content
+    mkdirSync(at('two'));
+    put('two/c', 'c');
+    await expect.poll(content, limit).toEqual({ c: 'c' });
+  });
+
+  it.each([
+    { what: 'a file that is not there', make: () => undefined, says: 'is not there' },
+    { what: 'a file that is no text', make: () => put('file', Buffer.from([0xff])), says: 'is no text in UTF-8' },
+    { what: 'a file that is too large', make: () => put('file', 'x'.repeat((256 << 10) + 1)), says: 'cannot be read: it has 262145 bytes, and 262144 are read at most' }, // prettier-ignore
+  ])('keeps what it has while there is $what', async ({ make, says }) => {
+    put('file', 'f');
+    const { content, trouble } = await watched([at('file')], { as: 'merge' });
+    unlinkSync(at('file'));
+    make();
+    await expect.poll(trouble, limit).toBe(`${at('file')} ${says}`);
+    expect(content()).toBe('f');
+    put('file', 'g');
+    await expect.poll(content, limit).toBe('g');
+  });
+
+  it('reads no file anew that has not changed', async () => {
+    mkdirSync(at('conf'));
+    for (const name of ['a', 'b', 'c']) put(`conf/${name}`, name);
+    const { count } = await watched([at('conf')], { every: 50 });
+    vi.mocked(eachPiece).mockClear();
+    put('conf/b', 'new');
+    await expect.poll(() => count('changed'), limit).toBe(2);
+    expect(new Set(vi.mocked(eachPiece).mock.calls.map(([path]) => path))).toEqual(new Set([at('conf/b')]));
+  });
+
+  it('has what is there after more events than the kernel keeps, in a few looks', async () => {
+    mkdirSync(at('conf'));
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) put(`conf/${name}`, '0000');
+    const { count, content } = await watched([at('conf')], { as: 'merge' });
+    const opened = names.map((name) => openSync(at('conf', name), 'r+'));
+    // Nobody listens meanwhile: the kernel drops what goes beyond 16,384.
+    for (let round = 1_000; round <= 5_999; round++) for (const fd of opened) writeSync(fd, String(round), 0);
+    put('conf/last', 'last');
+    for (const fd of opened) closeSync(fd);
+    await expect.poll(content, limit).toEqual({ ...Object.fromEntries(names.map((name) => [name, '5999'])), last: 'last' });
+    expect(count('source-read')).toBeLessThan(10);
+  });
+
+  // A look that takes 10 ms, on a busy machine, is followed by a pause of 20 s.
+  it('looks at all when it is asked to, or time has passed, also where nobody says that it has changed', { timeout: 90_000 }, async () => {
+    mkdirSync(at('conf'));
+    put('elsewhere', '1');
+    symlinkSync('../elsewhere', at('conf/link'));
+    const on$ = new Subject<void>();
+    const [asked, timed] = [await watched([at('conf')], { as: 'merge', on$ }), await watched([at('conf')], { as: 'merge', every: 100 })];
+    put('elsewhere', '2');
+    await expect.poll(timed.content, { timeout: 80_000 }).toEqual({ link: '2' });
+    expect(asked.content()).toEqual({ link: '1' });
+    on$.next();
+    await expect.poll(asked.content, limit).toEqual({ link: '2' });
+  });
+});

@@ -1,0 +1,80 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { VirtualTimeScheduler } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { boundedConnections } from '../../../../src/pilot-discovery/run/bounded-connections.ts';
+
+class FakeSocket extends EventEmitter {
+  readonly remoteAddress = '10.0.0.1';
+  readonly remotePort: number;
+  constructor(port: number) {
+    super();
+    this.remotePort = port;
+  }
+  destroy(): void {
+    this.emit('close');
+  }
+}
+
+function made(most: number, silent = most) {
+  const scheduler = new VirtualTimeScheduler();
+  const [admitted, told]: [number[], string[]] = [[], []];
+  const connections = boundedConnections(
+    { most, silence: { longest: 10_000, most: silent } },
+    (socket) => admitted.push(socket.remotePort ?? 0),
+    (address, reason) => told.push(`${scheduler.now()} ${address} ${reason}`),
+    scheduler,
+  );
+  const add = (port: number) => {
+    const socket = new FakeSocket(port);
+    connections.add(socket as unknown as Socket);
+    return socket;
+  };
+  return { add, asked: (port: number) => connections.asked(`10.0.0.1:${port}`), admitted, told, scheduler };
+}
+
+describe('boundedConnections', () => {
+  it('closes a connection on which nothing is asked for within 10 s, and no other', () => {
+    const { add, asked, told, scheduler } = made(3);
+    add(1);
+    add(2);
+    asked(2);
+    scheduler.flush();
+    expect(told).toEqual(['10000 10.0.0.1:1 nothing was asked for on the connection within 10 s']);
+  });
+
+  it('closes the oldest that has asked for nothing if there are too many', () => {
+    const { add, asked, admitted, told } = made(2);
+    add(1);
+    asked(1);
+    add(2);
+    add(3);
+    expect(told).toEqual(['0 10.0.0.1:2 2 connections are open, which is the limit']);
+    expect(admitted).toEqual([1, 2, 3]);
+  });
+
+  it('closes the oldest of too many that have asked for nothing', () => {
+    const { add, asked, told } = made(9, 2);
+    add(1);
+    asked(1);
+    add(2);
+    add(3);
+    expect(told).toEqual([]);
+    add(4);
+    expect(told).toEqual(['0 10.0.0.1:2 nothing was asked for on the connection, and 2 have come since']);
+  });
+
+  it('closes the new one if all others have asked, and takes others once one has gone', () => {
+    const { add, asked, admitted, told } = made(2);
+    const first = add(1);
+    asked(1);
+    add(2);
+    asked(2);
+    add(3);
+    expect(told).toEqual(['0 10.0.0.1:3 2 connections are open, which is the limit']);
+    first.destroy();
+    add(4);
+    expect(admitted).toEqual([1, 2, 4]);
+    expect(told).toHaveLength(1);
+  });
+});

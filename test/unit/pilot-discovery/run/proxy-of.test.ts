@@ -1,0 +1,29 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import { proxyOf } from '../../../../src/pilot-discovery/run/proxy-of.ts';
+import { LocalitySchema } from '../../../../src/shared/proto/envoy/config/core/v3/base_pb.ts';
+
+const id = 'sidecar~10.0.0.1~a.default~default.svc.cluster.local';
+const none = new Uint8Array();
+
+describe('proxyOf', () => {
+  it('reads the locality', () => {
+    const locality = toBinary(LocalitySchema, create(LocalitySchema, { region: 'r', zone: 'z', subZone: 's' }));
+    expect(proxyOf({ id, metadata: {}, locality })).toMatchObject({ locality: 'r/z/s' });
+    expect(proxyOf({ id, metadata: {}, locality: none })).toMatchObject({ locality: '' });
+  });
+
+  it('says that a locality is no message', () => {
+    expect(proxyOf({ id, metadata: {}, locality: new Uint8Array([0x0a, 9]) })).toBe(`the locality of the node '${id}' cannot be decoded`);
+  });
+
+  it.each([
+    ['15021', 15_021],
+    [15_022, 15_022],
+    ['none', 15_021],
+    [{ valueOf: null, toString: null }, 15_021],
+    [[1], 15_021],
+  ])('takes the status port %j as %d', (port, expected) => {
+    expect(proxyOf({ id, metadata: { ENVOY_STATUS_PORT: port }, locality: none })).toMatchObject({ ownPorts: [15_090, expected] });
+  });
+});

@@ -1,0 +1,82 @@
+import { BehaviorSubject, VirtualTimeScheduler } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { proxyViews } from '../../../../src/pilot-discovery/run/proxy-views.ts';
+import type { View } from '../../../../src/pilot-discovery/push/view.ts';
+import { environmentOf, proxyAt } from '../../../support/generated.ts';
+
+const entry = `apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: a, namespace: default }
+spec: { hosts: [a.mesh], resolution: DNS, ports: [{ number: 80, name: http, protocol: HTTP }] }
+`;
+
+function made() {
+  const scheduler = new VirtualTimeScheduler();
+  const { views$, view, forget$ } = proxyViews(scheduler);
+  forget$.subscribe({ error: expect.unreachable });
+  const environment = environmentOf(entry);
+  const snapshot$ = new BehaviorSubject({ number: 1, environment });
+  /** A proxy connects; what comes back are its views, and its end. */
+  const connect = () => {
+    const views: View[] = [];
+    const subscription = views$(snapshot$, proxyAt()).subscribe({ next: (one) => views.push(one), error: expect.unreachable });
+    return { clusters: () => views.map(({ cluster }) => cluster), leave: () => subscription.unsubscribe() };
+  };
+  const after = (ms: number) => {
+    scheduler.maxFrames = scheduler.now() + ms;
+    scheduler.schedule(() => undefined, ms);
+    scheduler.flush();
+  };
+  return { connect, after, snapshot$, environment, view, scheduler };
+}
+
+describe('the views of proxies', () => {
+  it('are those of others of their class', () => {
+    const { connect } = made();
+    const [one, other] = [connect(), connect()];
+    expect(one.clusters()[0]).toBe(other.clusters()[0]);
+    expect([...(one.clusters()[0]?.resources.keys() ?? [])]).toContain('outbound|80||a.mesh');
+  });
+
+  it('are the same objects in a later snapshot with equal content', () => {
+    const { connect, snapshot$ } = made();
+    const { clusters } = connect();
+    snapshot$.next({ number: 2, environment: environmentOf(entry) });
+    expect(clusters()).toHaveLength(2);
+    expect(clusters()[1]).toBe(clusters()[0]);
+  });
+
+  it('are remembered for 20 s after the last proxy has gone, and not for a minute', () => {
+    const { connect, after } = made();
+    const one = connect();
+    const [first] = one.clusters();
+    one.leave();
+    after(19_000);
+    const other = connect();
+    expect(other.clusters()[0]).toBe(first);
+    other.leave();
+    after(60_000);
+    expect(connect().clusters()[0]).not.toBe(first);
+  });
+
+  it('are remembered for as long as one proxy is connected', () => {
+    const { connect, after } = made();
+    const [one, other] = [connect(), connect()];
+    const [first] = one.clusters();
+    other.leave();
+    after(600_000);
+    expect(connect().clusters()[0]).toBe(first);
+  });
+
+  it('are forgotten where somebody has only looked', () => {
+    const { view, environment, after, scheduler } = made();
+    const look = () => view({ number: 1, environment }, proxyAt()).cluster;
+    const first = look();
+    expect(look()).toBe(first);
+    after(60_000);
+    expect(look()).not.toBe(first);
+    scheduler.maxFrames = Infinity;
+    scheduler.flush();
+    expect(scheduler.actions).toEqual([]);
+  });
+});

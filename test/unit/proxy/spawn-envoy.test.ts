@@ -1,0 +1,43 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { asyncScheduler, firstValueFrom, NEVER, toArray } from 'rxjs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { ProcessEvent } from '../../../src/epochs/ports.ts';
+import { findExecutable } from '../../../src/pilot-agent/envoy/find-envoy.ts';
+import { spawnEnvoy } from '../../../src/proxy/spawn-envoy.ts';
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-spawn-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Runs a program to its end, and resolves to how it ended and what it said. */
+async function run(mkfifo: string | undefined): Promise<{ readonly events: readonly ProcessEvent[]; readonly said: readonly string[] }> {
+  const said: string[] = [];
+  const [binary, args] = ['/bin/sh', ['-c', 'echo a word >&2; exit 3']];
+  const options = { binary, args, fifo: join(folder, 'fifo'), tools: { mkfifo, setpriv: undefined, sh: undefined }, stdout: 'ignore' } as const; // prettier-ignore
+  const life$ = spawnEnvoy({ ...options, onLine: ({ message }) => said.push(message), signals$: NEVER, scheduler: asyncScheduler });
+  return { events: await firstValueFrom(life$.pipe(toArray()), { defaultValue: [] }), said };
+}
+
+/** How many descriptors of this process lead into the folder. */
+function open(): number {
+  return readdirSync('/proc/self/fd').filter((fd) => existsSync(`/proc/self/fd/${fd}`) && readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder)).length; // prettier-ignore
+}
+
+it('what Envoy says is read over a FIFO of which nothing stays', async () => {
+  const { events, said } = await run(findExecutable('mkfifo', process.env['PATH']));
+  expect(events.at(-1)).toMatchObject({ type: 'exited', exit: { kind: 'failed', code: 3, tail: ['a word'] } });
+  expect(said).toEqual(['a word']);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('where a FIFO cannot be opened for writing, Envoy runs without, and no descriptor stays', async () => {
+  const mkfifo = join(folder, 'mkfifo');
+  writeFileSync(mkfifo, '#!/bin/sh\nmkdir "$3"\n'); // a folder can be opened for reading only
+  chmodSync(mkfifo, 0o755);
+  const { events, said } = await run(mkfifo);
+  expect(events.at(-1)).toMatchObject({ type: 'exited', exit: { kind: 'failed', code: 3 } });
+  expect(said.join()).toContain('no FIFO can be made');
+  expect(open()).toBe(0);
+});

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import * as yaml from 'yaml';
+import { describe, expect, it } from 'vitest';
+import { parseText } from '../../../../src/pilot-agent/config/parse-text.ts';
+import { readMeshConfig } from '../../../../src/pilot-discovery/istio/read-mesh-config.ts';
+import { readResources } from '../../../../src/pilot-discovery/istio/read-resources.ts';
+import { parseEnvoyYaml } from '../../../../src/proxy/envoy-yaml.ts';
+import { levelsFlaw, valueFlaw } from '../../../../src/shared/text/levels.ts';
+import { parseYaml } from '../../../../src/shared/text/parse-yaml.ts';
+
+const flawOf = (text: string, most: number) => levelsFlaw(new yaml.Lexer().lex(text), most);
+const columns = (piece: string, count: number) => Array.from({ length: count }, (_, index) => `${' '.repeat(index)}${piece}`).join('\n');
+const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
+
+describe('levels are counted before a text is parsed', () => {
+  it.each([
+    ['flow lists', '[[[x]]]', 3],
+    ['flow maps', '{a: {b: {c: x}}}', 3],
+    ['lists in a line', '- - - x', 3],
+    ['lists in lines', columns('-', 3), 3],
+    ['maps in lines', columns('a:', 3), 3],
+    ['keys that are maps', '? ? ? x', 3],
+    ['a map in each list', '- a:\n    - b:\n        - c: x', 6],
+    ['what was closed before', '[[x]]\n---\n[x]', 2],
+    ['what was left before', 'a:\n  b:\n    c: 1\nd:\n  e: 1\n', 3],
+    ['marks in texts', 'a: "[[[["\nb: |\n  [[[[\nc: \'{{\'\nd: x [[[ # [[[', 1],
+  ])('%s', (_, text, levels) => {
+    expect(flawOf(text, levels)).toBeUndefined();
+    expect(flawOf(text, levels - 1)).toEqual(expect.any(Number));
+  });
+
+  it('names the line', () => {
+    expect(parseYaml(yaml, 'a: 1\nb: [[[1]]]\n', {}, 2)).toEqual({ ok: false, reason: 'it is nested more than 2 levels deep', line: 2, column: 6 }); // prettier-ignore
+  });
+
+  it('by each reader of texts', async () => {
+    const text = `${'['.repeat(9_900)}\n---\n${'- '.repeat(3_000)}`;
+    const reason = 'it is nested more than 100 levels deep';
+    expect(readMeshConfig(text, 'mesh').flaws).toMatchObject([{ reason, severity: 'error', origin: { line: 1 } }]);
+    expect(readResources(text, place).flaws).toMatchObject([{ reason, severity: 'error', origin: { line: 1 } }]);
+    expect(await parseEnvoyYaml(text)).toMatchObject({ ok: false, reason });
+    expect(await parseText('['.repeat(9_900))).toEqual({ ok: false, reason });
+    expect(await parseText(`${'['.repeat(4_000)}${']'.repeat(4_000)}`)).toEqual({ ok: false, reason });
+  });
+});
+
+describe('aliases', () => {
+  const ring: unknown[] = [];
+  ring.push(ring);
+
+  it('that lead back are nested without an end', () => {
+    expect(valueFlaw(ring, { values: 1_000, levels: 100 })).toBe('it is nested more than 100 levels deep');
+  });
+
+  it.each([
+    ['one that leads back', 'rootNamespace: a\naccessLogFile: &a [*a]\n', 2],
+    ['101 of them', `accessLogFile: &a x\ny: [${'*a, '.repeat(101)}]\n`, 2],
+    ['one without an anchor', 'accessLogFile: *a\n', 1],
+  ])('%s in a MeshConfig are a flaw with a line', (_, text, line) => {
+    const { flaws } = readMeshConfig(text, 'mesh');
+    expect(flaws.filter(({ severity }) => severity === 'error').length).toBeGreaterThan(0);
+    expect(flaws[0]).toMatchObject({ origin: { path: 'mesh', line } });
+  });
+
+  it('in a resource cost that document alone', () => {
+    const good = 'apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { name: a }\nspec: { egress: [{ hosts: [./*] }] }\n';
+    const { resources, flaws } = readResources(`kind: &a [*a]\n---\n${good}`, place);
+    expect(resources).toHaveLength(1);
+    expect(flaws.filter(({ severity }) => severity === 'error')).toMatchObject([{ origin: { line: 1 } }]);
+  });
+});
+
+it('no nested text aborts the process that reads it', () => {
+  const run = spawnSync(process.execPath, ['--import', 'tsx', 'test/fuzz/nested.ts'], { encoding: 'utf8', timeout: 120_000 });
+  expect(run).toMatchObject({ status: 0, signal: null, stderr: '' });
+  expect(Number(run.stdout)).toBeGreaterThan(500);
+}, 130_000);

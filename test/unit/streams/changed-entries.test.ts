@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { changedEntries } from '../../../src/streams/changed-entries.ts';
+
+const conf = '/conf';
+
+describe('changedEntries', () => {
+  /** After a first look, which is at all. */
+  const looked = () => {
+    const changed = changedEntries();
+    expect(changed.take().namesIn(conf)).toBeUndefined();
+    return changed;
+  };
+  const add = (changed: ReturnType<typeof changedEntries>, ...names: readonly (string | undefined)[]) =>
+    names.map((name) => changed.add({ folder: conf, name }));
+
+  it('has the names of a folder that are named, once each, and tells the first event alone', () => {
+    const changed = looked();
+    expect(add(changed, 'a', 'b', 'a')).toEqual([true, false, false]);
+    const taken = changed.take();
+    expect([...(taken.namesIn(conf) ?? [])]).toEqual(['a', 'b']);
+    expect([...(taken.namesIn('/other') ?? ['all'])]).toEqual([]);
+    expect(add(changed, 'c')).toEqual([true]);
+  });
+
+  it('knows a path that is named itself, and nothing of folders then', () => {
+    const changed = looked();
+    changed.add({ folder: undefined, name: '/file' });
+    const { isNamed, namesIn } = changed.take();
+    expect([isNamed('/file'), isNamed('/other'), namesIn(conf)?.size]).toEqual([true, false, 0]);
+  });
+
+  it.each([
+    ['nothing is named', []],
+    ['an event names no entry', ['a', undefined, 'b']],
+    ['Kubernetes swaps its link', ['a', '..data']],
+    ['there are so many events that the kernel may have dropped some', Array.from({ length: 4_001 }, () => 'a')],
+  ])('counts all as changed where %s', (_, names) => {
+    const changed = looked();
+    add(changed, ...names);
+    expect(changed.take().namesIn(conf)).toBeUndefined();
+    add(changed, 'a');
+    expect(changed.take().namesIn(conf)?.size).toBe(1);
+  });
+
+  it('keeps no more names than that', () => {
+    const changed = looked();
+    add(changed, ...Array.from({ length: 4_000 }, (_, n) => String(n)));
+    expect(changed.take().namesIn(conf)?.size).toBe(4_000);
+  });
+});

@@ -1,0 +1,271 @@
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { concatMap, filter, firstValueFrom, startWith, Subject, type Subscription, tap, timeout } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { SourceChange } from '../../../src/streams/config-source.ts';
+import { watchFiles } from '../../../src/streams/watch-files.ts';
+
+const deadline = 5_000;
+
+interface Heard {
+  readonly sign: SourceChange;
+  /**
+   * What the files held when the sign came: this is what a pipeline without a window would have
+   * read.
+   */
+  readonly contents: string;
+}
+
+describe('watchFiles', () => {
+  let root = '';
+  let version = 0;
+  let watched: readonly string[] = [];
+  let heard: Heard[] = [];
+  let heard$ = new Subject<Heard>();
+  let subscription: Subscription | undefined;
+
+  const at = (name: string) => join(root, name);
+  const write = async (name: string) => {
+    await mkdir(dirname(at(name)), { recursive: true });
+    await writeFile(at(name), `content ${++version}`);
+  };
+  const writeOver = async (name: string) => {
+    await write(`${name}.new`);
+    await rename(at(`${name}.new`), at(name));
+  };
+  const linkOver = async (target: string, name: string) => {
+    await symlink(target, at(`${name}_tmp`));
+    await rename(at(`${name}_tmp`), at(name));
+  };
+  const read = async () => JSON.stringify(await Promise.all(watched.map((name) => readFile(at(name), 'utf8').catch(() => null))));
+
+  const until = (holds: () => boolean) =>
+    firstValueFrom(heard$.pipe(startWith(undefined), filter(holds), timeout({ first: deadline })), { defaultValue: undefined });
+
+  const watching = async (...names: string[]) => {
+    subscription?.unsubscribe();
+    watched = names;
+    heard = [];
+    heard$ = new Subject();
+    subscription = watchFiles(names.map(at))
+      .pipe(
+        concatMap(async (sign) => ({ sign, contents: await read() })),
+        tap((one) => heard.push(one)),
+      )
+      .subscribe(heard$);
+    await until(() => heard[0]?.sign.type === 'ready');
+  };
+
+  /**
+   * Does `change`, and waits for a sign that came when the files held what they hold after it.
+   * Resolves with the signs since.
+   */
+  const seen = async (change: () => Promise<unknown>) => {
+    const start = heard.length;
+    await change();
+    const contents = await read();
+    await until(() => heard.slice(start).some((one) => one.contents === contents));
+    return () => heard.slice(start).map(({ sign }) => sign);
+  };
+
+  /**
+   * Like `seen`, but also waits for the next round, so that the next change finds nothing but the
+   * new watch set.
+   */
+  const seenAndSettled = async (change: () => Promise<unknown>) => {
+    const signs = await seen(change);
+    await until(() => signs().some((sign) => sign.type === 'changed' && sign.path === undefined));
+    return signs();
+  };
+
+  beforeEach(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), 'watch-files-')));
+    version = 0;
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    subscription?.unsubscribe();
+    await rm(root, { recursive: true });
+  });
+
+  it('hears a write, hears a removal, and does nothing for an empty list', async () => {
+    await write('key.pem');
+    await watching('key.pem');
+    await seen(() => write('key.pem'));
+    await watching('key.pem');
+    await seen(() => unlink(at('key.pem')));
+    const nothing: SourceChange[] = [];
+    const idle = watchFiles([]).subscribe({
+      next: (sign) => nothing.push(sign),
+      error: (error: unknown) => expect.unreachable(String(error)),
+    });
+    await watching('key.pem');
+    expect(nothing).toEqual([{ type: 'ready' }]);
+    expect(idle.closed).toBe(false);
+    idle.unsubscribe();
+  });
+
+  const changes: Record<string, () => Promise<unknown>> = {
+    'written in place': () => write('certs/key.pem'),
+    'renamed over': () => writeOver('certs/key.pem'),
+    deleted: () => rm(at('certs/key.pem'), { force: true }),
+    'created again': () => write('certs/key.pem'),
+    'deleted and created at once': async () => {
+      await rm(at('certs/key.pem'));
+      await write('certs/key.pem');
+    },
+  };
+
+  it('hears a file that is written in place, renamed over, deleted and created again', async () => {
+    await write('certs/key.pem');
+    await watching('certs/key.pem');
+    for (const change of Object.values(changes)) {
+      const signs = await seenAndSettled(change);
+      expect(signs[0]).toEqual({ type: 'changed', path: at('certs/key.pem') });
+    }
+    expect(heard.filter(({ sign }) => sign.type !== 'changed')).toHaveLength(1);
+  });
+
+  it('misses nothing of changes that follow each other at once', async () => {
+    await write('certs/key.pem');
+    await watching('certs/key.pem');
+    for (let n = 0; n < 10; n++) for (const change of Object.values(changes)) await seen(change);
+  });
+
+  it.each([
+    ['after each other', seenAndSettled],
+    ['at once', seen],
+  ])('hears three rotations of a Kubernetes volume, %s', async (_, heardBy) => {
+    const rotate = async () => {
+      const [old, next] = [`..2024_${version}`, `..2024_${version + 1}`];
+      await write(`certs/${next}/key.pem`);
+      await linkOver(next, 'certs/..data');
+      await rm(at(`certs/${old}`), { recursive: true, force: true });
+    };
+    await rotate();
+    await symlink('..data/key.pem', at('certs/key.pem'));
+    await watching('certs/key.pem');
+    for (let n = 0; n < 3; n++) await heardBy(rotate);
+  });
+
+  it.each([
+    ['after each other', seenAndSettled],
+    ['at once', seen],
+  ])('hears three rotations behind a chain of links that ends in another folder, %s', async (_, heardBy) => {
+    const rotate = async () => {
+      const folder = `store/v${version + 1}`;
+      await write(`${folder}/key.pem`);
+      await linkOver(at(folder), 'store/current');
+    };
+    await rotate();
+    await mkdir(at('etc'));
+    await symlink('store/current', at('live'));
+    await symlink('../live/key.pem', at('etc/key.pem'));
+    await watching('etc/key.pem');
+    for (let n = 0; n < 3; n++) await heardBy(rotate);
+    await heardBy(() => linkOver('../store/current/key.pem', 'etc/key.pem'));
+    for (let n = 0; n < 3; n++) await heardBy(rotate);
+  });
+
+  it('hears a file whose folders appear later, one after the other', async () => {
+    await watching('etc/certs/key.pem');
+    await seenAndSettled(() => mkdir(at('etc')));
+    await seenAndSettled(() => mkdir(at('etc/certs')));
+    await seenAndSettled(() => write('etc/certs/key.pem'));
+    await seenAndSettled(() => write('etc/certs/key.pem'));
+  });
+
+  it('hears a file that appears together with its folders', async () => {
+    await watching('etc/certs/key.pem');
+    await seen(() => write('etc/certs/key.pem'));
+    await seen(() => writeOver('etc/certs/key.pem'));
+  });
+
+  it('hears a folder that is removed and made again', async () => {
+    await write('certs/key.pem');
+    await watching('certs/key.pem');
+    for (let n = 0; n < 3; n++) {
+      await seenAndSettled(() => rm(at('certs'), { recursive: true }));
+      await seenAndSettled(() => write('certs/key.pem'));
+      await seenAndSettled(() => write('certs/key.pem'));
+    }
+    for (let n = 0; n < 3; n++) {
+      await seen(async () => {
+        await rm(at('certs'), { recursive: true });
+        await write('certs/key.pem');
+      });
+    }
+  });
+
+  it('hears a folder that is replaced by another, and then what happens in the new one', async () => {
+    await write('etc/certs/key.pem');
+    await watching('etc/certs/key.pem');
+    for (const folder of ['etc/certs', 'etc']) {
+      await seenAndSettled(async () => {
+        await write(folder === 'etc' ? 'new/certs/key.pem' : 'new/key.pem');
+        await rename(at(folder), at('old'));
+        await rename(at('new'), at(folder));
+      });
+      await seenAndSettled(() => write('etc/certs/key.pem'));
+      await rm(at('old'), { recursive: true });
+    }
+  });
+
+  it('hears the target of a link go and come back', async () => {
+    await write('store/key.pem');
+    await symlink('store/key.pem', at('key.pem'));
+    await watching('key.pem');
+    await seenAndSettled(() => rm(at('store/key.pem')));
+    await seenAndSettled(() => write('store/key.pem'));
+    await seenAndSettled(() => linkOver('nowhere', 'key.pem'));
+    await seenAndSettled(() => write('nowhere'));
+  });
+
+  it('says nothing about other files in the same folders', async () => {
+    await write('certs/key.pem');
+    await write('certs/other.pem');
+    await watching('certs/key.pem');
+    await write('certs/other.pem');
+    await write('certs/new.pem');
+    await mkdir(at('certs/folder'));
+    await unlink(at('certs/other.pem'));
+    await symlink('key.pem', at('certs/link'));
+    await write('beside');
+    const signs = await seenAndSettled(() => write('certs/key.pem'));
+    expect(heard[1]?.sign).toEqual({ type: 'changed', path: at('certs/key.pem') });
+    expect(new Set(signs.map((sign) => sign.type === 'changed' && sign.path))).toEqual(new Set([at('certs/key.pem'), undefined]));
+  });
+
+  it('watches many paths at once, also names that chokidar would hide', async () => {
+    const names = ['a/cert~', 'a/.key.swp', 'b/root.pem'];
+    for (const name of names) await write(name);
+    await watching(...names);
+    for (const name of names) expect((await seenAndSettled(() => write(name)))[0]).toEqual({ type: 'changed', path: at(name) });
+  });
+
+  it('hears changes by polling too, where chokidar is told to poll', async () => {
+    vi.stubEnv('CHOKIDAR_USEPOLLING', '1');
+    await write('certs/key.pem');
+    await watching('certs/key.pem');
+    // fs.watchFile takes what it finds first for the old state, and finds it some time after
+    // `ready`.
+    await vi.waitFor(
+      async () => {
+        await writeOver('certs/key.pem');
+        expect(heard.map(({ sign }) => sign)).toContainEqual({ type: 'changed', path: at('certs/key.pem') });
+      },
+      { timeout: deadline, interval: 300 },
+    );
+  });
+
+  it('stops with its subscription', async () => {
+    await write('key.pem');
+    await watching('key.pem');
+    const first = heard;
+    subscription?.unsubscribe();
+    await watching('key.pem');
+    await seenAndSettled(() => write('key.pem'));
+    expect(first).toHaveLength(1);
+  });
+});

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { failureOf, type Outcome } from '../../hostile/report.ts';
+import { rows } from '../../hostile/rows.ts';
+
+/** They end nothing and leave nothing, but hold up a change beside other work of the machine. */
+const slow = new Set([
+  'endpoints by 99,000 names that nobody has',
+  '600 namespaces that come and go',
+  'a ServiceEntry with 30,000 fields that nobody knows',
+]);
+
+describe('test/hostile/report.md (npm run hostile)', () => {
+  const told = readFileSync('test/hostile/report.md', 'utf8').split('\n').filter((line) => line.startsWith('| ')).slice(1); // prettier-ignore
+  const cells = told.map((line) => line.split('|').map((cell) => cell.trim()));
+
+  it('has each attack, and those alone do not hold that are known to take long', () => {
+    const results = new Map(cells.filter(([, name]) => !name?.startsWith('--')).map((row) => [row[1], row.at(-2)]));
+    expect([...results.keys()]).toEqual(rows.map(({ name }) => name));
+    const others = [...results].filter(([, result]) => result !== 'holds');
+    expect(others.map(([name, result]) => [name, slow.has(name ?? '') && result?.startsWith('it worked ')])).toEqual(
+      others.map(([name]) => [name, true]),
+    );
+  });
+});
+
+describe('an attack holds', () => {
+  const good: Outcome = {
+    name: 'a',
+    change: { clock: 300, own: 100 },
+    during: 100,
+    before: 20,
+    after: 21.9,
+    isTold: true,
+    exitCode: undefined,
+  };
+
+  it.each<[Partial<Outcome>, string | undefined]>([
+    [{}, undefined],
+    [{ exitCode: 70 }, 'it ended with 70'],
+    [{ isTold: false }, 'nothing was said of it'],
+    [{ change: { clock: 600, own: 510 } }, 'it worked 510 ms before the change was there'],
+    [{ after: 24 }, 'it keeps 4 MiB'],
+  ])('unless %j', (more, reason) => {
+    expect(failureOf({ ...good, ...more })).toBe(reason);
+  });
+});

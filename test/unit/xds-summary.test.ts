@@ -1,6 +1,0 @@
-import { expect, it } from 'vitest';
-import { firstSummary } from '../../src/xds/telemetry.ts';
-
-it('nothing is missing as long as no Envoy has asked for anything: a hot restart does not wait for it', () => {
-  expect(firstSummary('istiod:15012')).toMatchObject({ isHeld: true, isAnswering: false });
-});
